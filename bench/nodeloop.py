@@ -8,11 +8,11 @@ from collections.abc import Iterable, KeysView, Mapping
 
 from msgspec import Struct
 
-from webhook.placement.constraints.taints import tolerates
 from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.intent import Intents
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_labels import tag_requirements
+from webhook.placement.inventory.tolerations import tolerates
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName

@@ -95,7 +95,10 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
         tell_reading(OSError("gone"))
     gc.unfreeze()
     assert caplog.messages == [
-        "snapshot: 1 Node, 0 Pod, 0 HostPool, 0 Job, 0 HPAIntent, 0 Namespace; 0 finished, 1 skipped, 0 ignored",
+        (
+            "snapshot: 1 Node, 0 Pod, 0 HostPool, 0 Job, 0 HPAIntent, 0 Namespace, 0 DeviceClass; 0 finished, "
+            "1 skipped, 0 ignored"
+        ),
         "snapshot: nodes.json: Node number 1: metadata.name: missing",
         "the snapshot was not read again, the last one stays: gone",
     ]

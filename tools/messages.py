@@ -5,6 +5,7 @@ is an ellipsis on the page. Each module that has such texts belongs to one topic
 """
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -106,6 +107,12 @@ TOPICS: Final = (
         ("webhook/placement/kube",),
     ),
     Topic(
+        "What the API server adds to pods",
+        "The API server would refuse each of the pods, or adds what cannot be known: "
+        "[what the API server adds](pod-defaults.md).",
+        ("webhook/placement/pod_defaults",),
+    ),
+    Topic(
         "All pods of a workload",
         "Not all pods of a Deployment, a StatefulSet or a Job can run at a time: [workloads](workloads.md), "
         "[spread](spread.md).",
@@ -192,6 +199,7 @@ TOPICS: Final = (
 """A module belongs to the topic with the longest path that it begins with."""
 
 
+@functools.cache
 def texts(source: str, *, of_rules: bool = False) -> list[str]:
     """The texts of a module, in their order, each once, with an ellipsis for everything that is put in."""
     tree = ast.parse(source)

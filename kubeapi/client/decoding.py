@@ -1,14 +1,54 @@
-"""Why msgspec cannot decode a JSON text, in words (``reason``); ``ERRORS``: the exceptions that it raises."""
+"""Decoding JSON of the API server: ``decoded`` reads it, and ``reason`` says why it cannot be read.
+
+msgspec reads values that are nested up to Python's recursion limit; the API server takes and stores deeper ones.
+"""
 
 import re
-from typing import Final
+from typing import Final, TypeVar
 
 import msgspec
+
+T = TypeVar("T")
 
 ERRORS: Final = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError)
 """Exceptions that decoding with msgspec can raise; :func:`reason` turns each into a message."""
 
+LEVELS: Final = 200
+"""Levels that are kept of a text that is nested too deeply: objects of Kubernetes' own kinds have some twenty."""
+
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"|[\[\]{}]', re.DOTALL)
+"""A string, or a bracket outside of strings."""
+
 _PLACE: Final = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
+
+
+def decoded(text: bytes | bytearray | msgspec.Raw, shape: type[T]) -> T:
+    """The text as a value of that type, without what is nested deeper than :data:`LEVELS` if it cannot be read whole.
+
+    One object that is nested too deeply must not keep anybody from reading all others of a list. Raises one of
+    :data:`ERRORS`.
+    """
+    try:
+        return msgspec.json.decode(text, type=shape)
+    except RecursionError:
+        return msgspec.json.decode(shallow(bytes(text)), type=shape)
+
+
+def shallow(text: bytes, levels: int = LEVELS) -> bytes:
+    """The JSON text with ``null`` for every list and object that has that many others around it; takes linear time."""
+    kept: list[bytes] = []
+    depth = end = start = 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in {b"{", b"["}:
+            depth += 1
+            if depth == levels + 1:
+                start = token.start()
+        elif token[0] in {b"}", b"]"}:
+            depth -= 1
+            if depth == levels:
+                kept += (text[end:start], b"null")
+                end = token.end()
+    return b"".join((*kept, text[end:]))
 
 
 def reason(error: Exception) -> str:

@@ -101,4 +101,4 @@ def test_in_audit_mode_it_is_a_warning() -> None:
 
 def test_a_binding_that_cannot_be_read_is_let_through() -> None:
     [said] = warnings(bound({"target": 7}))
-    assert said == "the Binding is not readable: Expected `object`, got `int` - at `$.target`"
+    assert said == "the Binding is not readable: target: 7 is a whole number, expected a mapping"

@@ -73,7 +73,7 @@ INVALID: dict[str, tuple[Json, str]] = {
     "no spec": ({"spec": []}, "spec: must be a mapping with consumers"),
     "another type of metadata": (
         {"metadata": 5},
-        "the HPAIntent is not readable: Expected `object`, got `int` - at `$.metadata`",
+        "the HPAIntent is not readable: metadata: 5 is a whole number, expected a mapping",
     ),
 }
 

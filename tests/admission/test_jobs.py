@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
-from tests.answers import refused, response
+from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, job, node, pool, review
 from webhook.admission.jobs import problems_of
-from webhook.admission.responses import Answer, JobQuestion, JobRef, RightsQuestion, WholeQuestion
+from webhook.admission.responses import Answer, FieldsQuestion, JobQuestion, JobRef, RightsQuestion, WholeQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
@@ -64,7 +64,7 @@ def test_a_job_may_use_the_pools_of_its_namespace(pools: list[Any], *, allowed: 
 
 def test_an_unknown_field_of_a_job_is_refused() -> None:
     assert refused(reviewed("Job", {"bundles": {}})) == (
-        422, "the Job is not readable: Object contains unknown field `bundles` - at `$.spec`",
+        422, "the Job is not readable: spec.bundles: there is no such field",
     )  # fmt: skip
 
 
@@ -141,7 +141,7 @@ def test_a_job_that_is_no_review_is_checked_as_well() -> None:
     assert [problem.message for problem in problems_of(found, "default", cluster(pools=[pool("P")]))] == []
     [problem] = problems_of({"metadata": {}, "spec": {"bundles": {}}}, "default", cluster())
     assert (problem.field, problem.message) == (
-        "spec", "is not readable: Object contains unknown field `bundles` - at `$.spec`",
+        "spec.bundles", "there is no such field",
     )  # fmt: skip
 
 
@@ -170,6 +170,28 @@ def test_pools_that_a_template_names_take_the_right_as_well() -> None:
     answer = reviewed("Job", {"processingElements": [{"template": in_template("host(P)")}]}, cluster(pools=[USED]))
     assert isinstance(answer.question, RightsQuestion)
     assert answer.question.pools == (("object", "host(P)"),)
+
+
+PREFERRED = in_template("host(P)")
+PREFERRED["metadata"]["annotations"]["streams.ibm.com/preferred"] = "host"
+
+
+def test_a_pool_that_is_only_preferred_takes_the_right_to_use_it_and_need_not_exist() -> None:
+    """Pods tolerate the taint of an exclusive pool that they only prefer."""
+    spec = {"processingElements": [{"template": PREFERRED}]}
+    answer = reviewed("Job", spec, cluster(pools=[USED]))
+    assert isinstance(answer.question, RightsQuestion)
+    assert answer.question.pools == (("object", "host(P)"),)
+    assert isinstance(reviewed("Job", spec).question, WholeQuestion)
+
+
+def test_an_element_may_prefer_a_pool_that_does_not_exist() -> None:
+    answer = reviewed("ProcessingElement", {"job": "parallel", "template": PREFERRED}, cluster(jobs=[job({})]))
+    assert response(answer) == {
+        "uid": UID,
+        "allowed": True,
+        "warnings": ['host(P): this namespace has no HostPool "P" that Job "parallel" may use'],
+    }
 
 
 @pytest.mark.parametrize(
@@ -345,3 +367,77 @@ def test_in_audit_mode_a_large_job_gets_its_problems_as_warnings() -> None:
     answer = whole(reviewed("Job", large("host("), cluster(), Policy(audit=True)))
     assert response(answer)["allowed"]
     assert response(answer)["warnings"][0].startswith("audit: this would be refused: expected a string or a host pool")
+
+
+# Fields of templates
+
+MISSPELT = {"spec": {"containers": [{"name": "c", "image": "i"}], "nodeSelektor": {"a": "b"}}}
+FIELD = ("spec", "nodeSelektor")
+UNKNOWN = "spec.processingElements[0].template.spec.nodeSelektor: unknown field, did you mean nodeSelector?"
+
+
+def misspelt(policy: Policy | None = None, **fields: Any) -> FieldsQuestion:
+    """What is asked about a Job with a misspelt field."""
+    answer = reviewed("Job", {"processingElements": [{"template": MISSPELT}]}, cluster([node()]), policy, **fields)
+    assert response(answer)["allowed"]
+    assert isinstance(answer.question, FieldsQuestion)
+    return answer.question
+
+
+def test_whether_a_field_is_known_is_asked() -> None:
+    assert misspelt().fields == (FIELD,)
+
+
+def test_one_that_the_api_server_does_not_know_is_refused() -> None:
+    assert refused(misspelt().resume(frozenset({FIELD}))) == (422, UNKNOWN)
+    assert warnings(misspelt(Policy(audit=True)).resume(frozenset({FIELD}))) == [
+        "audit: this would be refused: unknown field, did you mean nodeSelector?"
+    ]
+
+
+def test_one_that_it_knows_is_decided_about() -> None:
+    answer = misspelt().resume(frozenset())
+    assert isinstance(answer.question, WholeQuestion)
+    assert warnings(finished(answer.question.resume(AtOnce()))) == []
+
+
+def test_where_nobody_could_be_asked_there_is_a_warning() -> None:
+    answer = misspelt().resume(None)
+    assert isinstance(answer.question, WholeQuestion)
+    assert warnings(finished(answer.question.resume(AtOnce()))) == [UNKNOWN]
+
+
+def test_so_there_is_for_a_job_that_needs_no_decision() -> None:
+    spec = {"processingElements": [{"template": MISSPELT}], "fusion": {"manual": 2}}
+    old = {"metadata": {"name": "parallel"}, "spec": spec}
+    answer = misspelt(operation="UPDATE", old=old).resume(None)
+    assert (warnings(answer), answer.question) == ([UNKNOWN], None)
+
+
+@pytest.mark.parametrize("operation", ["CREATE", "UPDATE"])
+def test_elements_are_asked_about_alike(operation: str) -> None:
+    spec = {"job": "parallel", "template": MISSPELT}
+    old = {"spec": {"job": "parallel"}} if operation == "UPDATE" else None
+    answer = reviewed("ProcessingElement", spec, cluster(jobs=[job({})]), operation=operation, old=old)
+    assert isinstance(answer.question, FieldsQuestion)
+    said = "spec.template.spec.nodeSelektor: unknown field, did you mean nodeSelector?"
+    assert refused(answer.question.resume(frozenset({FIELD}))) == (422, said)
+    assert warnings(answer.question.resume(None)) == [said]
+    assert warnings(answer.question.resume(frozenset())) == []
+
+
+def test_a_refusal_has_no_such_warning() -> None:
+    answer = reviewed("ProcessingElement", {"job": "absent", "template": MISSPELT})
+    assert isinstance(answer.question, FieldsQuestion)
+    assert refused(answer.question.resume(None))[0] == 403
+
+
+def test_without_a_cluster_the_table_decides() -> None:
+    document = {"metadata": {"name": "j"}, "spec": {"processingElements": [{"template": MISSPELT}]}}
+    assert [f"{one.field}: {one.message}" for one in problems_of(document, "default", cluster())] == [UNKNOWN]
+
+
+def test_an_element_whose_spec_stays_is_not_looked_at() -> None:
+    spec = {"job": "absent", "template": MISSPELT}
+    answer = reviewed("ProcessingElement", spec, operation="UPDATE", old={"spec": spec})
+    assert (response(answer)["allowed"], answer.question) == (True, None)

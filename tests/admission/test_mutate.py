@@ -161,17 +161,23 @@ def test_a_creation_without_an_object_is_let_through_with_a_warning() -> None:
     assert response(mutated(None)) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        pytest.param({"deletionTimestamp": "2026-01-01T00:00:00Z"}, id="being deleted"),
-        pytest.param({"annotations": {MIRROR: "x", keys.PLACEMENT: "host("}}, id="mirror of a static pod"),
-    ],
-)
-def test_pods_that_nobody_schedules_are_left_alone(metadata: Json) -> None:
+def test_a_pod_that_is_being_deleted_is_left_alone() -> None:
     found = pod("host(")
-    found["metadata"] |= metadata
-    assert response(mutated(found)) == {"uid": UID, "allowed": True}
+    found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+    assert response(mutated(found))["allowed"]
+
+
+KUBELET = {"username": "system:node:node-a", "groups": ["system:nodes", "system:authenticated"]}
+
+
+def test_a_static_pod_is_left_alone_if_its_kubelet_shows_it() -> None:
+    found = pod("host(", annotations={MIRROR: "x"})
+    assert response(mutated(found, userInfo=KUBELET))["allowed"]
+
+
+def test_any_other_pod_that_says_it_is_a_static_one_is_a_pod() -> None:
+    found = pod("host(", annotations={MIRROR: "x"})
+    assert refused(mutated(found))[0] == 422
 
 
 def test_dry_runs_are_answered_alike() -> None:

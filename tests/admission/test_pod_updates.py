@@ -175,4 +175,17 @@ def test_a_pod_that_is_being_deleted_may_lose_everything() -> None:
 )
 def test_an_update_that_is_not_readable_is_refused(found: object, old: object) -> None:
     code, message = refused(validate(review(found, "UPDATE", old=old), TWO, POLICY))
-    assert (code, message.startswith("the Pod is not readable: Expected `object`, got `")) == (422, True)
+    assert (code, message.startswith("the Pod is not readable: found ")) == (422, True)
+
+
+def test_a_wrong_type_beside_a_number_out_of_range_is_told_in_the_words_of_the_decoder() -> None:
+    """The whole object cannot be looked at, so the value is not quoted."""
+    body = review({"metadata": 5, "spec": {"x": 111222333}}).replace(b"111222333", b"1e999")
+    code, message = refused(mutate(body, TWO, POLICY))
+    assert (code, message) == (422, "the Pod is not readable: Expected `object | null`, got `int` - at `$.metadata`")
+
+
+def test_a_text_that_is_not_utf8_is_refused() -> None:
+    body = review(pod("hostIsolation")).replace(b'"hostIsolation"', b'"\xff"')
+    code, message = refused(mutate(body, TWO, POLICY))
+    assert (code, message.startswith("the Pod is not readable: 'utf-8' codec can't decode byte 0xff")) == (422, True)

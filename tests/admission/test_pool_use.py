@@ -12,6 +12,7 @@ from webhook.admission import pods
 from webhook.admission import review as reviews
 from webhook.admission.responses import RightsQuestion
 from webhook.admission.validate import validate
+from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
 
 CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
@@ -71,6 +72,16 @@ def test_nothing_is_used_by(found: Json) -> None:
 def test_a_preference_uses_the_pool_too() -> None:
     preferred = pod("host(MyPool)", annotations={"streams.ibm.com/preferred": "host"})
     assert used(preferred) == (("mypool", "host(MyPool)"),)
+
+
+@pytest.mark.parametrize("phase", [Phase.FAILED, Phase.RELEASING])
+def test_a_preference_uses_a_pool_that_is_closed_too(phase: Phase) -> None:
+    """The pod may tolerate the taint of its hosts."""
+    closed = cluster(nodes(2), [pool(tags=["ib"], phase=phase)])
+    preferred = pod("host(MyPool)", annotations={"streams.ibm.com/preferred": "host"})
+    question = validate(review(preferred), closed, AUDIT).question
+    assert isinstance(question, RightsQuestion)
+    assert question.pools == (("mypool", "host(MyPool)"),)
 
 
 @pytest.mark.parametrize("kind", ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob"])
@@ -133,8 +144,9 @@ MIRROR = {"kubernetes.io/config.mirror": "x"}
 
 
 def test_the_image_of_a_static_pod_is_asked_about_though_nothing_else_is_checked() -> None:
-    assert used(pod("host(MyPool)", annotations=MIRROR)) == (("mypool", "host(MyPool)"),)
-    assert used(pod(annotations=MIRROR)) == ()
+    node = {"username": "system:node:node-a", "groups": ["system:nodes"]}
+    assert used(pod("host(MyPool)", annotations=MIRROR), userInfo=node) == (("mypool", "host(MyPool)"),)
+    assert used(pod(annotations=MIRROR), userInfo=node) == ()
 
 
 TERMS = [{"matchExpressions": [{"key": "a", "operator": "In", "values": ["b" * 40]}] * 100}] * 201

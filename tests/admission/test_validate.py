@@ -87,17 +87,23 @@ def test_an_installation_may_not_verify_pods() -> None:
     assert response(validate(review(pod('hostExlocation("t")')), TWO, Policy(verify_pods=False)))["allowed"]
 
 
-@pytest.mark.parametrize(
-    "metadata",
-    [
-        pytest.param({"deletionTimestamp": "2026-01-01T00:00:00Z"}, id="being deleted"),
-        pytest.param({"annotations": {MIRROR: "x", keys.PLACEMENT: "host("}}, id="mirror of a static pod"),
-    ],
-)
-def test_pods_that_nobody_schedules_are_left_alone(metadata: Json) -> None:
+def test_a_pod_that_is_being_deleted_is_left_alone() -> None:
     found = pod("host(")
-    found["metadata"] |= metadata
+    found["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
     assert response(validate(review(found), TWO, POLICY))["allowed"]
+
+
+KUBELET = {"username": "system:node:node-a", "groups": ["system:nodes", "system:authenticated"]}
+
+
+def test_a_static_pod_is_left_alone_if_its_kubelet_shows_it() -> None:
+    found = pod("host(", annotations={MIRROR: "x"})
+    assert response(validate(review(found, userInfo=KUBELET), TWO, POLICY))["allowed"]
+
+
+def test_any_other_pod_that_says_it_is_a_static_one_is_a_pod() -> None:
+    found = pod("host(", annotations={MIRROR: "x"})
+    assert refused(validate(review(found), TWO, POLICY))[0] == 422
 
 
 def test_a_clause_that_a_later_webhook_broke_is_refused_with_its_problem() -> None:

@@ -92,6 +92,39 @@ class TestAPodOfAController:
         ]
         assert refused(asked(replica(), {"username": "alice"}, inventory))[0] == 403
 
+    def test_waits_for_an_exclusive_pool_that_has_failed_though_it_tolerates_its_taint_by_now(self) -> None:
+        inventory = cluster(HOSTS, [pool(size=3, mode="Exclusive", phase=Phase.FAILED)])
+        made = patched(replica(), asked(replica(), inventory=inventory))
+        assert made["spec"]["tolerations"][0]["key"] == keys.EXCLUSIVE
+        again = asked(made, inventory=inventory)
+        assert (again.waits, steps(again)) == ("controlled", [])
+
+    def test_waits_in_the_same_words_when_it_is_reviewed_again(self) -> None:
+        """Its own node affinity is now a reason, which it was not before the patch."""
+        inventory = cluster(nodes(2), [pool(tags=["ib"])])
+        made = patched(replica(), asked(replica(), inventory=inventory))
+        assert steps(asked(made, inventory=inventory)) == []
+
+    @pytest.mark.parametrize(
+        ("forged", "elsewhere"),
+        [
+            pytest.param("no node now: it waits", {}, id="of another kind"),
+            pytest.param("anything", {}, id="in words that are not ours"),
+            pytest.param("no node yet: it waits", {keys.INJECTED: "{}"}, id="in a pod that is not as it is left"),
+        ],
+    )
+    def test_does_not_say_in_the_words_of_others_what_it_waits_for(self, forged: str, elsewhere: Json) -> None:
+        made = patched(replica(), asked(replica()))
+        known = made["metadata"]["annotations"][keys.WAITS]
+        made["metadata"]["annotations"] |= {keys.WAITS: forged, **elsewhere}
+        assert patched(made, asked(made))["metadata"]["annotations"][keys.WAITS] == known
+
+    def test_is_sealed_before_its_words_are_kept(self) -> None:
+        made = patched(replica(), asked(replica()))
+        del made["metadata"]["labels"][keys.SEAL]
+        made["metadata"]["annotations"][keys.WAITS] = "no node yet: it waits"
+        assert [step["op"] for step in steps(asked(made))] == ["replace", "add"]
+
     def test_is_admitted_if_a_pool_that_has_failed_is_about_to_get_its_hosts(self) -> None:
         inventory = cluster(nodes(3), [pool(size=3, phase=Phase.FAILED)])
         answer = asked(replica(), inventory=inventory)

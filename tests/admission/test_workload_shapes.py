@@ -68,5 +68,5 @@ def test_a_field_of_the_wrong_type_is_named() -> None:
     found = workload(placement="hostIsolation", hostNetwork=True, nodeSelector=5)
     assert refused(submitted(found, TWO)) == (
         422,
-        "the Deployment is not readable: Expected `object | null`, got `int` - at `$.spec.nodeSelector`",
+        "the Deployment is not readable: spec.nodeSelector: found a whole number, expected a mapping",
     )

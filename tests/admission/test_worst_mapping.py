@@ -1,12 +1,14 @@
-"""The most expensive worker mappings that a user can write: each answer costs at most 20 ms of one core."""
+"""The most expensive worker mappings that a user can write: each answer is cheap."""
 
 import pytest
 
 from tests.admission.large_cluster import LARGE
-from tests.admission.test_worst_case import LIMIT, SMALL, TEXT, cost, padded
+from tests.admission.test_worst_case import SMALL, TEXT, excessive, padded
 from tests.builders import pod, review
 from tests.placement.mapping_annotations import mapping
 from webhook.placement.text import keys
+
+pytestmark = pytest.mark.examples
 
 NOWHERE = ", ".join(f"{{key: k{at}, operator: In, values: [v]}}" for at in range(64))
 COMPARED = ", ".join(f"{{key: size, operator: Gt, values: [{at}]}}" for at in range(64))
@@ -37,7 +39,7 @@ ANNOTATIONS: dict[str, dict[str, str]] = {
 
 @pytest.mark.parametrize("annotations", ANNOTATIONS.values(), ids=ANNOTATIONS.keys())
 def test_no_mapping_is_expensive(annotations: dict[str, str]) -> None:
-    assert cost(review(pod(annotations=annotations)), SMALL) <= LIMIT
+    assert excessive(review(pod(annotations=annotations)), SMALL) is None
 
 
 IN_ALL = {
@@ -50,4 +52,4 @@ IN_ALL = {
 
 @pytest.mark.parametrize("annotations", IN_ALL.values(), ids=IN_ALL.keys())
 def test_no_mapping_in_a_large_cluster_is_expensive(annotations: dict[str, str]) -> None:
-    assert cost(review(pod(annotations=annotations)), LARGE) <= LIMIT
+    assert excessive(review(pod(annotations=annotations)), LARGE) is None

@@ -18,6 +18,10 @@ PATHS: Final = {
     "streamsjobs": JOBS,
     "streamshpaintents": "/apis/streams.ibm.com/v1/streamshpaintents",
     "namespaces": "/api/v1/namespaces",
+    "deviceclasses": "/apis/resource.k8s.io/v1/deviceclasses",
+    "limitranges": "/api/v1/limitranges",
+    "runtimeclasses": "/apis/node.k8s.io/v1/runtimeclasses",
+    "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",
 }
 """The collections that a live cluster watches, by resource."""
 

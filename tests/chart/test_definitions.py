@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from tools.crds import FOLDER, files
 from webhook.cluster.crds.definitions import DEFINITIONS, hostpool_definition, hpaintent_definition
-from webhook.cluster.crds.hostpool_patterns import HOST, NAME, VALUE
 from webhook.cluster.objects.kinds import KINDS
 from webhook.cluster.objects.wire import HostPoolStatus
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
@@ -19,6 +18,7 @@ from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
 from webhook.placement.inventory.intent import CONSUMER_LIMIT, read_intent
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.kube.addresses import canonical, is_node_name
+from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.resource_name import UNITS
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 from webhook.placement.text.keys import LABEL_VALUE

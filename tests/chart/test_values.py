@@ -10,8 +10,10 @@ import pytest
 import yaml
 
 from webhook.admission import seal
+from webhook.controller.hostpools.pool_object import FINALIZER
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 from webhook.settings import Settings
 
 ROOT: Final = Path(__file__).parents[2]
@@ -132,7 +134,7 @@ def test_nothing_depends_on_chance_time_or_the_cluster(name: str) -> None:
 def test_the_conditions_say_the_keys_of_the_code() -> None:
     conditions = TEMPLATES["_conditions.tpl"]
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", conditions))
-    ours = {keys.JOB, keys.PE, keys.EXCLUSIVE, keys.INJECTED, keys.SEAL}
+    ours = {keys.JOB, keys.PE, keys.EXCLUSIVE, keys.INJECTED, keys.SEAL, PROCESSING_ELEMENT.api_version}
     assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), *ours, *keys.FOREIGN}
 
 
@@ -145,7 +147,8 @@ def test_the_api_server_computes_the_seal_as_the_webhook_does() -> None:
 
 def test_the_policies_say_the_keys_of_the_code() -> None:
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", TEMPLATES["policies.yaml"]))
-    assert quoted == {keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
+    ours = {keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
+    assert quoted == {*ours, FINALIZER, keys.API_GROUP, PROCESSING_ELEMENT.api_version}
 
 
 # The rest of the packaging

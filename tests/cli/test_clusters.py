@@ -103,7 +103,7 @@ def test_apps_that_too_few_clusters_can_take_are_refused(clusters: Run) -> None:
     assert code == 1
     assert "App archive: 0 of 4 clusters can take it, 1 is needed." in out
     assert "App inference: 1 of 4 clusters can take it, 2 are needed." in out
-    what = "Deployment ranker is not among the manifests: one pod with its hardware requirements is judged"
+    what = "Deployment ranker is not among the manifests: one pod is judged, with the hardware that the HPAIntent names"
     assert err == f"streams-placement: warning: app inference: {what}\n"
 
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -10,7 +11,7 @@ import pytest
 import yaml
 
 from tests.convert.adl_documents import adl, bundle, operator
-from webhook.cli import main
+from webhook.cli import inputs, main
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -149,7 +150,9 @@ def test_annotations_are_put_onto_manifests(run: Run) -> None:
     [
         (("missing.spl",), "missing.spl: No such file or directory"),
         (("a\0b",), "a\\x00b: embedded null byte"),
-        ((".",), ".: Is a directory"),
+        ((), "there is nothing to convert: name files, folders of SPL programs, or - for standard input"),
+        (("empty",), "empty: no file in the folder or below ends in .spl"),
+        ((".", "--from", "adl"), ".: of a folder SPL programs are read: name the files of adl one by one"),
         (("a.spl", "--onto", "missing.yaml"), "missing.yaml: No such file or directory"),
         (("a.spl", "--onto", "s.yaml"), "s.yaml: there is no pod and no workload to put annotations on"),
         (("a.spl", "--name", "A_B"), "--name \"A_B\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
@@ -163,6 +166,7 @@ def test_annotations_are_put_onto_manifests(run: Run) -> None:
     ],
 )  # fmt: skip
 def test_wrong_use_is_said(run: Run, words: tuple[str, ...], sentence: str) -> None:
+    Path("empty").mkdir()
     service = "apiVersion: v1\nkind: Service\nmetadata: {name: s}\n"
     assert run(*words, a_spl=POOLS, s_yaml=service) == (2, "", f"streams-placement: {sentence}\n")
 
@@ -176,3 +180,69 @@ def test_names_of_files_have_no_effect_on_terminals(run: Run) -> None:
     code, out, err = run("a\x1b[1m.spl", **{"a\x1b[1m_spl": 'host("worker-1")'})
     assert code == 0
     assert "\x1b" not in out + err
+
+
+# Several files, and folders
+
+
+PROGRAM = "use lib.one::*;\ncomposite Main { graph () as W = Pair(S) {} () as M = Mine(S) {} }\n"
+PAIR = (
+    "namespace lib.one;\n"
+    'public composite Pair(input I) { graph () as A = FileSink(I) { config placement : host("w"); } }\n'
+)
+MODEL = '<?xml version="1.0" ?>\n<!-- a license -->\n<operatorModel xmlns="http://www.ibm.com/xmlns">'
+
+
+def placements(out: str) -> dict[str, str | None]:
+    """The operators of the only Job, and their placement."""
+    elements = yaml.safe_load(out)["spec"]["processingElements"]
+    return {one["name"]: one.get("placement") for element in elements for one in element["operators"]}
+
+
+def test_a_program_and_its_library_are_read_together(run: Run) -> None:
+    program = "use lib.one::*;\ncomposite Main { graph () as W = Pair(S) {} }\n"
+    code, out, _ = run("-f", "main.spl", "pair.spl", main_spl=program, pair_spl=PAIR)
+    assert (code, placements(out)) == (0, {"W.A": 'host("w")'})
+    assert "pair.spl" not in out
+
+
+def test_files_and_flags_are_one_list(run: Run) -> None:
+    program = "use lib.one::*;\ncomposite Main { graph () as W = Pair(S) {} }\n"
+    code, out, _ = run("main.spl", "-f", "pair.spl", main_spl=program, pair_spl=PAIR)
+    assert (code, placements(out)) == (0, {"W.A": 'host("w")'})
+
+
+def test_a_folder_is_its_programs_and_the_primitive_operators_that_it_has_models_of(run: Run) -> None:
+    toolkit = Path("toolkit")
+    for name, text in {
+        "app/Main.spl": PROGRAM,
+        "lib.one/Pair.spl": PAIR,
+        "lib.one/Mine/Mine.xml": MODEL,
+        "lib.one/Mine/Other.xml": MODEL,
+        "lib.one/Odd/Odd.xml": "<a/>",
+        "lib.one/.hidden.spl": "composite {",
+        ".git/Old.spl": "composite {",
+        "notes.txt": "composite {",
+    }.items():
+        (toolkit / name).parent.mkdir(parents=True, exist_ok=True)
+        (toolkit / name).write_text(text)
+    code, out, err = run("-f", "toolkit")
+    assert (code, placements(out)) == (0, {"W.A": 'host("w")', "M": None})
+    assert "lost" not in err
+    code, _, err = run("toolkit/app/Main.spl", "toolkit/lib.one/Pair.spl")
+    assert (code, "what Mine may place is left out" in err) == (1, True)
+
+
+def test_a_folder_of_very_many_programs_is_not_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "FOLDER_LIMIT", 1)
+    sentence = "streams-placement: .: the folder has 2 programs, at most 1 are read\n"
+    assert run(".", a_spl=PAIR, b_spl=PAIR) == (2, "", sentence)
+
+
+def test_a_folder_that_cannot_be_listed_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def denied(top: Path, onerror: Callable[[OSError], None]) -> list[object]:
+        onerror(PermissionError(13, "Permission denied", str(top)))
+        return []
+
+    monkeypatch.setattr(os, "walk", denied)
+    assert run(".", a_spl=PAIR) == (2, "", "streams-placement: .: Permission denied\n")

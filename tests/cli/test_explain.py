@@ -158,7 +158,7 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(explain: Explain, words: list
     [
         (
             "apiVersion: v1\nkind: Pod\nspec: 7\n",
-            "Pod is not readable: Expected `object | null`, got `int` - at `$.spec`",
+            "Pod is not readable: spec: 7 is a whole number, expected a mapping",
         ),
         (
             "apiVersion: streams.ibm.com/v1\nkind: HostPool\nmetadata: {name: p}\nspec: {size: 0}\n",

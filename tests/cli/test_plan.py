@@ -210,7 +210,7 @@ def test_an_unreadable_object_is_wrong_use(plan: Run, tmp_path: Path) -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"containers": "none"}}
     code, _, err = plan("-f", written(tmp_path, pod))
     assert code == 2
-    assert "Pod is not readable: Expected `array | null`, got `str`" in err
+    assert 'Pod is not readable: spec.containers: "none" is a text, expected a list' in err
 
 
 def test_many_nodes_are_counted(plan: Run, tmp_path: Path) -> None:

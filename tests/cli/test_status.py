@@ -83,6 +83,11 @@ def test_a_job_that_could_not_be_started_again_says_so() -> None:
     assert [line.text for line in lines][2:] == ['| could not be started again as a whole: host("a[b]") cannot hold']
 
 
+def test_a_job_of_which_some_finds_no_node_says_so() -> None:
+    lines = tree(JobView(namespace="team", name="old", phase="Degraded", stranded="old-0 finds no node"))
+    assert [line.text for line in lines][2:] == ["| stranded: old-0 finds no node"]
+
+
 def test_what_runs_is_green_what_has_failed_is_red_and_the_rest_is_yellow() -> None:
     phases = ("Running", "Completed", "Failed", "Stopped", "Pending", "Absent")
     elements = tuple(ElementView(phase.lower(), phase) for phase in phases)
@@ -96,8 +101,8 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
     found = json.loads(capsys.readouterr().out)
     assert asked == [("team", "parallel")]
     assert list(found) == [
-        "namespace", "name", "phase", "submittedAt", "message", "unsatisfiable", "hostPools",
-        "processingElements",
+        "namespace", "name", "phase", "submittedAt", "message", "unsatisfiable", "stranded",
+        "hostPools", "processingElements",
     ]  # fmt: skip
     assert len(found["hostPools"][0]["hosts"]) == 10
     assert found["processingElements"][1] == {

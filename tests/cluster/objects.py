@@ -4,8 +4,13 @@ import dataclasses
 from collections.abc import KeysView
 from typing import Any
 
+from webhook.placement.inventory.device_classes import DeviceClass
 from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
+from webhook.placement.inventory.volumes import Volumes
+from webhook.placement.pod_defaults.limit_range import LimitRange
+from webhook.placement.pod_defaults.priority_class import PriorityClass
+from webhook.placement.pod_defaults.runtime_class import RuntimeClass
 
 PLACEMENT = "streams.ibm.com/placement"
 
@@ -73,6 +78,31 @@ def namespace(name: str = "edge", inject: str | None = "enabled") -> dict[str, A
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
+def device_class(name: str = "gpu.example.com", resource: object = "example.com/gpu") -> dict[str, Any]:
+    spec = {} if resource is None else {"extendedResourceName": resource}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
+
+
+def limit_range(name: str = "limits", kind: str = "Container", **item: object) -> dict[str, Any]:
+    metadata = {"name": name, "namespace": "default"}
+    return {
+        "apiVersion": "v1", "kind": "LimitRange", "metadata": metadata, "spec": {"limits": [{"type": kind, **item}]},
+    }  # fmt: skip
+
+
+def runtime_class(name: str = "heavy", **fields: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": name}, "handler": "h", **fields,
+    }  # fmt: skip
+
+
+def priority_class(name: str = "high", value: object = 1000, **fields: object) -> dict[str, Any]:
+    return {
+        "apiVersion": "scheduling.k8s.io/v1", "kind": "PriorityClass", "metadata": {"name": name}, "value": value,
+        **fields,
+    }  # fmt: skip
+
+
 def listed(*objects: object, kind: str = "List", version: str = "v1") -> dict[str, Any]:
     """A list as kubectl prints it: its kind after its members."""
     return {"apiVersion": version, "items": list(objects), "kind": kind, "metadata": {"resourceVersion": ""}}
@@ -98,6 +128,46 @@ class RecordedIntents:
         self.enabled.discard(namespace)
 
 
+@dataclasses.dataclass
+class RecordedDevices:
+    """What of DeviceClasses is known."""
+
+    found: dict[str, DeviceClass] = dataclasses.field(default_factory=dict)
+
+    def put(self, found: DeviceClass) -> None:
+        self.found[found.name] = found
+
+    def drop(self, name: str) -> None:
+        del self.found[name]
+
+
+@dataclasses.dataclass
+class RecordedPodDefaults:
+    """What of the objects is known by which pods are completed."""
+
+    limit_ranges: dict[tuple[str, str], LimitRange] = dataclasses.field(default_factory=dict)
+    classes: dict[str, RuntimeClass] = dataclasses.field(default_factory=dict)
+    priorities: dict[str, PriorityClass] = dataclasses.field(default_factory=dict)
+
+    def put_limit_range(self, found: LimitRange) -> None:
+        self.limit_ranges[found.namespace, found.name] = found
+
+    def drop_limit_range(self, namespace: str, name: str) -> None:
+        del self.limit_ranges[namespace, name]
+
+    def put_runtime_class(self, found: RuntimeClass) -> None:
+        self.classes[found.name] = found
+
+    def drop_runtime_class(self, name: str) -> None:
+        del self.classes[name]
+
+    def put_priority_class(self, found: PriorityClass) -> None:
+        self.priorities[found.name] = found
+
+    def drop_priority_class(self, name: str) -> None:
+        del self.priorities[name]
+
+
 class Recorder:
     """A sink that remembers."""
 
@@ -107,6 +177,9 @@ class Recorder:
         self.pools: dict[tuple[str, str], Pool] = {}
         self.jobs: dict[tuple[str, str], StreamsJob] = {}
         self.intents = RecordedIntents()
+        self.devices = RecordedDevices()
+        self.volumes = Volumes()
+        self.pod_defaults = RecordedPodDefaults()
 
     def set_node(self, node: Node) -> None:
         self.nodes[node.name] = node

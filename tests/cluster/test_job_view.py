@@ -60,6 +60,12 @@ def test_a_job_that_could_not_be_started_again(phase: str, said: str) -> None:
     assert found.unsatisfiable == said
 
 
+def test_a_job_of_which_some_finds_no_node() -> None:
+    stranded = {**condition("Satisfiable", "no room beside the others"), "reason": "Stranded"}
+    found = view(job({}, phase="Degraded", conditions=[stranded]))
+    assert (found.unsatisfiable, found.stranded) == ("", "no room beside the others")
+
+
 def test_a_job_that_runs() -> None:
     pool = {"name": "MyPool", "job": "parallel"}
     ready = {"phase": "Ready", "hosts": [{"index": 0, "name": "bar"}], "conditions": [condition("Ready", "", "True")]}

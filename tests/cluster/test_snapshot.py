@@ -6,7 +6,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.cluster.objects import Recorder, consumer, intent, job, listed, namespace, node, pod, pool
+from tests.cluster.objects import (
+    Recorder,
+    consumer,
+    device_class,
+    intent,
+    job,
+    limit_range,
+    listed,
+    namespace,
+    node,
+    pod,
+    pool,
+    priority_class,
+    runtime_class,
+)
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
@@ -180,7 +194,18 @@ POOL = Pool(
     reason="Allocated",
     created="2026-01-01T00:00:00Z",
 )
-NOTHING = {"Node": 0, "Pod": 0, "HostPool": 0, "Job": 0, "HPAIntent": 0, "Namespace": 0}
+NOTHING = {
+    "Node": 0,
+    "Pod": 0,
+    "HostPool": 0,
+    "Job": 0,
+    "HPAIntent": 0,
+    "Namespace": 0,
+    "DeviceClass": 0,
+    "LimitRange": 0,
+    "RuntimeClass": 0,
+    "PriorityClass": 0,
+}
 
 
 def put(folder: Path, **files: object) -> None:
@@ -242,11 +267,15 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         ("JobList", "streams.ibm.com/v1", job()),
         ("HPAIntentList", "streams.ibm.com/v1", intent()),
         ("NamespaceList", "v1", namespace()),
+        ("DeviceClassList", "resource.k8s.io/v1", device_class()),
+        ("LimitRangeList", "v1", limit_range()),
+        ("RuntimeClassList", "node.k8s.io/v1", runtime_class()),
+        ("PriorityClassList", "scheduling.k8s.io/v1", priority_class()),
     ):
         del item["kind"], item["apiVersion"]
         put(tmp_path, **{f"{name}_json": listed(item, kind=name, version=version)})
         put(tmp_path, **{f"{name}_yaml": "kind: ConfigMapList\napiVersion: v1\nitems: []"})
-    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=6)
+    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=10)
 
 
 def test_a_list_may_be_empty(tmp_path: Path) -> None:
@@ -273,7 +302,7 @@ def test_finished_pods_are_counted_and_hold_nothing(tmp_path: Path) -> None:
 
 def test_a_report_is_one_line(tmp_path: Path) -> None:
     put(tmp_path, all_json=listed(node(), pod("a", phase="Failed"), pod("b"), pool(size=0), {"kind": "X"}, job()))
-    counts = "1 Node, 1 Pod, 0 HostPool, 1 Job, 0 HPAIntent, 0 Namespace"
+    counts = "1 Node, 1 Pod, 0 HostPool, 1 Job, 0 HPAIntent, 0 Namespace, 0 DeviceClass"
     assert str(read(tmp_path)[1]) == f"{counts}; 1 finished, 2 skipped, 0 ignored"
 
 

@@ -113,8 +113,8 @@ LONG = "a" * 64
         pytest.param({"mode": "shared"}, 'spec.mode: "shared" is not one of Shared, Exclusive', id="unknown mode"),
         pytest.param({"mode": ""}, 'spec.mode: "" is not one of Shared, Exclusive', id="empty mode"),
         pytest.param({"tags": ["a b"]}, 'spec.tags[0]: "a b" is not a label value', id="illegal tag"),
-        pytest.param({"tags": ["a", ""]}, 'spec.tags[1]: "" is not a label value', id="empty tag"),
-        pytest.param({"tags": [LONG]}, f'spec.tags[0]: "{LONG}" is not a label value', id="tag too long"),
+        pytest.param({"tags": ["a", ""]}, "spec.tags[1]: must not be empty", id="empty tag"),
+        pytest.param({"tags": [LONG]}, "spec.tags[0]: 64 characters, at most 63 are allowed", id="tag too long"),
         pytest.param({"tags": ["a", "b", "a"]}, 'spec.tags[2]: "a" is also spec.tags[0]', id="tag twice"),
         pytest.param(
             {"tags": [str(number) for number in range(65)]},
@@ -153,8 +153,7 @@ LONG = "a" * 64
         ),
         pytest.param(
             {"selector": {"matchExpressions": [{"key": "a", "operator": "Lt", "values": ["-5"]}]}},
-            'spec.selector.matchExpressions[0].values: "-5" is no label value: '
-            "at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends",
+            'spec.selector.matchExpressions[0].values[0]: "-5" is not a label value',
             id="a number that the API server refuses in the pool's pods",
         ),
         pytest.param(
@@ -174,7 +173,13 @@ def test_a_pool_that_breaks_a_rule_is_refused(spec: dict[str, Any], reason: str)
     assert refusal(pool(**spec)) == reason
 
 
-@pytest.mark.parametrize("name", [LONG, "a b", "-", "a\n"])
+def test_an_spl_name_has_at_most_63_characters() -> None:
+    source = pool()
+    source["spec"]["name"] = LONG
+    assert refusal(source) == "spec.name: 64 characters, at most 63 are allowed"
+
+
+@pytest.mark.parametrize("name", ["a b", "-", "a\n"])
 def test_an_spl_name_that_is_none_is_refused(name: str) -> None:
     source = pool()
     source["spec"]["name"] = name
@@ -236,7 +241,7 @@ def test_all_faults_are_named_up_to_five() -> None:
         'spec.mode: "x" is not one of Shared, Exclusive; '
         "spec.size: 0 is not between 1 and 5000; "
         'spec.tags[0]: "a b" is not a label value; '
-        'spec.tags[1]: "" is not a label value; '
+        "spec.tags[1]: must not be empty; "
         'spec.tags[2]: "c d" is not a label value; '
         "and 5 more"
     )

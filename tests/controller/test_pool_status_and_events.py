@@ -218,7 +218,8 @@ class TestAState:
     ) -> None:
         names = ["node-a", "node-b", "node-c"]
         theirs = Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")
-        there = [node(name, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
+        own = {keys.membership("default", "mypool"): "0"}
+        there = [node(name, labels=own, taints=[theirs] if at < taken else []) for at, name in enumerate(names)]
         asked = pool(size=None, hosts=names, assigned=names)
         found = cluster(there, [asked])
         state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())
@@ -228,7 +229,8 @@ class TestAState:
         ]
 
     def test_of_a_pool_whose_only_host_is_another_s(self) -> None:
-        theirs = node("node-a", taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
+        own = {keys.membership("default", "mypool"): "0"}
+        theirs = node("node-a", labels=own, taints=[Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")])
         asked = pool(size=1, assigned=["node-a"])
         found = cluster([theirs], [asked])
         state = pool_status.ready(asked, plan(asked, found, Policy()), found, Policy())

@@ -8,9 +8,14 @@ from tests.controller.convergence import at_rest
 from tests.controller.random_history import History
 from tests.controller.safety import SafetyMonitor
 from tests.controller.virtual_time import VirtualTimeLoop
+from tests.example_count import some_of
 
-BATCH = 25
-"""Histories of one test: a second or two."""
+pytestmark = pytest.mark.examples
+
+BATCH = 20
+"""Histories of one test: a second or so."""
+
+HISTORIES = some_of(300)
 
 SOON = 40.0
 """Seconds in which everything is put right: bars of ten seconds, orphans of three, caches that are late."""
@@ -55,9 +60,9 @@ def telling(history: History, violations: object) -> str:
     return "\n".join([*history.story, *(map(str, violations if isinstance(violations, list) else [violations]))])
 
 
-@pytest.mark.parametrize("batch", range(12))
-def test_all_is_well_in_the_end(batch: int) -> None:
-    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+@pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
+def test_all_is_well_in_the_end(first: int) -> None:
+    for seed in range(first, min(first + BATCH, HISTORIES)):
         loop = VirtualTimeLoop()
         try:
             loop.run_until_complete(lived(seed))

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
 from tests.controller.virtual_time import VirtualTimeLoop
+from tests.example_count import examples
 from webhook.controller.workqueue.queue import Queue
 
 KEYS = st.sampled_from(["a1", "a2", "a3", "b1", "b2", "c1"])
@@ -121,5 +122,5 @@ class QueueMachine(RuleBasedStateMachine):
         assert abs(self.queue.oldest - longest) < TICK
 
 
-QueueMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+QueueMachine.TestCase.settings = settings(examples(60), stateful_step_count=30)
 TestLaws = QueueMachine.TestCase

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from webhook.convert.conversion import ConvertOptions, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest
 from webhook.convert.targets import Targets
 
@@ -14,7 +14,7 @@ def converted(
     """The conversion of a text of that kind."""
     content = text if isinstance(text, bytes) else text.encode()
     targets = Targets([("onto.yaml", one) for one in onto]) if onto else None
-    return convert(file, content, InputKind(kind), ConvertOptions(name, None, targets))
+    return convert([Input(file, content, InputKind(kind))], ConvertOptions(name, None, targets))[0]
 
 
 def refusals(text: str | bytes, kind: str, **options: Any) -> list[str]:
@@ -27,3 +27,21 @@ def refusals(text: str | bytes, kind: str, **options: Any) -> list[str]:
 def remarks(conversion: Conversion) -> list[str]:
     """The remarks as they are printed, with ``lost`` in front of lost demands."""
     return [f"{'lost ' if remark.demand else ''}{remark}" for remark in conversion.remarks]
+
+
+def operators(*texts: str) -> dict[str, str | None]:
+    """The operators of the only Job of these SPL programs, and their placement."""
+    (job,) = [manifest for one in together(*texts) for manifest in one.manifests]
+    elements = job["spec"]["processingElements"]
+    return {one["name"]: one.get("placement") for element in elements for one in element["operators"]}
+
+
+def together(*texts: str, primitives: frozenset[str] = frozenset()) -> list[Conversion]:
+    """The conversions of SPL programs that are given together: ``in``, ``in2``, ``in3``."""
+    inputs = [Input(f"in{at + 1 if at else ''}", text.encode(), InputKind.SPL) for at, text in enumerate(texts)]
+    return convert(inputs, ConvertOptions(primitives=primitives))
+
+
+def lost(*texts: str) -> list[str]:
+    """What of these SPL programs is lost."""
+    return [str(remark) for one in together(*texts) for remark in one.remarks if remark.demand]

@@ -4,7 +4,7 @@ import pytest
 
 from tests.convert.adl_documents import adl, bundle, operator
 from tests.golden.conversions import INPUTS, inputs
-from webhook.convert.conversion import ConvertOptions, InputKind, convert, kind_of
+from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert, kind_of
 
 KINDS = {
     ".spl": InputKind.SPL, ".adl": InputKind.ADL, ".properties": InputKind.TWISTER2, ".json": InputKind.EMCO,
@@ -51,7 +51,7 @@ def test_the_kind_is_told_from_the_content(content: bytes, kind: InputKind | Non
 
 def test_the_namespace_of_all_manifests_is_given() -> None:
     text = b"config hostPool: P = createPool(Sys.Shared), Q = createPool(Sys.Shared);"
-    found = convert("in", text, InputKind.SPL, ConvertOptions(namespace="edge")).manifests
+    found = convert([Input("in", text, InputKind.SPL)], ConvertOptions(namespace="edge"))[0].manifests
     assert [one["metadata"] for one in found] == [
         {"name": "p", "namespace": "edge"},
         {"name": "q", "namespace": "edge"},
@@ -60,13 +60,20 @@ def test_the_namespace_of_all_manifests_is_given() -> None:
 
 def test_the_name_is_given() -> None:
     options = ConvertOptions(name="given")
-    assert convert("in", b'host("a")', InputKind.SPL, options).manifests[0]["metadata"]["name"] == "given"
-    workers = convert("in", b"kubernetes.namespace: a", InputKind.TWISTER2, options).manifests[0]
+    assert convert([Input("in", b'host("a")', InputKind.SPL)], options)[0].manifests[0]["metadata"]["name"] == "given"
+    workers = convert([Input("in", b"kubernetes.namespace: a", InputKind.TWISTER2)], options)[0].manifests[0]
     assert workers["metadata"] == {"name": "given", "namespace": "a"}
 
 
 def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
     options = ConvertOptions(name="x" * 62)
-    (problem,) = convert("in", b'host("a")', InputKind.SPL, options).problems
+    (problem,) = convert([Input("in", b'host("a")', InputKind.SPL)], options)[0].problems
     rule = "is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"
     assert (problem.field, problem.message) == ("in:1", f'name: "{"x" * 62}-0" {rule}')
+
+
+def test_a_program_that_is_no_text_is_refused_beside_others() -> None:
+    inputs_ = [Input("a", b"\xff", InputKind.SPL), Input("b", b"type T = int32 a;", InputKind.SPL)]
+    broken, library = convert(inputs_, ConvertOptions())
+    assert [problem.message for problem in broken.problems] == ["byte 0 is no UTF-8: save the input as UTF-8"]
+    assert library.problems == ()

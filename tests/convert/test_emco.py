@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from tests.convert.converted_texts import converted, refusals, remarks
+from tests.emco_intents import EXAMPLES, Example
+from webhook.placement.inventory.intent import read_intent
 
 GROUP = "projects/p/composite-apps/c/v1/deployment-intent-groups/g/hpa-intents"
 INTENT = {"metadata": {"name": "i"}, "spec": {"app": "a"}}
@@ -165,6 +167,7 @@ def test_the_spellings_of_the_code_are_read() -> None:
         "kind": "Deployment",
         "name": "d",
         "container-name": "m",
+        "replicas": 1,
     }
     assert consumer["requirements"] == [
         {
@@ -182,7 +185,6 @@ def test_the_spellings_of_the_code_are_read() -> None:
         }
     ]
     assert [line for line in remarks(found) if "HPAIntent" not in line] == [
-        "in:3: replicas 1 is left out: how many pods there are is said by the workload; set spec.replicas there",
         (
             'in:3: apiVersion apps/v1 of Deployment instead of "1.19": consumers are found by it, and EMCO takes any; '
             "look whether that is the workload"
@@ -192,7 +194,10 @@ def test_the_spellings_of_the_code_are_read() -> None:
             "in:5: requirement g is mandatory: it does not say so; EMCO's code takes it for optional then; "
             "write mandatory: false if it is a wish"
         ),
-        ("in:5: requirement g counts MB: that is the default of EMCO's design; EMCO's code counts bytes; write units"),
+        (
+            "in:5: requirement g counts MB: that is the default of EMCO's design, and how its controllers count; "
+            "write units"
+        ),
     ]
 
 
@@ -378,3 +383,37 @@ def test_folders_of_collections_are_limited() -> None:
     for _ in range(10):
         found = {"item": [found]}
     assert refusals(json.dumps(found), "emco") == ["in:1: more than 8 folders are inside one another"]
+
+
+@pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)
+def test_examples_of_emco_become_intents_that_the_webhook_reads(example: Example) -> None:
+    anchor = "projects/p/composite-apps/c/v1/deployment-intent-groups/g/hpa-intents"
+    given = documents(
+        *({"version": "emco/v2", "resourceContext": {"anchor": f"{anchor}{one.path}"}, **one.body} for one in example)
+    )
+    found = converted(given, "emco")
+    read = {
+        one["metadata"]["name"]: read_intent("default", one["metadata"]["name"], one["spec"]) for one in found.manifests
+    }
+    assert [problem for one in read.values() for problem in one.problems] == []
+    wanted = [one for one in example if one.path.endswith("consumers")]
+    stated = [(each.name, each.group, each.replicas) for one in read.values() for each in one.consumers]
+    assert stated == [(one.name, "apps", one.spec.get("replicas")) for one in wanted]
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"kind": "Deployment", "name": "d", "replicas": 2, "consumer": {"replicas": 3}},
+        {"kind": "Deployment", "name": "d", "container": "a", "consumer": {"container-name": "b"}},
+    ],
+)
+def test_a_field_of_a_consumer_in_two_places_says_the_same(spec: dict[str, Any]) -> None:
+    (problem,) = refusals(documents(INTENT, {"metadata": {"name": "c"}, "spec": spec}), "emco")
+    assert problem.endswith("elsewhere")
+
+
+def test_replicas_that_are_no_number_are_refused() -> None:
+    spec = {"kind": "Deployment", "name": "d", "replicas": "many"}
+    (problem,) = refusals(documents(INTENT, {"metadata": {"name": "c"}, "spec": spec}), "emco")
+    assert problem.endswith('"many" is no whole number from 1 to 10000')

@@ -47,6 +47,7 @@ def test_inputs_that_are_damaged_are_answered(seed: bytes, data: st.DataObject, 
     is_said(seed[:at] + data.draw(PIECES) + seed[upto:], kind)
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize(
     ("text", "kind"),
     [

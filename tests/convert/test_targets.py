@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 import yaml
 
-from webhook.convert.conversion import ConvertOptions, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
 from webhook.convert.targets import Targets
 
@@ -36,7 +36,7 @@ def deployment(name: str, kind: str = "Deployment") -> Manifest:
 def put(text: str, kind: str, *documents: Manifest) -> tuple[list[Manifest], Conversion]:
     """The documents with their annotations, and what else comes of the conversion."""
     targets = Targets([("onto.yaml", one) for one in documents])
-    found = convert("in", text.encode(), InputKind(kind), ConvertOptions(targets=targets))
+    found = convert([Input("in", text.encode(), InputKind(kind))], ConvertOptions(targets=targets))[0]
     return [document for _, document in targets.documents], found
 
 
@@ -155,6 +155,16 @@ def test_requirements_without_a_name_are_put_as_they_are() -> None:
     assert yaml.safe_load(annotations(document)["streams.ibm.com/hpa-requirements"]) == [
         {"mandatory": True, "name": "cpu", "requests": 1, "container-name": "m"}
     ]
+
+
+def test_replicas_of_a_consumer_are_the_workloads_own() -> None:
+    text = """
+    metadata: {name: i}
+    spec: {consumers: [{apiVersion: apps/v1, kind: Deployment, name: d, replicas: 2}]}
+    """
+    _, found = put(text, "emco", deployment("d"))
+    why = "how many pods there are is said by the workload; set spec.replicas there"
+    assert [str(remark) for remark in found.remarks] == [f"in:3: replicas 2 of consumer d is left out: {why}"]
 
 
 def test_a_consumer_without_a_workload_is_lost() -> None:

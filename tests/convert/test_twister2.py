@@ -215,3 +215,31 @@ def test_a_mapping_that_is_off_is_kept_as_it_is() -> None:
 
 def test_a_worker_without_parameters_has_no_annotations() -> None:
     assert template(resources("{cpu: 1}"))["metadata"] == {"labels": {"app": "in", "streams.ibm.com/job": "in"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        ('twister2.resource.desired_nodes: "149.165.150.1,149.165.150.2"', "149.165.150.1,149.165.150.2"),
+        ("twister2.resource.desired_nodes: [a, b]", "a, b"),
+        ('twister2.desired_nodes: "a"', "a"),
+        ("twister2:\n  resource:\n    desired_nodes: a", "a"),
+        ("twister2.resource.scheduler.mpi.nodes.file: conf/nodes", "conf/nodes"),
+        ("twister2.resource.scheduler.slurm.partition: juliet", "juliet"),
+    ],
+)
+def test_a_list_of_hosts_is_lost(text: str, what: str) -> None:
+    found = converted(f"kubernetes.namespace: a\n{text}", "twister2")
+    (lost,) = [remark for remark in found.remarks if remark.demand]
+    assert lost.what.endswith(f" {what} is left out")
+    assert (lost.why, lost.instead) == (
+        "worker mapping selects nodes by their labels",
+        "label these nodes, and map the workers to the label",
+    )
+
+
+def test_all_hosts_are_no_demand() -> None:
+    found = converted("twister2.resource.desired_nodes: all", "twister2")
+    assert remarks(found)[0] == (
+        "in:1: twister2.resource.desired_nodes is left out: it allows every host; nothing is missing"
+    )

@@ -3,9 +3,10 @@
 import pytest
 
 from tests.docs.pages import page
-from webhook.cli import main
-from webhook.convert import adl, bundle, located_yaml, source_text, spl
+from webhook.cli import inputs, main
+from webhook.convert import adl, bundle, located_yaml, source_text
 from webhook.convert.conversion import InputKind
+from webhook.convert.spl import expansion
 from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
@@ -26,7 +27,8 @@ def test_the_limits_are_those_of_the_code() -> None:
             f"{bundle.UNPACKED_LIMIT // MIB // 1024} GiB; {bundle.RATIO_LIMIT} times, if it is over 16 MiB; "
             f"{bundle.MEMBER_LIMIT:,}"
         ),
-        "operators of an application": f"{spl.OPERATOR_LIMIT:,}, and {ELEMENT_LIMIT:,} processing elements",
+        "programs of a folder": f"{inputs.FOLDER_LIMIT:,}",
+        "operators of an application": f"{expansion.OPERATOR_LIMIT:,}, and {ELEMENT_LIMIT:,} processing elements",
         "clauses of an operator": str(CLAUSE_LIMIT),
         "nesting of YAML and JSON; values of one input": f"{located_yaml.DEPTH} levels; 200,000",
         "nesting of an ADL": "200 elements",

@@ -1,11 +1,13 @@
 """The constraint family that ``docs/architecture.md`` adds really is a file, its line in the list, and a word."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, Final
 
 import pytest
 
@@ -56,8 +58,21 @@ def source() -> Block:
     return found
 
 
+MEMORY = "webhook/placement/constraints/host_memory.py"
+
+SECOND: Final = {
+    "webhook/placement/constraints/families.py": (
+        ("    host_ports,\n", "    host_memory,\n    host_ports,\n"),
+        ("    host.parse,\n", "    host.parse,\n    host_memory.parse,\n"),
+    ),
+    "webhook/placement/spl/clauses.py": (('    ZONE = "zone"\n', '    ZONE = "zone"\n    MEMORY = "hostMemory"\n'),),
+}
+"""What a second family, ``host_memory.py`` beside this file, takes as well."""
+
+
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The code with both families."""
     folder = tmp_path_factory.mktemp("family")
     shutil.copytree(ROOT / "webhook", folder / "webhook", ignore=shutil.ignore_patterns("__pycache__"))
     first, code = source().text.split("\n", 1)
@@ -65,7 +80,40 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, diff in differences():
         file = folder / name
         file.write_text(edited(file.read_text(), diff))
+    shutil.copy(Path(__file__).with_name("host_memory.py"), folder / MEMORY)
+    for name, places in SECOND.items():
+        file = folder / name
+        for old, new in places:
+            assert file.read_text().count(old) == 1, old
+            file.write_text(file.read_text().replace(old, new))
     return folder
+
+
+def judged(copy: Path, placement: str, spec: str = "") -> dict[str, Any]:
+    """What the copy decides about a pod with this placement text and these further fields of its spec, as JSON."""
+    pod = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, labels: {streams.ibm.com/job: j, "
+        f"streams.ibm.com/pe: j-0}}, annotations: {{streams.ibm.com/placement: '{placement}'}}}}\n"
+        f"spec: {{{spec}containers: [{{name: c, image: x}}]}}\n"
+    )
+    return json.loads(python(copy, "-c", _JUDGE, str(ROOT / "examples" / "cluster"), text=pod).stdout)  # type: ignore[no-any-return]
+
+
+_JUDGE: Final = """
+import json, pathlib, sys, msgspec, yaml
+from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.world import World
+inventory = Inventory()
+read_snapshot(pathlib.Path(sys.argv[1]), inventory)
+pod = msgspec.convert(yaml.safe_load(sys.stdin.read()), Pod)
+decision = decide(pod, "default", World(inventory, Policy()))
+print(json.dumps({"text": decision.message, "rules": decision.rules}))
+"""
+"""Program that prints the text and the rules of a pod's refusal."""
 
 
 def test_the_family_changes_two_files_by_three_lines() -> None:
@@ -94,6 +142,51 @@ def test_a_pod_is_given_the_zone(copy: Path) -> None:
         "+            values:",
         "+            - dal10",
     ]
+
+
+ELSEWHERE = "nodeSelector: {topology.kubernetes.io/zone: dal10}, "
+
+REFUSED = {
+    "a zone that there is not": (
+        'zone("nowhere")',
+        "",
+        ["zone"],
+        'add a node in zone nowhere, or drop zone("nowhere") (8 nodes would fit)',
+    ),
+    "a node there would not have the label that the pod selects": (
+        'zone("nowhere")',
+        ELSEWHERE,
+        ["zone"],
+        'drop zone("nowhere") (8 nodes would fit)',
+    ),
+    "no node is in two zones": (
+        'zone("dal10"), zone("nowhere")',
+        "",
+        ["zone"],
+        'drop zone("nowhere") (8 nodes would fit)',
+    ),
+    "more memory than any node has": (
+        'hostMemory("64Ti")',
+        "",
+        ["host-memory"],
+        'add a node with 64Ti of memory, or drop hostMemory("64Ti") (8 nodes would fit)',
+    ),
+    "two families": (
+        'hostMemory("64Ti"), zone("nowhere")',
+        "",
+        ["host-memory"],
+        'drop hostMemory("64Ti") and zone("nowhere") (8 nodes would fit)',
+    ),
+}
+
+
+@pytest.mark.parametrize(("placement", "spec", "rules", "fix"), REFUSED.values(), ids=REFUSED)
+def test_fixes_and_rules_of_a_new_family_are_right(
+    copy: Path, placement: str, spec: str, rules: list[str], fix: str
+) -> None:
+    found = judged(copy, placement, spec)
+    assert found["text"].splitlines()[-1] == f"Nearest fix: {fix}."
+    assert found["rules"] == rules
 
 
 def test_the_code_passes_the_type_checker(copy: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, blocks, page
+from webhook.admission.jobs import CONTAINERS_LIMIT
 from webhook.admission.review import OBJECT_LIMIT
 from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
@@ -16,13 +17,13 @@ from webhook.cluster.queries import job_workloads
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
-from webhook.placement.inventory import intent, job_spec, pool_spec
+from webhook.placement.inventory import consumer, intent, job_spec, pool_spec
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.jobs import problems
 from webhook.placement.jobs.job_workloads import MOST
 from webhook.placement.kube import node_terms as nodeterms
 from webhook.placement.kube import quantity
-from webhook.placement.kube.size_limits import WORDS_LIMIT
+from webhook.placement.kube.size_limits import NESTING_LIMIT, WORDS_LIMIT
 from webhook.placement.provision import intended_hardware as intended
 from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl
@@ -157,6 +158,11 @@ LIMITS: dict[str, tuple[Any, ...]] = {
         problems.POOL_LIMIT,
         f"{problems.OPERATOR_LIMIT:,}",
     ),
+    "lists and objects in a Job; levels of nesting in a template; `hostIsolation` clauses of one job": (
+        f"{CONTAINERS_LIMIT:,}",
+        NESTING_LIMIT,
+        f"{problems.ISOLATION_LIMIT:,}",
+    ),
     "workloads of a namespace that one of a job is judged with; bytes of their list": (
         f"{job_workloads.OBJECTS:,} of each kind",
         f"{job_workloads.LIST_BYTES >> 20} MiB",
@@ -170,7 +176,11 @@ LIMITS: dict[str, tuple[Any, ...]] = {
         hardware_text.REQUIREMENT_LIMIT,
         intended.INTENT_LIMIT,
     ),
-    "consumers of an HPAIntent; requirements of one": (intent.CONSUMER_LIMIT, hardware_text.REQUIREMENT_LIMIT),
+    "consumers of an HPAIntent; requirements of one; its replicas": (
+        intent.CONSUMER_LIMIT,
+        hardware_text.REQUIREMENT_LIMIT,
+        f"{consumer.REPLICA_LIMIT:,}",
+    ),
     "a refusal; a warning; warnings": (f"{problem.MESSAGE_LIMIT:,} bytes", "250 characters", 10),
     "a quantity": (f"{quantity.LENGTH_LIMIT} characters, exponents up to 128",),
     "files of a snapshot; bytes of one": (f"{folder.FILE_LIMIT:,}", f"{folder.SIZE_LIMIT >> 30} GiB"),

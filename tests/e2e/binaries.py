@@ -12,12 +12,12 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
 from tests.e2e import toolchain
-from tests.e2e.modules import MODULES, PROMETHEUS, VERSIONS, Module
+from tests.e2e.modules import HELM_DOCS, KREW, MODULES, OTHERS, PROMETHEUS, VERSIONS, Module
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def cache() -> Path:
 
 
 def programs() -> dict[str, Path]:
-    """Every program by name; builds what is missing, which takes ten minutes the first time.
+    """Every program of a control plane by name; builds what is missing, which takes ten minutes the first time.
 
     Kubernetes is that of the variable ``E2E_KUBERNETES``, ``oldest`` or ``newest``, if it is set.
     """
@@ -48,6 +48,16 @@ def programs() -> dict[str, Path]:
 def monitoring() -> dict[str, Path]:
     """Prometheus and promtool; builds them if they are missing, which takes some minutes the first time."""
     return _of(PROMETHEUS)
+
+
+def krew() -> dict[str, Path]:
+    """Krew, and its program that looks at manifests; builds them if they are missing."""
+    return _of(KREW)
+
+
+def helm_docs() -> Path:
+    """What writes the table of values; builds it if it is missing."""
+    return _of(HELM_DOCS)["helm-docs"]
 
 
 def kubectl() -> Path:
@@ -112,6 +122,14 @@ def _alone() -> Iterator[None]:
         yield
 
 
+def asked_for(names: Sequence[str]) -> dict[str, Path]:
+    """The programs of a control plane, of the other modules with these names instead, or with ``all`` of everything."""
+    everything = [*names] == ["all"]
+    others = [module for module in OTHERS if everything or module.name in names]
+    found = programs() if everything or not names else {}
+    return {**found, **{name: path for module in others for name, path in _of(module).items()}}
+
+
 if __name__ == "__main__":
-    for name, path in {**programs(), **monitoring()}.items():
+    for name, path in asked_for(sys.argv[1:]).items():
         say(f"{name}: {path}")

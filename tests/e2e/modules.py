@@ -71,13 +71,17 @@ MODULES: Final = (
     Module("kubernetes", "k8s.io/kubernetes", _KUBERNETES),
     Module("etcd", "go.etcd.io/etcd/server/v3", {"etcd": "go.etcd.io/etcd/server/v3"}),
     Module("kwok", "sigs.k8s.io/kwok", {"kwok": "sigs.k8s.io/kwok/cmd/kwok"}),
-    Module(
-        "krew",
-        "sigs.k8s.io/krew",
-        {name: f"sigs.k8s.io/krew/cmd/{name}" for name in ("krew", "validate-krew-manifest")},
-    ),
     Module("helm", "helm.sh/helm/v4", {"helm": "helm.sh/helm/v4/cmd/helm"}),
-    Module("helm-docs", "github.com/norwoodj/helm-docs", {"helm-docs": "github.com/norwoodj/helm-docs/cmd/helm-docs"}),
+)
+"""What every control plane needs."""
+
+KREW: Final = Module(
+    "krew",
+    "sigs.k8s.io/krew",
+    {name: f"sigs.k8s.io/krew/cmd/{name}" for name in ("krew", "validate-krew-manifest")},
+)
+HELM_DOCS: Final = Module(
+    "helm-docs", "github.com/norwoodj/helm-docs", {"helm-docs": "github.com/norwoodj/helm-docs/cmd/helm-docs"}
 )
 
 PROMETHEUS: Final = Module(
@@ -86,4 +90,7 @@ PROMETHEUS: Final = Module(
     {name: f"github.com/prometheus/prometheus/cmd/{name}" for name in ("prometheus", "promtool")},
     tags=("remove_all_sd", "enable_kubernetes_sd"),
 )
-"""No part of a control plane: tests of metrics, alerts and the dashboard build it for themselves."""
+"""For tests of metrics, alerts and the dashboard."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS)
+"""No parts of a control plane: the tests that need one of them build it for themselves."""

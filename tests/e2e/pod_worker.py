@@ -95,12 +95,12 @@ class PodWorker:
 
     def _run(self) -> None:
         try:
-            while not self._over and self.pod is not None:
-                if "deletionTimestamp" in self.pod["metadata"]:
-                    self._leave(self.pod)
+            while not self._over and (pod := self.pod) is not None:  # another thread says when it is gone
+                if "deletionTimestamp" in pod["metadata"]:
+                    self._leave(pod)
                     return
-                pause = self._step(self.pod) if self._status.phase in {"Pending", "Running"} else _TURN_SECONDS
-                self._tell(self.pod)
+                pause = self._step(pod) if self._status.phase in {"Pending", "Running"} else _TURN_SECONDS
+                self._tell(pod)
                 self._news.wait(min(pause, _TURN_SECONDS))
                 self._news.clear()
         finally:

@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import binaries, toolchain
-from tests.e2e.modules import MODULES, PROMETHEUS, Module
+from tests.e2e.modules import MODULES, OTHERS, Module
 
 BY_NAME = {module.name: module for module in MODULES}
 
 
-@pytest.mark.parametrize("module", [*MODULES, PROMETHEUS], ids=lambda module: module.name)
+@pytest.mark.parametrize("module", [*MODULES, *OTHERS], ids=lambda module: module.name)
 def test_each_program_is_a_tool_of_its_module(module: Module) -> None:
     tools = (module.folder / "go.mod").read_text()
     assert all(f"\t{package}\n" in tools or f"tool {package}\n" in tools for package in module.programs.values())
@@ -77,6 +77,25 @@ def test_a_module_is_built_once_and_with_progress(
     assert first == second
     assert (tmp_path / "log").read_text() == "built\n"
     assert "still building etcd" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("names", "found"),
+    [
+        ([], {*(name for module in MODULES for name in module.programs), "kubectl"}),
+        (["helm-docs"], {"helm-docs"}),
+        (["krew", "prometheus"], {"krew", "validate-krew-manifest", "prometheus", "promtool"}),
+        (["all"], {*(name for module in (*MODULES, *OTHERS) for name in module.programs), "kubectl"}),
+    ],
+    ids=["a control plane", "one more", "some more", "all"],
+)
+def test_only_what_is_asked_for_is_found_or_built(
+    names: list[str], found: set[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in [*(name for module in (*MODULES, *OTHERS) for name in module.programs), "kubectl"]:
+        pretend(tmp_path / name, "exit 0")
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
+    assert {*binaries.asked_for(names)} == found
 
 
 def test_a_build_that_fails_leaves_nothing_that_looks_finished(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

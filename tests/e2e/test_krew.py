@@ -64,7 +64,7 @@ def released(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A PATH with kubectl and Krew, which is a plugin of kubectl itself, and without this product."""
     folder = tmp_path_factory.mktemp("bin")
-    programs = binaries.programs()
+    programs = {**binaries.krew(), "kubectl": binaries.kubectl()}
     for name, program in (("kubectl", "kubectl"), ("kubectl-krew", "krew"), ("validate", "validate-krew-manifest")):
         (folder / name).symlink_to(programs[program])
     (folder / f"python3.{sys.version_info.minor}").symlink_to(sys.executable)

@@ -3,12 +3,19 @@
 from typing import Any
 
 from tests.e2e.api import Api, Object
+from tests.e2e.polling import until
 
 
 def namespace(api: Api, name: str, **labels: str) -> str:
     """A namespace of a test's own, made now."""
     api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}})
     return name
+
+
+def emptied(api: Api, name: str) -> None:
+    """Delete the namespace, and wait until its pods have left their nodes to the tests that follow."""
+    api.delete(f"/api/v1/namespaces/{name}")
+    until(lambda: not api.get(f"/api/v1/namespaces/{name}/pods")["items"], f"the pods of {name} are gone", 60)
 
 
 def pod_spec(**tweaks: Any) -> Object:

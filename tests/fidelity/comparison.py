@@ -5,13 +5,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tests.fidelity.judges import CaseVerdict
-from tests.fidelity.play import Case, CasePlay
+from tests.fidelity.case_verdict import CaseVerdict
+from tests.fidelity.play import REFUSED_BY_SERVER, Case, CasePlay
 from tests.fidelity.preparation import job_pods, prepared
 from tests.fidelity.scenario import FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
 from tests.scheduling.passing_conditions import needs_company, opened
+from tests.scheduling.pod_defaults import with_defaults
 from tests.scheduling.product_answers import ELASTIC
 from tests.scheduling.scheduler import objections
 from tests.scheduling.state import Cluster
@@ -44,8 +45,10 @@ class FidelityResult:
 def compared(case: Case, played: CasePlay) -> FidelityResult:
     """The verdict against what happened."""
     verdict = case.verdict
-    if verdict.invalid:
-        return FidelityResult(INVALID, verdict.text)
+    if verdict.invalid or _is_servers_own(case, played):
+        return FidelityResult(INVALID, verdict.text or _waits(played))
+    if case.scenario.everywhere and not case.preparation.pods:
+        return FidelityResult(AGREED)  # the DaemonSet controller makes no pod that any node could run
     runs = _runs(case.scenario, played)
     if not verdict.admitted:
         if not runs or played.broken or played.undocumented:
@@ -71,6 +74,12 @@ def _waiting(case: Case, played: CasePlay) -> FidelityResult:
     if scenario.kind == "job":
         told = f"by the verdict's own plan {wrong}; {told}"
     return FidelityResult(MISSED_REFUSAL, told)
+
+
+def _is_servers_own(case: Case, played: CasePlay) -> bool:
+    """Whether a bare pod breaks a rule that the API server checks, before or after it asks the webhook."""
+    refused = any(why.startswith(REFUSED_BY_SERVER) for why in played.unmade.values())
+    return refused and case.scenario.kind == "pod"
 
 
 def _runs(scenario: FidelityScenario, played: CasePlay) -> bool:
@@ -114,7 +123,8 @@ def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:
     Nothing of the product is asked: clauses are read as a person reads them, all else as the scheduler does.
     """
     pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
-    if pods.keys() != verdict.places.keys():
+    pods = {name: pod for name, pod in pods.items() if name not in verdict.running}
+    if pods.keys() != verdict.places.keys() - verdict.running.keys():
         return "no node is named for some elements"
     before = prepared(scenario, verdict, hosts=verdict.hosts)
     if before.lacking:
@@ -137,7 +147,7 @@ def _with_amounts(pod: dict[str, Any], cluster: Cluster) -> dict[str, Any]:
     told = dict(pod["metadata"]["annotations"])
     needs = [need for need in json.loads(told.pop(keys.HARDWARE, "[]")) if need.get("mandatory", True)]
     told |= {keys.HARDWARE: json.dumps(needs)} if needs else {}
-    pod = {**pod, "metadata": {**pod["metadata"], "annotations": told}}
+    pod = with_defaults({**pod, "metadata": {**pod["metadata"], "annotations": told}}, cluster)
     given = product_answers.admitted(pod, cluster, ELASTIC).pod
     if given is None:
         return pod

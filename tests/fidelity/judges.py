@@ -1,11 +1,13 @@
 """What is said of a scenario's subject before anything of it exists: by the product, and by judges that are wrong."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, TypeAlias
 
 import msgspec
 
+from tests.fidelity.case_verdict import CaseVerdict
+from tests.fidelity.preparation import prepared
 from tests.fidelity.scenario import FidelityScenario
 from tests.placement.planning.at_once import AtOnce
 from tests.scheduling import product_answers
@@ -13,6 +15,8 @@ from tests.scheduling.passing_conditions import told_to_wait
 from tests.scheduling.product_answers import POLICY, Ruling
 from webhook.admission.jobs import problems_of
 from webhook.placement.inventory.job_spec import JobSpec
+from webhook.placement.jobs.planned_nodes import planned_nodes
+from webhook.placement.jobs.replanning import Standing, replan_job
 from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.plan import cheapest
@@ -21,22 +25,6 @@ from webhook.placement.text.problem import render
 
 SECONDS: Final = 5.0
 """For one question about a whole Job."""
-
-
-@dataclass(frozen=True)
-class CaseVerdict:
-    """Admitted or refused for ``text``; ``hedged`` if a warning says that pods may have to wait, or nobody knows.
-
-    ``places`` and ``hosts`` are where all pods of a Job, and its pools, can be at the same time according to the judge:
-    nodes of elements by name, and nodes of HostPools by index. ``invalid`` is a refusal for a rule about no cluster.
-    """
-
-    admitted: bool
-    text: str = ""
-    hedged: bool = False
-    invalid: bool = False
-    places: Mapping[str, str] = field(default_factory=dict)
-    hosts: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
 
 
 Judge: TypeAlias = Callable[[FidelityScenario], CaseVerdict]
@@ -62,7 +50,7 @@ def admitting(scenario: FidelityScenario) -> CaseVerdict:  # noqa: ARG001 -- wha
 
 
 def _of_ruling(ruling: Ruling) -> CaseVerdict:
-    invalid = ruling.pod is None and not ruling.wants_nodes
+    invalid = ruling.pod is None and not ruling.wants_nodes and not ruling.breaks_defaults
     return CaseVerdict(ruling.pod is not None, ruling.message, told_to_wait(ruling.warnings), invalid)
 
 
@@ -78,17 +66,25 @@ def _of_job(scenario: FidelityScenario) -> CaseVerdict:
         return CaseVerdict(admitted=True, hedged=bool(verdict.warnings))
     # As the controller does it: a plan that spreads load.
     placed = finished(cheapest(verdict.group, verdict.answer.placed, exact=False)).placed
-    hedged, group = bool(verdict.warnings), verdict.group
-    return CaseVerdict(admitted=True, hedged=hedged, places=_places(group, placed), hosts=_hosts(group, placed))
+    plan = planned_nodes(verdict.group, placed, verdict.given)
+    hosts = _hosts(verdict.group, placed)
+    hedged = bool(verdict.warnings)
+    first = CaseVerdict(admitted=True, hedged=hedged, places=plan.by_element(), hosts=hosts, plan=plan)
+    return _relaunched(scenario, spec, first) if scenario.restarted else first
 
 
-def _places(group: Group, placed: Placed) -> dict[str, str]:
-    names = group.world.inventory.nodes.names
-    return {
-        element: names[slot]
-        for member, slots in zip(group.members, placed.slots, strict=True)
-        for element, slot in zip(member.names, slots, strict=True)
-    }
+def _relaunched(scenario: FidelityScenario, spec: JobSpec, first: CaseVerdict) -> CaseVerdict:
+    """The verdict on elements that are launched again, beside those that run where they were planned first."""
+    running = {name: node for name, node in first.places.items() if name not in scenario.restarted}
+    launched = replace(first, running=running, first=first.plan, cordoned=scenario.cordoned)
+    there = prepared(scenario, launched, hosts=first.hosts)
+    if there.lacking:
+        return first  # it has never run
+    standing = Standing(running, frozenset(first.places) - running.keys())
+    job, world = (scenario.space, scenario.subject["metadata"]["name"]), product_answers.inventory(there.cluster)
+    found = finished(replan_job(job, spec, world, POLICY, AtOnce(SECONDS), standing))
+    text = "; ".join(f"{name}: {why}" for name, why in found.short.items())
+    return replace(launched, admitted=not found.short, text=text, places=found.plan.by_element(), plan=found.plan)
 
 
 def _hosts(group: Group, placed: Placed) -> dict[str, dict[int, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tests.e2e.api import Answer
+from tests.scheduling.pod_defaults import preempting
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
 
@@ -52,6 +53,9 @@ class ModelBatch:
                 places = possible(pod, self._clusters[mark])
                 if places:
                     self._clusters[mark] = self._clusters[mark].plus(pod, self._dice.choice(places))
+                elif found := list(preempting(pod, self._clusters[mark])):
+                    place, emptied = self._dice.choice(found)
+                    self._clusters[mark] = emptied.plus(pod, place)
                 else:
                     left.append(pod)
             self._waiting[mark] = left

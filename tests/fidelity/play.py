@@ -8,16 +8,18 @@ import copy
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
 from tests.e2e.api import Answer
-from tests.fidelity.judges import CaseVerdict, Judge
+from tests.fidelity.case_verdict import CaseVerdict
+from tests.fidelity.judges import Judge
 from tests.fidelity.preparation import Controller, Preparation, mark_hosts, unmark, unsteered
 from tests.fidelity.scenario import MARK, FidelityScenario
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
 from tests.scheduling.passing_conditions import allowed, awaits, goes_past
+from tests.scheduling.pod_defaults import preempting, with_defaults
 from tests.scheduling.product_answers import ELASTIC, Replica
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
@@ -27,6 +29,9 @@ Object = dict[str, Any]
 
 PATIENCE: Final = 15.0
 """Seconds in which pods that can be bound have to be: the scheduler tries them again after up to ten."""
+
+REFUSED_BY_SERVER: Final = "the API server says"
+"""What the reason of a pod starts with that was patched, and not created."""
 
 _CREATED: Final = 201
 _PLAIN: Final = Controller(unsteered, planned_hosts=False)
@@ -142,14 +147,14 @@ def _turn(some: Sequence[Case], number: int, batch: SideBySide, tries: dict[str,
             if final is None:
                 tries[case.mark].append(Trial(pod, None, why))
                 continue
-            sure = not case.scenario.at_once and bool(final["spec"].get("nodeName") or possible(final, cluster))
+            sure = not case.scenario.at_once and bool(final["spec"].get("nodeName") or _can_be_bound(final, cluster))
             made.append((case, pod, final, sure))
     answers = batch.create([final for _, _, final, _ in made])
     taken = []
     for (case, pod, final, sure), answer in zip(made, answers, strict=True):
-        refused = "" if answer.code == _CREATED else f"the API server says: {answer.message}"
+        refused = "" if answer.code == _CREATED else f"{REFUSED_BY_SERVER}: {answer.message}"
         tries[case.mark].append(Trial(pod, None if refused else final, refused))
-        if not refused and not awaits(final):
+        if not refused and not _held(final):
             taken.append((final, sure))
     batch.decided(taken)
 
@@ -159,6 +164,8 @@ def _patched(pod: Object, cluster: Cluster, moment: Replica) -> tuple[Object | N
     ruling = product_answers.admitted(pod, cluster, moment=moment)
     if ruling.pod is None and ruling.wants_nodes:
         ruling = product_answers.admitted(pod, cluster, ELASTIC)
+    if ruling.breaks_defaults:  # whether it does, the API server says
+        ruling = product_answers.admitted(with_defaults(pod, cluster), replace(cluster, defaults=()), ELASTIC)
     # Parts that are one object in Python are two on the wire.
     return (json.loads(json.dumps(ruling.pod)), "") if ruling.pod is not None else (None, ruling.message)
 
@@ -173,11 +180,22 @@ def _settle(some: Sequence[Case], batch: SideBySide) -> None:
 
 
 def _could_be_bound(case: Case, batch: SideBySide) -> bool:
-    waiting = [pod for pod in batch.pods(case.mark) if not pod["spec"].get("nodeName") and not awaits(pod)]
+    waiting = [pod for pod in batch.pods(case.mark) if not pod["spec"].get("nodeName") and not _held(pod)]
     if not waiting:
         return False
     cluster = batch.cluster(case.mark)
-    return any(possible(pod, cluster) for pod in waiting)
+    return any(_can_be_bound(pod, cluster) for pod in waiting)
+
+
+def _can_be_bound(pod: Json, cluster: Cluster) -> bool:
+    """Whether there is a node for the pod, perhaps when pods of lower priority are gone."""
+    return bool(possible(pod, cluster)) or any(preempting(pod, cluster))
+
+
+def _held(pod: Json) -> bool:
+    """Whether the pod waits for what nobody serves here; its claims are bound."""
+    spec = {key: value for key, value in pod["spec"].items() if key != "volumes"}
+    return awaits({**pod, "spec": spec})
 
 
 def _ended(case: Case, tries: Sequence[Trial], batch: SideBySide) -> CasePlay:
@@ -222,4 +240,4 @@ def unschedulable(pod: Json) -> str:
     """Why the scheduler has not bound the pod."""
     conditions = (pod.get("status") or {}).get("conditions") or ()
     told = next((str(one.get("message", "")) for one in conditions if one["type"] == "PodScheduled"), "not tried")
-    return told.partition(". ")[0]  # nobody is preempted here
+    return told.partition(". ")[0]  # without what it says of preemption

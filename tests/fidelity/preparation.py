@@ -5,23 +5,26 @@ which the controller submits them.
 """
 
 import copy
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import msgspec
 
-from tests.fidelity.judges import CaseVerdict
+from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.scenario import FidelityScenario
+from tests.fidelity.worlds import daemon_pods
 from tests.scheduling import product_answers
-from tests.scheduling.product_answers import POLICY
+from tests.scheduling.product_answers import ELASTIC, POLICY
 from tests.scheduling.state import Cluster
 from tests.scheduling.workloads import count_of, pod_of
 from webhook.placement.inventory.job_spec import JobSpec, element_name
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.jobs.element_order import most_constrained_first
-from webhook.placement.jobs.pe_pod import steered
+from webhook.placement.jobs.planned_launch import PlannedLaunch, planned_launch
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.steered_pod import equipped, kept_on, steered
 from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.pools.pool_plan import plan
 from webhook.placement.text import keys
@@ -29,8 +32,8 @@ from webhook.placement.text import keys
 Json = Mapping[str, Any]
 Object = dict[str, Any]
 
-Steer: TypeAlias = Callable[[Object, Json | None], Object]
-"""A pod as the controller makes it, given the node that the plan has for it, if it has one."""
+Steer: TypeAlias = Callable[[Object, Json | None, PlannedLaunch], Object]
+"""A pod as the controller makes it, given the node that the plan has for it, if it has one, and all that it says."""
 
 PlannedHosts: TypeAlias = Mapping[str, Mapping[int, str]]
 """Nodes of HostPools, by name of the object and index."""
@@ -38,17 +41,19 @@ PlannedHosts: TypeAlias = Mapping[str, Mapping[int, str]]
 _NOT_PLANNED: PlannedHosts = {}
 
 
-def unsteered(pod: Object, node: Json | None) -> Object:  # noqa: ARG001 -- whatever the plan says
+def unsteered(pod: Object, node: Json | None, planned: PlannedLaunch) -> Object:  # noqa: ARG001 -- whatever it says
     """The pod as it is."""
     return pod
 
 
-def steered_as_planned(pod: Object, node: Json | None) -> Object:
+def steered_as_planned(pod: Object, node: Json | None, planned: PlannedLaunch) -> Object:
     """The pod as the product's controller makes it."""
+    pod = equipped(pod, planned.hardware)
     if node is None:
         return pod
     taints = [msgspec.convert(taint, Taint) for taint in node["spec"].get("taints", ())]
-    return steered(pod, node["metadata"]["name"], [taint for taint in taints if taint.effect == "PreferNoSchedule"])
+    name, soft = node["metadata"]["name"], [taint for taint in taints if taint.effect == "PreferNoSchedule"]
+    return kept_on(steered(pod, name, soft), name) if planned.required else steered(pod, name, soft)
 
 
 @dataclass(frozen=True)
@@ -79,13 +84,32 @@ def prepared(
     cluster = scenario.cluster
     if scenario.kind == "pod":
         return Preparation(cluster, (scenario.subject,))
+    if scenario.everywhere:
+        return Preparation(cluster, tuple(daemon_pods(scenario.subject, cluster)))
     if scenario.kind == "workload":
         return Preparation(cluster, tuple(pod_of(scenario.subject, at) for at in range(count_of(scenario.subject))))
     cluster, lacking = _with_pools(scenario, hosts)
     cluster = replace(cluster, jobs=(scenario.subject,))
+    pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
+    cluster = _launched(cluster, pods, verdict)
     places = {name: cluster.by_name.get(place) for name, place in verdict.places.items()}
-    made = [steer(pod, places.get(pod["metadata"]["labels"][keys.PE])) for pod in job_pods(scenario)]
+    made = [
+        steer(pod, places.get(name), planned_launch(name, verdict.plan))
+        for name, pod in pods.items()
+        if name not in verdict.running
+    ]
     return Preparation(cluster, tuple(made), lacking)
+
+
+def _launched(cluster: Cluster, pods: Mapping[str, Object], verdict: CaseVerdict) -> Cluster:
+    """The cluster once elements run where they were planned first, and nodes are cordoned."""
+    for name, place in verdict.running.items():
+        pod = steered_as_planned(pods[name], None, planned_launch(name, verdict.first))
+        final = product_answers.admitted(pod, cluster, ELASTIC).pod
+        cluster = cluster.plus(json.loads(json.dumps(final or pod)), place)
+    for name in cluster.by_name.keys() & verdict.cordoned:
+        cluster.by_name[name]["spec"]["unschedulable"] = True
+    return cluster
 
 
 def job_pods(scenario: FidelityScenario) -> list[Object]:

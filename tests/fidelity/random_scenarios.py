@@ -3,17 +3,20 @@
 import json
 import random
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, Final
 
+from tests.fidelity.random_defaults import with_pod_defaults
 from tests.fidelity.scenario import MARK, FidelityScenario
+from tests.fidelity.worlds import everywhere, with_volumes
 from tests.placement.properties.random_choices import RandomChoices
 from tests.scheduling.amounts import exact, of_containers
 from tests.scheduling.nodes import DEVICE, DISK, NODE_BYTES, POOL_BYTES, node, pools
-from tests.scheduling.pods import POD_BYTES, Names, annotations, asking, ordinary
+from tests.scheduling.pods import POD_BYTES, TOPOLOGIES, Names, annotations, asking, ordinary
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
-from tests.scheduling.workloads import WORKLOAD_BYTES, workload
+from tests.scheduling.workloads import WORKLOAD_BYTES, labels_of, workload
 from webhook.placement.text import keys
 
 Object = dict[str, Any]
@@ -59,9 +62,53 @@ def random_scenario(seed: int, number: int) -> FidelityScenario:
         subject = _job(choices, names, nodes)
     elif kind < 17:
         subject = _known(workload(choices.part(WORKLOAD_BYTES), names))
+        subject = everywhere(subject, random.Random(f"everywhere {seed} {number}"))  # noqa: S311 -- dice
     else:
         subject = _known(asking(choices.part(POD_BYTES), names, 0, calm=choices.chance(3)))
-    return FidelityScenario(number, cluster.nodes, subject, cluster.pods, cluster.pools, at_once)
+    found = FidelityScenario(number, cluster.nodes, subject, cluster.pods, cluster.pools, at_once)
+    found = with_volumes(found, random.Random(f"volumes {seed} {number}"))  # noqa: S311 -- dice
+    if kind < 13:
+        found = _restarted(found, random.Random(f"restart {seed} {number}"))  # noqa: S311 -- dice
+    elif kind < 17:
+        found = _labelled(found, random.Random(f"labels {seed} {number}"))  # noqa: S311 -- dice
+    return with_pod_defaults(found, random.Random(f"defaults {seed} {number}"))  # noqa: S311 -- dice
+
+
+def _labelled(scenario: FidelityScenario, dice: random.Random) -> FidelityScenario:
+    """The scenario of a workload, in one of two with a term about the labels that its controller gives to pods."""
+    keys_there = sorted(labels_of(scenario.subject, 0))
+    if not keys_there or dice.random() < 1 / 2:
+        return scenario
+    found = json.loads(json.dumps(scenario.subject))
+    template, key = found["spec"]["template"], dice.choice(keys_there)
+    app = {"matchLabels": {"app": template["metadata"]["labels"]["app"]}}
+    about = dice.choice(
+        [
+            {"labelSelector": app, "matchLabelKeys": [key]},
+            {"labelSelector": app, "mismatchLabelKeys": [key]},
+            {"labelSelector": {"matchExpressions": [{"key": key, "operator": "Exists"}]}},
+        ]
+    )
+    term = {**about, "topologyKey": dice.choice(TOPOLOGIES)}
+    spec = template["spec"]
+    if dice.random() < 1 / 2 and "mismatchLabelKeys" not in about:
+        even = {**term, "maxSkew": 1, "whenUnsatisfiable": dice.choice(["DoNotSchedule", "ScheduleAnyway"])}
+        spec["topologySpreadConstraints"] = [even]
+    else:
+        kind = dice.choice(["podAntiAffinity", "podAntiAffinity", "podAffinity"])
+        spec["affinity"] = {kind: {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+    return replace(scenario, subject=found)
+
+
+def _restarted(scenario: FidelityScenario, dice: random.Random) -> FidelityScenario:
+    """The scenario, in one of three with some or all of the Job launched again, often while a node is cordoned."""
+    if dice.random() > 1 / 3:
+        return scenario
+    names = [element["name"] for element in scenario.elements()]
+    again = names if dice.random() < 1 / 3 else [name for name in names if dice.random() < 1 / 2]
+    nodes = [node["metadata"]["name"] for node in scenario.nodes]
+    cordoned = [dice.choice(nodes)] if dice.random() < 1 / 2 else []
+    return replace(scenario, restarted=tuple(again), cordoned=tuple(cordoned))
 
 
 def _nodes(choices: RandomChoices, count: int) -> list[Object]:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Self
 
 from tests.scheduling.state import Cluster, manifests
-from tests.scheduling.workloads import count_of
+from tests.scheduling.workloads import count_of, labels_of
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 
@@ -19,7 +19,10 @@ MARK: Final = "fid"
 
 @dataclass(frozen=True, repr=False)
 class FidelityScenario:
-    """``subject`` is created in the cluster; ``at_once`` if all of its pods are decided about before any is bound."""
+    """``subject`` is created in the cluster; ``at_once`` if all of its pods are decided about before any is bound.
+
+    ``restarted`` are elements of a Job that are launched again once all of it ran, when the nodes ``cordoned`` are.
+    """
 
     number: int
     nodes: tuple[Object, ...]
@@ -27,6 +30,10 @@ class FidelityScenario:
     pods: tuple[Object, ...] = ()
     pools: tuple[Object, ...] = ()
     at_once: bool = False
+    restarted: tuple[str, ...] = ()
+    cordoned: tuple[str, ...] = ()
+    volumes: tuple[Object, ...] = ()
+    defaults: tuple[Object, ...] = ()
 
     def __repr__(self) -> str:
         """The number, and everything in YAML."""
@@ -53,7 +60,7 @@ class FidelityScenario:
     def cluster(self) -> Cluster:
         """The cluster before anything is created."""
         spaces = {space: {"kubernetes.io/metadata.name": space} for space in (self.mark, f"{self.mark}-b")}
-        return Cluster(self.nodes, self.pods, self.pools, (), spaces)
+        return Cluster(self.nodes, self.pods, self.pools, (), spaces, self.volumes, self.defaults)
 
     @property
     def size(self) -> int:
@@ -68,7 +75,8 @@ class FidelityScenario:
     def decoded(cls, text: str) -> Self:
         """The scenario of a JSON text."""
         found = json.loads(text)
-        lists = {field: tuple(found.pop(field)) for field in ("nodes", "pods", "pools")}
+        fields = ("nodes", "pods", "pools", "restarted", "cordoned", "volumes", "defaults")
+        lists = {field: tuple(found.pop(field)) for field in fields}
         return cls(**found, **lists)
 
     def elements(self) -> list[Object]:
@@ -83,11 +91,16 @@ class FidelityScenario:
     def manifest(self) -> str:
         """Everything in YAML, as ``explain --snapshot`` and ``kubectl`` read it."""
         plain = self.decoded(self.encoded())  # nothing is in it twice, which YAML would say by references
-        return manifests([*plain.nodes, *plain.pools, *plain.pods, plain.subject])
+        return manifests([*plain.nodes, *plain.defaults, *plain.volumes, *plain.pools, *plain.pods, plain.subject])
 
     def families(self) -> frozenset[str]:
         """The constraint families that it has something of."""
         return frozenset(_families(self)) or frozenset({"none"})
+
+    @property
+    def everywhere(self) -> bool:
+        """Whether the subject is a DaemonSet."""
+        return str(self.subject["kind"]) == "DaemonSet"
 
 
 _FIELDS: Final = {
@@ -95,6 +108,11 @@ _FIELDS: Final = {
     "affinity": "affinity",
     "topologySpreadConstraints": "spread",
     "tolerations": "taints",
+}
+_DEFAULTS: Final = {
+    "LimitRange": "limit ranges",
+    "RuntimeClass": "runtime classes",
+    "PriorityClass": "priorities",
 }
 _ANNOTATIONS: Final = {
     keys.UNIFORM: "uniform",
@@ -108,7 +126,12 @@ _ANNOTATIONS: Final = {
 
 def _families(scenario: FidelityScenario) -> Iterator[str]:
     spec = scenario.subject["spec"]
+    if scenario.volumes:
+        yield "volumes"
+    yield from (_DEFAULTS[one["kind"]] for one in scenario.defaults)
     if scenario.kind == "job":
+        if scenario.restarted:
+            yield "restart"
         for element in scenario.elements():
             yield from _of_placement(one.get("placement", "") for one in element.get("operators", ()))
             yield from _of_pod(element.get("template") or {})
@@ -118,7 +141,12 @@ def _families(scenario: FidelityScenario) -> Iterator[str]:
             yield _form(pool)
         return
     if scenario.kind == "workload":
+        if scenario.everywhere:
+            yield "everywhere"
         yield "replicas" if count_of(scenario.subject) > 1 else "none"
+        said = json.dumps(spec["template"]["spec"])
+        if any(key in said for key in labels_of(scenario.subject, 0)):
+            yield "labels of controllers"
         yield from _of_pod(spec["template"])
         return
     yield from _of_pod(scenario.subject)

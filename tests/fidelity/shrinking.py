@@ -4,11 +4,12 @@ import copy
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from tests.fidelity.scenario import FidelityScenario
 
 Object = dict[str, Any]
+Thing = TypeVar("Thing")
 
 Outcomes: TypeAlias = Callable[[Sequence[FidelityScenario]], list[str]]
 """What comes out of each of some scenarios."""
@@ -48,6 +49,9 @@ def smaller(scenario: FidelityScenario) -> Iterator[FidelityScenario]:
         yield replace(scenario, pods=tuple(pods))
     for pools in _fewer(scenario.pools):
         yield replace(scenario, pools=tuple(pools))
+    for field in ("restarted", "cordoned", "defaults"):
+        for some in _fewer(getattr(scenario, field)):
+            yield replace(scenario, **{field: tuple(some)})
     if scenario.at_once:
         yield replace(scenario, at_once=False)
     for at, node in enumerate(scenario.nodes):
@@ -59,7 +63,7 @@ def smaller(scenario: FidelityScenario) -> Iterator[FidelityScenario]:
         yield from (replace(scenario, subject=found) for found in _plainer_subjects(scenario.subject))
 
 
-def _fewer(things: Sequence[Object]) -> Iterator[list[Object]]:
+def _fewer(things: Sequence[Thing]) -> Iterator[list[Thing]]:
     half = len(things) // 2
     if half > 1:
         yield [*things[:half]]

@@ -6,15 +6,18 @@ from typing import Any
 
 import pytest
 
+from tests.example_count import some_of
 from tests.fidelity import comparison
+from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import FidelityResult, compared, wrong_witness
-from tests.fidelity.judges import CaseVerdict, Judge, admitting, product, refusing
+from tests.fidelity.judges import Judge, admitting, product, refusing
 from tests.fidelity.model_batch import ModelBatch
 from tests.fidelity.modelled import modelled
 from tests.fidelity.play import Case, CasePlay, cases, play
 from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import MARK, FidelityScenario
+from webhook.placement.jobs.planned_launch import PlannedLaunch
 
 Object = dict[str, Any]
 
@@ -88,6 +91,7 @@ def test_a_judge_that_admits_what_does_not_run() -> None:
     assert found.why == "by the verdict's own plan no node is named for some elements; s0-b-1 waits: not tried"
 
 
+@pytest.mark.examples
 def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
     some = list(scenarios(SEED, 0, 40))
     refused = Counter(modelled(one, refusing).outcome for one in some)
@@ -96,8 +100,9 @@ def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
     assert admitted[comparison.MISSED_REFUSAL] > 5
 
 
+@pytest.mark.examples
 def test_nothing_random_is_refused_that_runs_or_misplaced() -> None:
-    for one in scenarios(SEED, 0, 60):
+    for one in scenarios(SEED, 0, some_of(60)):
         found = modelled(one, product)
         assert found.outcome not in {comparison.FALSE_REFUSAL, comparison.MISPLACED}, (one, found.why)
 
@@ -145,7 +150,7 @@ def test_who_could_run_if_others_were_elsewhere_is_cornered() -> None:
 def test_pods_are_steered_to_where_the_plan_has_them() -> None:
     told: dict[str, str] = {}
 
-    def steer(made: Object, there: Mapping[str, Any] | None) -> Object:
+    def steer(made: Object, there: Mapping[str, Any] | None, _: PlannedLaunch) -> Object:
         place = there["metadata"]["name"] if there else ""
         told[made["metadata"]["name"]] = place
         return {**made, "spec": {**made["spec"], "nodeName": place}}

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
+from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISSED_REFUSAL, FidelityResult
 from tests.fidelity.journal import Journal, JournalEntry, entry
-from tests.fidelity.judges import CaseVerdict
 from tests.fidelity.random_scenarios import random_scenario
 from tests.fidelity.report import page, summary
 

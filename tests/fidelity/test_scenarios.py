@@ -43,7 +43,8 @@ def test_every_family_is_there() -> None:
     assert found >= {
         "host", "host pool", "hostColocation", "hostExlocation", "hostIsolation", "tokens", "sized pool",
         "unsized pool", "literal pool", "exclusive pool", "spread", "uniform", "mapping", "devices", "resources",
-        "taints", "affinity", "ports", "preferred", "replicas", "company",
+        "taints", "affinity", "ports", "preferred", "replicas", "company", "volumes", "everywhere",
+        "labels of controllers", "limit ranges", "runtime classes", "priorities",
     }  # fmt: skip
 
 

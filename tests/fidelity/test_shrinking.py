@@ -2,6 +2,9 @@
 
 from collections.abc import Sequence
 
+import pytest
+
+from tests.example_count import some_of
 from tests.fidelity.comparison import MISSED_REFUSAL
 from tests.fidelity.judges import admitting
 from tests.fidelity.modelled import modelled
@@ -34,15 +37,17 @@ def test_a_job_is_shrunk_to_what_matters() -> None:
 
 
 def test_a_workload_is_shrunk_to_one_pod() -> None:
-    first = next(one for one in scenarios(SEED, 0, 999) if one.kind == "workload" and with_exlocation([one]) == ["bad"])
+    some = (one for one in scenarios(SEED, 0, 999) if one.kind == "workload" and not one.everywhere)
+    first = next(one for one in some if with_exlocation([one]) == ["bad"])
     found = shrunk(first, "bad", with_exlocation)
     spec = found.subject["spec"]
     assert spec.get("replicas", spec.get("parallelism")) == 1
     assert {*spec["template"]["spec"]} <= {"containers", "nodeSelector", "restartPolicy"}
 
 
+@pytest.mark.examples
 def test_every_step_is_a_smaller_scenario() -> None:
-    for one in scenarios(SEED, 0, 60):
+    for one in scenarios(SEED, 0, some_of(60)):
         for less in smaller(one):
             assert less != one
             assert less.size <= one.size + one.at_once, less  # "false" is longer than "true"
@@ -56,6 +61,7 @@ def test_what_cannot_be_smaller_stays() -> None:
     assert shrunk(first, "bad", lambda some: ["bad" for _ in some], rounds=0) is first
 
 
+@pytest.mark.examples
 def test_what_a_wrong_judge_admits_is_shrunk_to_a_small_cluster() -> None:
     def outcomes(some: Sequence[FidelityScenario]) -> list[str]:
         return [modelled(one, admitting).outcome for one in some]

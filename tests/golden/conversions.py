@@ -22,6 +22,9 @@ ONTO: Final = {
 }
 """Manifests that annotations are put on, with the other words of the command."""
 
+FOLDERS: Final = ("toolkit",)
+"""Folders of programs that are converted together."""
+
 
 def inputs() -> list[Path]:
     """Every input, in the order of their names."""
@@ -39,7 +42,8 @@ def written(words: Sequence[str]) -> tuple[int, str, str]:
 def conversions() -> list[tuple[str, tuple[str, ...]]]:
     """Every example: the name of its file, and the words of the command."""
     plain = [(path.name, (path.name,)) for path in inputs()]
-    return [*plain, *((name, (*words, "--onto", name)) for name, words in ONTO.items())]
+    onto = [(name, (*words, "--onto", name)) for name, words in ONTO.items()]
+    return [*plain, *((name, ("-f", name)) for name in FOLDERS), *onto]
 
 
 def expected_result(name: str, words: Sequence[str]) -> tuple[Path, str]:

@@ -1,6 +1,6 @@
 """Which hosts a pool gets."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -69,7 +69,8 @@ def test_an_entry_keeps_its_index(given: list[str], expected: list[str]) -> None
 
 
 def test_a_host_is_kept_that_is_no_longer_eligible() -> None:
-    tainted = node("node-z", taints=[Taint(keys.EXCLUSIVE, "other.pool", "NoSchedule")])
+    own = {keys.membership("default", "mypool"): "0"}
+    tainted = node("node-z", labels=own, taints=[Taint(keys.EXCLUSIVE, "other.pool", "NoSchedule")])
     assert allocated(pool(size=1, assigned=["node-z"]), cluster([*nodes(1), tainted])) == (["0:node-z"], 2, "")
 
 
@@ -118,8 +119,30 @@ def test_a_node_of_an_exclusive_pool_is_none_of_a_literal_one(by: str) -> None:
 
 def test_what_a_literal_pool_has_stays_when_an_exclusive_one_takes_it() -> None:
     closed = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")]
-    mine = pool(hosts=["node-a"], assigned=["node-a"])
-    assert allocated(mine, cluster([node("node-a", taints=closed)], [mine])) == (["0:node-a"], 1, "")
+    mine, own = pool(hosts=["node-a"], assigned=["node-a"]), {keys.membership("default", "mypool"): "0"}
+    assert allocated(mine, cluster([node("node-a", labels=own, taints=closed)], [mine])) == (["0:node-a"], 1, "")
+
+
+CLOSED = [Taint(keys.EXCLUSIVE, "secret.tenant", "NoSchedule")]
+
+
+@pytest.mark.parametrize(
+    "victim",
+    [
+        pytest.param(node("node-z", labels={"node-role.kubernetes.io/control-plane": ""}), id="that may not be pooled"),
+        pytest.param(node("node-z", taints=CLOSED), id="that is another pool's"),
+    ],
+)
+@pytest.mark.parametrize("spec", [{"size": 1}, {"hosts": ["10.0.0.9"]}], ids=["sized", "literal"])
+def test_a_status_alone_gives_no_node(victim: Node, spec: dict[str, Any]) -> None:
+    forged = pool(**spec, assigned=["node-z"])
+    assert allocated(forged, cluster([victim], [forged]))[0] == []
+
+
+def test_a_status_alone_gives_no_host_of_another_pools_status() -> None:
+    owner = pool("Owner", size=1, mode="Exclusive", assigned=["node-z"])
+    forged = pool(size=1, assigned=["node-z"])
+    assert allocated(forged, cluster([node("node-z")], [owner, forged]))[0] == []
 
 
 def test_two_hosts_that_are_others_are_counted() -> None:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.inventory.intent import CONSUMER_LIMIT, Consumer, Intent, read_intent
+from webhook.placement.inventory.consumer import Consumer
+from webhook.placement.inventory.intent import CONSUMER_LIMIT, Intent, read_intent
 from webhook.placement.kube.quantity import NANO
 
 WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api-server"}
@@ -79,6 +80,56 @@ def test_a_kind_of_the_core_has_no_group() -> None:
     pod = {"apiVersion": "v1", "kind": "Pod", "name": "p"}
     one = only({"consumers": [{"consumer": pod}]})
     assert (one.group, one.owner) == ("", "Pod/p")
+
+
+@pytest.mark.parametrize(
+    ("kind", "version", "group"),
+    [
+        ("Deployment", "v19", "apps"),
+        ("CronJob", "1.19", "batch"),
+        ("ReplicationController", "v1", ""),
+        ("Rollout", "v1", ""),
+        ("Deployment", "extensions/v1beta1", "extensions"),
+    ],
+)
+def test_a_version_without_a_group_stands_for_that_of_the_kind(kind: str, version: str, group: str) -> None:
+    """EMCO's examples name a release of Kubernetes."""
+    one = only({"consumers": [{"consumer": {"apiVersion": version, "kind": kind, "name": "w"}}]})
+    assert one.group == group
+
+
+SPELLINGS: dict[str, tuple[dict[str, Any], str]] = {
+    "below consumer": ({"consumer": {**WORKLOAD, "container-name": "c", "replicas": 2}}, "api-server"),
+    "below consumer, with a name of its own": (
+        {"name": "one", "consumer": {**WORKLOAD, "container": "c"}, "replicas": 2},
+        "one",
+    ),
+    "as EMCO's programs send it": (
+        {"metadata": {"name": "one"}, "spec": {**WORKLOAD, "container": "c", "replicas": 2}},
+        "one",
+    ),
+    "as EMCO's design has it": (
+        {"metadata": {"name": "one"}, "spec": {"consumer": {**WORKLOAD, "container-name": "c"}, "replicas": "2"}},
+        "one",
+    ),
+    "beside the requirements": ({**WORKLOAD, "container": "c", "replicas": 2}, "api-server"),
+    "in all places": (
+        {
+            "name": "one",
+            "consumer": {**WORKLOAD, "container": "c"},
+            "spec": {**WORKLOAD, "consumer": {**WORKLOAD, "replicas": 2}},
+            "replicas": 2,
+        },
+        "one",
+    ),
+}
+
+
+@pytest.mark.parametrize(("said", "name"), SPELLINGS.values(), ids=SPELLINGS)
+def test_a_consumer_has_spellings(said: dict[str, Any], name: str) -> None:
+    one = only({"consumers": [{**said, "requirements": [CPU]}]})
+    assert (one.name, one.group, one.owner, one.replicas) == (name, "apps", "Deployment/api-server", 2)
+    assert [hardware.container for hardware in one.hardware] == ["c"]
 
 
 CONTAINERS: dict[str, dict[str, Any]] = {
@@ -153,6 +204,50 @@ WRONG: dict[str, tuple[object, list[str]]] = {
             "spec.consumers[0].consumer.kind: must be one word",
             "spec.consumers[0].consumer.container: must be one word",
         ],
+    ),
+    "a spec that is a word": ({"consumers": [{"consumer": WORKLOAD, "spec": "x"}]}, [f"spec.consumers[0]: {SAMPLE}"]),
+    "a spec without a workload": (
+        {"consumers": [{"spec": {"kid": "x", "consumer": None}}]},
+        [
+            'spec.consumers[0].spec: unknown field "kid" (did you mean kind?)',
+            *(
+                f"spec.consumers[0].spec.{name}: missing: says which workload it is"
+                for name in ("apiVersion", "kind", "name")
+            ),
+        ],
+    ),
+    "two workloads": (
+        {"consumers": [{"consumer": WORKLOAD, "kind": "StatefulSet", "spec": {**WORKLOAD, "name": "other"}}]},
+        [
+            (
+                'spec.consumers[0].kind: is "StatefulSet", but spec.consumers[0].consumer.kind is "Deployment", '
+                "and both mean the same"
+            ),
+            (
+                'spec.consumers[0].spec.name: is "other", but spec.consumers[0].consumer.name is "api-server", '
+                "and both mean the same"
+            ),
+        ],
+    ),
+    "two numbers of replicas": (
+        {"consumers": [{"consumer": {**WORKLOAD, "replicas": 2}, "replicas": 3}]},
+        [
+            (
+                'spec.consumers[0].replicas: is "3", but spec.consumers[0].consumer.replicas is "2", '
+                "and both mean the same"
+            )
+        ],
+    ),
+    **{
+        f"replicas {count}": (
+            {"consumers": [consumer(replicas=count)]},
+            [f'spec.consumers[0].replicas: "{count}" is no whole number from 1 to 10000'],
+        )
+        for count in (0, 10_001, "many")
+    },
+    "a list of replicas": (
+        {"consumers": [consumer(replicas=[])]},
+        ["spec.consumers[0].replicas: must be one word"],
     ),
     "a name that is a list": (
         {"consumers": [{"consumer": WORKLOAD, "name": [], "container": {}}]},

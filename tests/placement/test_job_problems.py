@@ -7,6 +7,7 @@ import pytest
 
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
+from webhook.placement.jobs.pe_environment import VALUES_LIMIT, values_text
 from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.text.problem import Problem
@@ -220,6 +221,7 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
             {"checkpointRepository": {"fileSystem": {"path": "/a"}}},
             "checkpointRepository.fileSystem.volumeClaim: missing: checkpoints must outlive the pod",
         ),
+        ({"checkpointRepository": {}}, "checkpointRepository: missing: fileSystem or redis"),
         (
             {"checkpointRepository": {"redis": {"shardCount": 1}}},
             "checkpointRepository.redis.service: missing: the name of a Service",
@@ -242,7 +244,7 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
         ),
         (
             {"template": {"spec": {"containers": "x"}}},
-            "template: is not readable: Expected `array | null`, got `str` - at `$.spec.containers`",
+            'template.spec.containers: "x" is a text, expected a list',
         ),
         ({"template": {}}, "template.spec.containers: missing: a pod has a container"),
         (
@@ -318,9 +320,10 @@ def test_what_the_job_states_must_do_for_each_element(resources: dict[str, Any],
 
 
 def test_submission_time_values_fit_into_a_variable() -> None:
-    longest = 128 * 1024 - len('STREAMS_SUBMISSION_TIME_VALUES={"a":""}\0')
-    assert problems(submissionTimeValues={"a": "x" * longest}) == []
-    assert problems(submissionTimeValues={"a": "x" * (longest + 1)}) == [
+    values = {f"a{at}": "x" * 4096 for at in range(31)}
+    longest = VALUES_LIMIT - len(values_text(values | {"a": ""}))
+    assert problems(submissionTimeValues=values | {"a": "x" * longest}) == []
+    assert problems(submissionTimeValues=values | {"a": "x" * (longest + 1)}) == [
         "spec.submissionTimeValues: 131041 bytes as JSON: a container can be started with at most 131040"
     ]
 
@@ -349,6 +352,14 @@ def test_pools_are_declared(placement: str, expected: list[str]) -> None:
     spec = job({"operators": [{"name": "A", "placement": placement}]}, hostPools=pools)
     found = told(list(undeclared_pools(pool_clauses(spec), spec, {"Known"})))
     assert found == [f"spec.processingElements[0].operators[0].placement: {text}" for text in expected]
+
+
+@pytest.mark.parametrize("placement", ["host(R)", "host(P[2])", "host(U[0])"])
+def test_pools_that_are_only_preferred_need_not_be_declared(placement: str) -> None:
+    template = {"metadata": {"annotations": {"streams.ibm.com/preferred": "host"}}, **TEMPLATE}
+    pools = [{"name": "P", "size": 2}, {"name": "U"}]
+    spec = job({"operators": [{"name": "A", "placement": placement}], "template": template}, hostPools=pools)
+    assert told(list(undeclared_pools(pool_clauses(spec), spec, {"Known"}))) == []
 
 
 def with_placement(text: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import spread
+from webhook.placement.inventory.device_classes import DeviceClass
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
@@ -48,6 +49,7 @@ CHANGES: dict[str, Callable[[Inventory], None]] = {
     "a node": lambda inventory: inventory.set_node(node("node-z")),
     "a pool": lambda inventory: inventory.set_pool(pool("Other")),
     "a job": lambda inventory: inventory.set_job(job({"parallel-0": "hostIsolation"})),
+    "a DeviceClass": lambda inventory: inventory.devices.put(DeviceClass("gpu.example.com")),
     "an isolated pod of the job": lambda inventory: inventory.set_pod(bound_pod(isolated=["Sink"])),
 }
 

@@ -3,12 +3,15 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from tests.builders import Json, asked, bound_pod, cluster, pod
+from tests.builders import JOB, Json, asked, bound_pod, cluster, decided, pod
 from tests.placement.hardware_containers import FIRST, FPGA, GPU, container, equipped, offering, required, wanted
 from webhook.placement.decision.optional_hardware import GrantedHardware, granted_hardware
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Resources
 from webhook.placement.request.world import World
 
 USED = bound_pod("node-b", job="", requests={GPU: 1})
@@ -137,3 +140,38 @@ def test_room_for_it_is_on_every_node_that_offers_it_though_it_may_be_in_use() -
     inventory = cluster([equipped("node-a", 1), equipped("node-b", 1), equipped("node-c")], pods=[USED])
     [room] = granted(pod(annotations=required(LIGHT)), inventory).rooms
     assert (room.constraint.clause, room.nodes) == ("hardware example.com/gpu 1", 0b011)
+
+
+GIVEN_ANYHOW = [
+    pytest.param(StreamsJob("default", JOB, (Element("parallel-0", resources=Resources({GPU: "2"}, {GPU: "2"})),)),
+                 id="by its element"),
+    pytest.param(StreamsJob("default", JOB, (Element("parallel-0"),), Resources({GPU: "2"}, {GPU: "2"})),
+                 id="by its Job"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("there", GIVEN_ANYHOW)
+@pytest.mark.parametrize("free", [0, 2])
+def test_what_a_pod_gets_anyhow_is_nothing_to_wish_for(there: StreamsJob, free: int) -> None:
+    """Whether a node has it free must not change who is said to have asked for it."""
+    inventory = cluster([equipped("node-b", 2)], [], [replace(USED, requests={GPU: 2 - free})], [there])
+    found = pod(annotations=required(wanted(GPU, 2)))
+    additions = decided(found, inventory).additions
+    assert additions
+    assert "hardware" not in additions.injected
+    assert asked(found, inventory).provision.wanted == ()
+
+
+def test_a_wish_that_is_granted_replaces_the_default() -> None:
+    policy = Policy(element_requests=Resources({"cpu": "100m", "memory": "128Mi"}))
+    additions = decided(pod(annotations=required(wanted("cpu", 2))), cluster([equipped("node-a")]), policy).additions
+    assert additions
+    assert [found.requests for found in additions.resources] == [{"cpu": "2", "memory": "128Mi"}]
+    assert additions.injected == '{"resources":["default of processing elements","hardware cpu 2"]}'
+
+
+def test_a_wish_that_replaces_all_of_the_default_leaves_no_word_of_it() -> None:
+    policy = Policy(element_requests=Resources({"cpu": "100m"}))
+    additions = decided(pod(annotations=required(wanted("cpu", 2))), cluster([equipped("node-a")]), policy).additions
+    assert additions
+    assert additions.injected == '{"resources":["hardware cpu 2"]}'

@@ -106,6 +106,27 @@ def test_a_preference_needs_no_host_name(wish: str) -> None:
     assert additions.terms == ()
 
 
+@pytest.mark.parametrize("found", ABOUT_PODS.values(), ids=ABOUT_PODS)
+def test_a_pod_that_asks_about_others_keeps_off_nodes_of_a_shared_host_name(found: Json) -> None:
+    hosts = [node("node-a"), *(node(f"node-{host}-{at}", hostname=host) for host in ("y", "x") for at in (1, 2))]
+    additions = decided(found, cluster([*hosts, node("node-b", labels={keys.HOSTNAME: ""})])).additions
+    own = Requirement("kubernetes.io/hostname", "NotIn", ("", "x", "y"))
+    assert additions
+    assert additions.terms == (NodeTerm(match_expressions=(*(HOSTNAMED.match_expressions or ()), own)),)
+
+
+@pytest.mark.parametrize("found", ABOUT_PODS.values(), ids=ABOUT_PODS)
+def test_a_host_name_that_is_no_longer_shared_is_not_excluded(found: Json) -> None:
+    inventory = cluster([node("node-a", hostname="x"), node("node-b", hostname="x"), node("node-c")])
+    assert decided(found, inventory).additions != decided(found, cluster([node("node-c")])).additions
+    inventory.set_node(node("node-b"))
+    assert decided(found, inventory).additions == decided(found, cluster([node("node-c")])).additions
+
+
+MANY = [node(f"node-{host}-{at}", hostname=f"host-{host}") for host in range(101) for at in (1, 2)]
+"""Nodes of so many shared host names that no term excludes them all."""
+
+
 @pytest.mark.parametrize(
     ("found", "warned"),
     [
@@ -116,13 +137,20 @@ def test_a_preference_needs_no_host_name(wish: str) -> None:
         pytest.param(pod('hostColocation("t")', annotations={keys.PREFERRED: "hostColocation"}), False, id="a wish"),
     ],
 )
-def test_shared_host_names_are_told_of_where_pods_share_a_host(found: Json, *, warned: bool) -> None:
-    inventory = cluster([node("node-a"), node("node-b", hostname="shared"), node("node-c", hostname="shared")])
+def test_too_many_shared_host_names_are_told_of_where_pods_share_a_host(found: Json, *, warned: bool) -> None:
     warning = (
-        "2 nodes share their kubernetes.io/hostname label with another: "
+        "202 nodes share their kubernetes.io/hostname label with another: "
         "Kubernetes takes nodes of one such label for one host, and may split there what is to share one"
     )
-    assert (warning in decided(found, inventory).warnings) is warned
+    decision = decided(found, cluster([node("node-a"), *MANY]))
+    assert (warning in decision.warnings) is warned
+    assert decision.additions
+    assert decision.additions.terms in ((HOSTNAMED,), ())
+
+
+def test_as_many_shared_host_names_as_a_term_may_list_are_excluded() -> None:
+    decision = decided(ABOUT_PODS["hostColocation"], cluster([node("node-a"), *MANY[:200]]))
+    assert (decision.warnings, decision.additions and decision.additions.terms != (HOSTNAMED,)) == ((), True)
 
 
 ENDING = (

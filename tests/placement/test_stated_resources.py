@@ -9,6 +9,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
+from webhook.placement.text.problem import Fault
 
 BOUND = {"streams.ibm.com/kubernetes.bind.worker.to.cpu": "true"}
 PE = "parallel-0"
@@ -146,16 +147,85 @@ def test_a_pod_that_is_in_no_model_gets_the_default() -> None:
     assert given(silent(pe="other"), job(requests(cpu="2"))) == Resources({"cpu": "100m", "memory": "128Mi"}, {})
 
 
+FPGA = "example.com/fpga"
+MISSTATED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
+    "unreadable, of the job": (
+        {"shared": requests(cpu="x")}, ('Job parallel: spec.resources.requests[cpu]: "x" is no amount of 0 or more',),
+    ),
+    "unreadable, of the element": (
+        {"own": requests(cpu="x")},
+        ('processing element parallel-0: resources.requests[cpu]: "x" is no amount of 0 or more',),
+    ),
+    "devices that do not divide": (
+        {"shared": Resources({FPGA: "4", "cpu": "3"}, {FPGA: "4"}), "count": 3},
+        tuple(
+            f'Job parallel: spec.resources.{part}[{FPGA}]: "4" among 3 processing elements does not divide into whole '
+            "pieces: state a multiple of 3"
+            for part in ("requests", "limits")
+        ),
+    ),
+    "huge pages that do not divide": (
+        {"shared": requests(**{"hugepages-2Mi": "4Mi"}), "count": 3},
+        (
+            ('Job parallel: spec.resources.requests[hugepages-2Mi]: "4Mi" among 3 processing elements does not divide '
+            "into pages of 2Mi: state a multiple of 6Mi"),
+        ),
+    ),
+    "a share of nothing": (
+        {"shared": requests(cpu="1m"), "count": 3},
+        (
+            ('Job parallel: spec.resources.requests[cpu]: "1m" among 3 processing elements leaves nothing for each: '
+            "state at least 3m"),
+        ),
+    ),
+    "more than the limit, of the job": (
+        {"shared": Resources({"cpu": "2"}, {"cpu": "1"})},
+        ('Job parallel: spec.resources.requests[cpu]: "2" is more than the limit, "1"',),
+    ),
+    "more than the limit, of the element": (
+        {"own": Resources({"cpu": "2"}, {"cpu": "1"})},
+        ('processing element parallel-0: resources.requests[cpu]: "2" is more than the limit, "1"',),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("stated", "texts"), MISSTATED.values(), ids=MISSTATED)
 @pytest.mark.parametrize(
-    "stated",
+    "spec",
     [
-        pytest.param({"shared": requests(cpu="x")}, id="of the job"),
-        pytest.param({"own": requests(cpu="x")}, id="of the element"),
+        pytest.param({}, id="one container"),
+        pytest.param({"containers": [{"name": "a"}, {"name": "b"}]}, id="no worker among the containers"),
     ],
 )
-def test_resources_that_nobody_can_read_are_nobodys(stated: dict[str, Any]) -> None:
-    found = given(silent(), job(**stated))
-    assert (found.requests if found else None) in ({"cpu": "100m", "memory": "128Mi"}, None)
+def test_a_pod_of_a_stored_job_whose_resources_cannot_be_given_is_refused(
+    stated: dict[str, Any], texts: tuple[str, ...], spec: dict[str, Any]
+) -> None:
+    decision = decided(silent(**spec), job(**stated), DEFAULT)
+    assert decision.message == "\n".join(f"metadata.labels[streams.ibm.com/job]: {text}" for text in texts)
+    assert decision.fault is Fault.INVALID
+
+
+def test_a_pod_that_is_in_no_model_does_not_mind_what_the_job_states() -> None:
+    assert not decided(silent(pe="other"), job(shared=requests(cpu="x")), DEFAULT).refused
+
+
+def test_a_request_that_equals_the_default_is_the_default() -> None:
+    """An earlier review wrote it, as far as anybody can tell, and a second one finds the same cause."""
+    first, second = (
+        decided(pod(containers=[{"name": "a", "resources": stated}]), cluster([node()]), DEFAULT).additions
+        for stated in ({}, {"requests": {"cpu": "0.1", "memory": "128Mi"}})
+    )
+    assert first
+    assert second
+    assert (bool(first.resources), second.resources) == (True, ())
+    assert first.injected == second.injected == '{"resources":["default of processing elements"]}'
+
+
+def test_a_request_that_is_not_the_default_has_no_cause() -> None:
+    found = pod(containers=[{"name": "a", "resources": {"requests": {"cpu": "1", "memory": "1Gi"}}}])
+    additions = decided(found, cluster([node()]), DEFAULT).additions
+    assert additions
+    assert additions.injected == "{}"
 
 
 def test_a_share_that_no_node_has_is_refused_by_its_name() -> None:

@@ -38,7 +38,11 @@ MATCHES: dict[str, tuple[bool | None, str, Json | None, dict[str, Any]]] = {
     "a hash that nobody adds": (True, "ReplicaSet", {}, {"same": [HASH]}),
     "a hash whose value nobody knows": (None, "Deployment", need(HASH, "In", "x"), {}),
     "each by its own name": (None, "StatefulSet", {}, {"same": [NAME]}),
-    "all others by name": (None, "StatefulSet", {}, {"other": [NAME]}),
+    "all others by name": (True, "StatefulSet", {}, {"other": [NAME]}),
+    "all others by index, if they have one": (True, "Job", {}, {"other": ["batch.kubernetes.io/job-completion-index"]}),
+    "a hash, whatever its value": (True, "Deployment", need(HASH, "Exists"), {}),
+    "no hash": (False, "Deployment", need(HASH, "DoesNotExist"), {}),
+    "a name of its own, whatever it is": (None, "StatefulSet", need(NAME, "Exists"), {}),
     "a label of the moment": (None, "", need(f"{keys.ISOLATION}X", "DoesNotExist"), {}),
     "what is wrong is wrong, whatever else is unknown": (
         False, "Deployment", {"matchLabels": {HASH: "x", "app": "db"}}, {},

@@ -26,11 +26,16 @@ def decision(found: Json, replicas: Replicas, inventory: Inventory = TWO) -> Dec
 
 def test_a_workload_that_fits_is_decided_like_one_pod_of_it() -> None:
     found = pod(APART, owner="ReplicaSet")
-    assert decision(found, Replicas(2, "replicas 2")) == decided(found, TWO)
+    workload, one = decision(found, Replicas(2, "replicas 2")), decided(found, TWO)
+    assert (workload.additions, workload.warnings) == (one.additions, one.warnings)
+    assert workload.verdict
+    assert one.verdict
+    assert workload.verdict.candidates == one.verdict.candidates
 
 
 def test_one_pod_is_decided_like_a_pod() -> None:
-    assert decision(pod("host(gone)"), Replicas()) == decided(pod("host(gone)"), TWO)
+    workload, one = decision(pod("host(gone)"), Replicas()), decided(pod("host(gone)"), TWO)
+    assert (workload.message, workload.problems, workload.refused) == (one.message, one.problems, True)
 
 
 @pytest.mark.parametrize("placement", ["Host(x)", "host(Gone)", 'host("gone")'])

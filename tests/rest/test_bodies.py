@@ -9,7 +9,7 @@ from hypothesis import strategies as some
 from tests.rest.rest_server import consumer, intent, requirement
 from webhook.placement.kube.resource_name import UNITS
 from webhook.rest.bodies import Unit, read_body
-from webhook.rest.intents import ConsumerEntity, HardwareWish, IntentEntity, RequirementEntity
+from webhook.rest.intents import ConsumerEntity, ConsumerWorkload, HardwareWish, IntentEntity, RequirementEntity
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import NAME_RULE, Collection
 
@@ -85,6 +85,45 @@ def test_spellings_of_a_consumer(spec: dict[str, Any]) -> None:
     found = read_body(Collection.CONSUMERS, {"metadata": {"name": "c"}, "spec": spec})
     assert isinstance(found, ConsumerEntity)
     assert found.consumer.container == "c"
+
+
+FLAT: dict[str, Any] = {"apiVersion": "v19", "kind": "Deployment", "name": "w"}
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        FLAT | {"container": "c", "replicas": 2},
+        FLAT | {"container-name": "c", "container": "c", "replicas": 2},
+        FLAT | {"consumer": FLAT | {"container": "c", "replicas": 2}},
+        {"consumer": FLAT | {"replicas": 2}, "container": "c", "kind": "Deployment"},
+    ],
+)
+def test_a_workload_stands_below_consumer_or_beside_it(spec: dict[str, Any]) -> None:
+    found = read_body(Collection.CONSUMERS, {"metadata": {"name": "c"}, "spec": spec})
+    assert isinstance(found, ConsumerEntity)
+    assert found.consumer == ConsumerWorkload("v19", "Deployment", "w", "c", 2)
+
+
+@pytest.mark.parametrize(
+    ("spec", "wrong"),
+    [
+        ({}, [(f"spec.{name}", "missing: says which workload it is") for name in ("apiVersion", "kind", "name")]),
+        ({"kind": "Deployment", "name": "w"}, [("spec.apiVersion", "missing: says which workload it is")]),
+        (
+            FLAT | {"consumer": FLAT | {"name": "x", "replicas": 2}, "replicas": 3},
+            [
+                ("spec.name", 'is "w", but spec.consumer.name is "x", and both mean the same'),
+                ("spec.replicas", 'is "3", but spec.consumer.replicas is "2", and both mean the same'),
+            ],
+        ),
+        (FLAT | {"replicas": 0}, [("spec.replicas", '"0" is no whole number from 1 to 10000')]),
+        (FLAT | {"replicas": 10_001}, [("spec.replicas", '"10001" is no whole number from 1 to 10000')]),
+        (FLAT | {"replicas": True}, [("spec.replicas", '"true" must be a whole number')]),
+    ],
+)
+def test_mistakes_of_a_workload_beside_consumer(spec: dict[str, Any], wrong: list[tuple[str, str]]) -> None:
+    assert errors(Collection.CONSUMERS, {"metadata": {"name": "c"}, "spec": spec}) == wrong
 
 
 def test_mistakes_of_a_consumer() -> None:

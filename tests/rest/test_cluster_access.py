@@ -1,7 +1,7 @@
 """Users of a cluster by their tokens and rights: what the API server says of them is kept for some seconds."""
 
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, Final
 from unittest.mock import Mock
 
 import pytest
@@ -70,6 +70,37 @@ async def test_a_token_is_looked_up_once_in_a_while(api: ApiServer, access: Clus
     clock.now += KNOWN_SECONDS
     await access.identify(request("jane-s"))
     assert len(authority.asked) == 2
+
+
+class OfAudience:
+    """Knows a token for the interface, one for the API server, and an authenticator that knows no audiences."""
+
+    TOKENS: Final[dict[str, list[str] | None]] = {"own": ["hpa"], "server": ["api"], "odd": None}
+
+    def __init__(self, api: ApiServer) -> None:
+        self.asked: list[tuple[str, ...]] = []
+        api.before = self.answer
+
+    async def answer(self, seen: Seen) -> web.StreamResponse:
+        spec = seen.json["spec"]
+        self.asked.append((spec["token"], *spec.get("audiences", ())))
+        audiences = self.TOKENS[spec["token"]]
+        known = audiences is None or set(audiences) & set(spec.get("audiences", ["api"]))
+        found = {"authenticated": bool(known), "user": JANE if known else {}, "audiences": audiences if known else []}
+        return web.json_response({"status": found}, status=201)
+
+
+async def test_a_token_must_be_for_this_interface(api: ApiServer) -> None:
+    authority = OfAudience(api)
+    async with Connection(api.configuration()) as connection:
+        access = ClusterAccess(connection, NamespaceMap("edge"), audience="hpa")
+        assert (await access.identify(request("own"))).username == "jane"
+        for token in ("server", "odd"):
+            with pytest.raises(RequestError, match="is no token that the cluster knows for the audience hpa"):
+                await access.identify(request(token))
+            assert (await access.identify(request(token), scraping=True)).username == "jane"
+        assert (await access.identify(request("own"), scraping=True)).username == "jane"
+    assert authority.asked == [("own", "hpa"), ("server", "hpa"), ("server",), ("odd", "hpa"), ("odd",)]
 
 
 async def test_a_token_that_is_nobodys_is_not_asked_for_again_and_again(

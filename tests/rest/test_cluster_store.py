@@ -253,7 +253,7 @@ async def test_an_object_that_is_being_deleted_is_gone(api: ApiServer, store: Cl
         ),
         ({}, {"consumers": [3]}, "its spec cannot be read: 'int' object has no attribute 'get'"),
         ({}, {"consumers": 3}, "its spec cannot be read: 'int' object is not iterable"),
-        ({}, {"consumers": [{}]}, "its spec cannot be read: Expected `str`, got `null` - at `$.name`"),
+        ({}, {"consumers": [{}]}, "its spec cannot be read: Object missing required field `apiVersion`"),
         (
             {},
             {"consumers": [{"consumer": {"name": "w"}}]},

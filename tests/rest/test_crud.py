@@ -1,5 +1,9 @@
 """What each operation answers about intents, consumers and requirements, over a real server and a real file."""
 
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+
 import pytest
 
 from tests.rest.rest_server import (
@@ -13,12 +17,19 @@ from tests.rest.rest_server import (
     consumer,
     intent,
     requirement,
+    serving,
 )
+from webhook.rest.api import _DELETIONS, _PART
+from webhook.rest.intents import Change, ConsumerEntity, ConsumerWorkload, EntityMetadata, IntentEntity
+from webhook.rest.routes import IntentGroup
+from webhook.rest.sqlite_store import SqliteStore
+from webhook.rest.store import IntentPage
 
 pytestmark = pytest.mark.integration
 
 CPU = f"{REQUIREMENTS}/core-fwall-cpu-requirement"
 GROUP_NAMES = "my-proj1/my-capp1/v1.0/my-dig1"
+GROUP = IntentGroup("my-proj1", "my-capp1", "v1.0", "my-dig1")
 
 OF_CORE = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core-fwall", "container-name": "palo-alto-e3000"}
 SHOWN_CONSUMER = {"metadata": {"name": "core-fwall"} | NOTES, "spec": {"consumer": OF_CORE}}
@@ -102,6 +113,121 @@ async def test_what_has_children_stays(client: RestClient) -> None:
     reply = await client.put(CORE, consumer())
     why = "cannot be changed while it has 1 resource requirement (core-fwall-cpu-requirement): delete these first"
     assert (reply.status, reply.errors) == (409, [("consumer-name", f"resource consumer core-fwall {why}")])
+
+
+async def test_a_list_is_deleted_as_a_whole(client: RestClient) -> None:
+    await client.create_all()
+    await client.post(INTENTS, intent("other"))
+    await client.post(CONSUMERS, consumer("more"))
+    for path, left in ((REQUIREMENTS, CORE), (CONSUMERS, FWALL), (INTENTS, INTENTS)):
+        reply = await client.delete(path)
+        assert (reply.status, reply.json) == (204, None)
+        assert (await client.get(left)).status == 200
+        assert (await client.get(path)).json == []
+        assert (await client.delete(path)).status == 204
+
+
+async def test_of_a_list_in_which_one_has_children_nothing_is_deleted(client: RestClient) -> None:
+    await client.create_all()
+    await client.post(INTENTS, intent("a-first"))
+    await client.post(CONSUMERS, consumer("a-first"))
+    why = "cannot be deleted while it has 2 resource consumers (core-fwall, a-first): delete these first"
+    reply = await client.delete(INTENTS)
+    assert (reply.status, reply.errors) == (409, [("hpa-intent-name", f"HPA intent fwall-hpa-intent {why}")])
+    reply = await client.delete(CONSUMERS)
+    why = "cannot be deleted while it has 1 resource requirement (core-fwall-cpu-requirement): delete these first"
+    assert (reply.status, reply.errors) == (409, [("consumer-name", f"resource consumer core-fwall {why}")])
+    assert len((await client.get(INTENTS)).json) == len((await client.get(CONSUMERS)).json) == 2
+
+
+async def test_a_list_is_deleted_if_its_elements_are_what_the_client_knows(client: RestClient) -> None:
+    await client.post(INTENTS, intent())
+    assert (await client.delete(INTENTS, headers={"If-Match": '"old"'})).status == 412
+    tag = (await client.get(FWALL)).headers["ETag"]
+    assert (await client.delete(INTENTS, headers={"If-Match": tag})).status == 204
+
+
+async def test_a_list_below_what_is_missing_is_not_deleted(client: RestClient) -> None:
+    assert (await client.delete(CONSUMERS)).status == 404
+    await client.post(INTENTS, intent())
+    assert (await client.delete(REQUIREMENTS)).status == 404
+
+
+async def test_more_intents_than_are_deleted_at_a_time(client: RestClient) -> None:
+    for number in range(_DELETIONS + 2):
+        await client.post(INTENTS, intent(f"i{number}"))
+    assert (await client.delete(INTENTS)).status == 204
+    assert (await client.get(INTENTS)).json == []
+
+
+def stored_intent(name: str, *consumers: str) -> Change:
+    """Stores an intent with these consumers."""
+    workload = ConsumerWorkload("apps/v1", "StatefulSet", "core-fwall")
+    entities = tuple(ConsumerEntity(EntityMetadata(each), workload) for each in consumers)
+    return lambda _: IntentEntity(EntityMetadata(name), "fwall", entities)
+
+
+class Shared(SqliteStore):
+    """A store of which somebody else changes one intent as soon as a part of a list has been read."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self.meanwhile: dict[str, Change] = {}
+
+    async def page(self, group: IntentGroup, limit: int, token: str) -> IntentPage:
+        page = await super().page(group, limit, token)
+        while self.meanwhile:
+            await self.change(group, *self.meanwhile.popitem())
+        return page
+
+    async def fill(self, *names: str) -> None:
+        """Store intents without consumers."""
+        await asyncio.gather(*(self.change(GROUP, name, stored_intent(name)) for name in names))
+
+
+@pytest.fixture
+async def shared(tmp_path: Path) -> AsyncIterator[tuple[Shared, RestClient]]:
+    store = Shared(tmp_path / "intents.sqlite")
+    async with serving(store) as client:
+        yield store, client
+
+
+NUMBERED = [f"i{number:03}" for number in range(_PART + 2)]
+
+
+async def test_more_intents_than_are_listed_at_a_time(shared: tuple[Shared, RestClient]) -> None:
+    store, client = shared
+    await store.fill(*NUMBERED)
+    assert (await client.delete(INTENTS)).status == 204
+    assert (await client.get(INTENTS)).json == []
+
+
+async def test_the_last_of_many_intents_keeps_all_if_it_has_children(shared: tuple[Shared, RestClient]) -> None:
+    store, client = shared
+    await store.fill(*NUMBERED)
+    await store.change(GROUP, NUMBERED[-1], stored_intent(NUMBERED[-1], "core-fwall"))
+    reply = await client.delete(INTENTS)
+    why = "cannot be deleted while it has 1 resource consumer (core-fwall): delete these first"
+    assert (reply.status, reply.errors) == (409, [("hpa-intent-name", f"HPA intent {NUMBERED[-1]} {why}")])
+    assert [each["metadata"]["name"] for each in (await client.get(INTENTS)).json] == NUMBERED
+
+
+async def test_a_list_is_deleted_though_somebody_else_has_deleted_one(shared: tuple[Shared, RestClient]) -> None:
+    store, client = shared
+    await store.fill("a", "b", "c")
+    store.meanwhile["b"] = lambda _: None
+    assert (await client.delete(INTENTS)).status == 204
+    assert (store.meanwhile, (await client.get(INTENTS)).json) == ({}, [])
+
+
+async def test_what_somebody_else_has_given_children_meanwhile_stays(shared: tuple[Shared, RestClient]) -> None:
+    store, client = shared
+    await store.fill("a", "b", "c")
+    store.meanwhile["b"] = stored_intent("b", "core-fwall")
+    reply = await client.delete(INTENTS)
+    why = "cannot be deleted while it has 1 resource consumer (core-fwall): delete these first"
+    assert (reply.status, reply.errors) == (409, [("hpa-intent-name", f"HPA intent b {why}")])
+    assert (await client.get(f"{INTENTS}/b/hpa-resource-consumers/core-fwall")).status == 200
 
 
 async def test_a_name_is_taken_once(client: RestClient) -> None:

@@ -42,7 +42,7 @@ def test_every_collection_has_its_methods() -> None:
     paths = openapi_document()["paths"]
     assert len(paths) == 2 * len(Collection)
     for path, item in paths.items():
-        wanted = {"get", "put", "delete"} if path.endswith("-name}") else {"get", "post"}
+        wanted = {"get", "put", "delete"} if path.endswith("-name}") else {"get", "post", "delete"}
         assert item.keys() - {"parameters"} == wanted
         assert re.findall(r"\{([^}]+)\}", path) == [each["name"] for each in item["parameters"]]
 

@@ -1,12 +1,14 @@
 """``hpa-api`` as a process: what it prints, how it stops, and that nothing acknowledged is lost when it is killed."""
 
 import asyncio
+import contextlib
 import json
 import re
 import signal
 import ssl
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -97,6 +99,52 @@ def test_two_processes_share_one_file(tmp_path: Path) -> None:
             told = {name for names in pool.map(write, range(4)) for name in names}
         assert len(told) == 200
         assert set(listed(one)) == set(listed(two)) == told
+
+
+def test_on_a_full_disk_everything_can_be_deleted(tmp_path: Path) -> None:
+    """A disk of 12 MiB of its own, of which the reserve has 8."""
+    mounted = ["unshare", "--map-root-user", "--mount", "sh", "-c"]
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = f"mount -t tmpfs -o size=12m none {disk}"
+    if subprocess.run([*mounted, mount], check=False, capture_output=True).returncode:  # noqa: S603 -- fixed words
+        pytest.skip("this machine does not let us mount a disk")
+    command = [*mounted, f'{mount} && exec "$0" "$@"']
+    with (
+        rest_process(tmp_path, "--store", str(disk / "i.sqlite"), before=command) as (url, process),
+        contextlib.ExitStack() as stack,
+    ):
+        server = stack.enter_context(contextlib.closing(connection(url)))
+        inside = Path(f"/proc/{process.pid}/root{disk}")
+        for number in range(20):
+            assert asked(server, "POST", INTENTS, intent(f"i{number}", app="x" * 200)) == 201
+        with (inside / "other").open("wb", buffering=0) as other, contextlib.suppress(OSError):
+            while True:
+                other.write(bytes(4096))
+        number = 20
+        while (status := asked(server, "POST", INTENTS, intent(f"i{number}", app="x" * 200))) == 201:
+            number += 1
+        assert status == 507
+        assert asked(server, "GET", "/readyz") == 503
+        for name in listed(url):
+            assert asked(server, "DELETE", f"{INTENTS}/{name}") == 204
+        assert listed(url) == []
+        (inside / "other").unlink()
+        while asked(server, "GET", "/readyz") != 200:
+            time.sleep(0.1)
+        assert asked(server, "POST", INTENTS, intent("again")) == 201
+    log = (tmp_path / "hpa-api.log").read_text()
+    assert "Traceback" not in log
+    assert str(disk) not in log
+    assert log.count("the store is full: nothing but reading and deleting works") == 1
+
+
+def asked(server: HTTPConnection, method: str, path: str, body: object = None) -> int:
+    """The status of an answer."""
+    server.request(method, path, None if body is None else json.dumps(body))
+    reply = server.getresponse()
+    reply.read()
+    return reply.status
 
 
 def test_sigterm_drains(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import socket
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -37,11 +39,10 @@ QUICK = msgspec.structs.replace(LIMITS, deadline_seconds=0.5, header_seconds=0.5
 @pytest.mark.parametrize(
     ("method", "path", "allowed"),
     [
-        ("DELETE", INTENTS, "GET, HEAD, POST"),
-        ("PUT", CONSUMERS, "GET, HEAD, POST"),
+        ("PUT", CONSUMERS, "GET, HEAD, POST, DELETE"),
         ("POST", FWALL, "GET, HEAD, PUT, DELETE"),
         ("PATCH", CORE, "GET, HEAD, PUT, DELETE"),
-        ("OPTIONS", INTENTS, "GET, HEAD, POST"),
+        ("OPTIONS", INTENTS, "GET, HEAD, POST, DELETE"),
         ("POST", "/docs", "GET, HEAD"),
     ],
 )
@@ -58,21 +59,32 @@ async def test_a_path_that_there_is_not(file_client: RestClient) -> None:
         assert reply.errors == [("path", f'"{path}" is no path of this interface; /docs shows all of them')]
 
 
-@pytest.mark.parametrize(
-    ("headers", "field", "rule"),
-    [
-        ({"Content-Type": "text/yaml"}, "header Content-Type", '"text/yaml" must be application/json'),
-        ({"Content-Type": ""}, "header Content-Type", '"" must be application/json'),
-        (
-            {"Content-Type": "application/json", "Content-Encoding": "gzip"},
-            "header Content-Encoding",
-            '"gzip" is not taken: send the body as it is',
-        ),
-    ],
-)
-async def test_types_of_bodies(file_client: RestClient, headers: dict[str, str], field: str, rule: str) -> None:
-    reply = await file_client.post(INTENTS, data=b"{}", headers=headers)
-    assert (reply.status, reply.errors) == (415, [(field, rule)])
+@pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "text/yaml", ""])
+async def test_a_body_is_json_whatever_its_type(file_client: RestClient, kind: str) -> None:
+    headers = {"Content-Type": kind}
+    reply = await file_client.post(INTENTS, data=json.dumps(intent()).encode(), headers=headers)
+    assert reply.status == 201
+    reply = await file_client.post(INTENTS, data=b"spec: {app: a}", headers=headers)
+    assert reply.status == 422
+
+
+async def test_a_body_that_is_compressed(file_client: RestClient) -> None:
+    reply = await file_client.post(INTENTS, data=b"{}", headers={"Content-Encoding": "gzip"})
+    rule = '"gzip" is not taken: send the body as it is'
+    assert (reply.status, reply.errors) == (415, [("header Content-Encoding", rule)])
+
+
+@pytest.mark.parametrize("origin", ["https://example.org", "null", "http://127.0.0.1:1"])
+async def test_a_page_of_another_site_may_not_ask(file_client: RestClient, origin: str) -> None:
+    """Forms of browsers need no leave of this server to be sent, as other types of bodies do."""
+    reply = await file_client.post(INTENTS, data=json.dumps(intent()).encode(), headers={"Origin": origin})
+    rule = f'"{origin}" is another site, whose pages may not ask here'
+    assert (reply.status, reply.errors) == (403, [("header Origin", rule)])
+    assert (await file_client.get(INTENTS)).json == []
+
+
+async def test_a_page_of_this_server_may_ask(file_client: RestClient) -> None:
+    assert (await file_client.post(INTENTS, intent(), headers={"Origin": file_client.url})).status == 201
 
 
 JSON = {"Content-Type": "application/json; charset=utf-8"}
@@ -235,6 +247,69 @@ async def test_trouble_of_storage(caplog: pytest.LogCaptureFixture) -> None:
             500,
             [("request", "the server failed to answer; its log has the details")],
         )
+
+
+async def test_parameters_are_not_logged(file_client: RestClient, caplog: pytest.LogCaptureFixture) -> None:
+    """A client may have put a token there."""
+    caplog.set_level("INFO")
+    await file_client.post(f"{INTENTS}?token=s3cret", intent())
+    await file_client.get("/nowhere?token=s3cret")
+    facts = [record.__dict__["facts"] for record in caplog.records if record.getMessage() == "answered"]
+    assert facts == [
+        {"path": INTENTS, "method": "POST", "code": 400},
+        {"path": "/nowhere", "method": "GET", "code": 404},
+    ]
+    assert "s3cret" not in caplog.text
+
+
+def reset(writer: asyncio.StreamWriter) -> None:
+    """End the connection without a farewell, as a client does that is killed."""
+    writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def connected(client: RestClient) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    host, _, port = client.url.removeprefix("http://").partition(":")
+    return await asyncio.open_connection(host, int(port))
+
+
+@pytest.mark.parametrize("length", ["Content-Length: 1000\r\n\r\n{", "Transfer-Encoding: chunked\r\n\r\n5\r\n{"])
+async def test_a_client_that_leaves_in_the_middle_of_a_body(
+    file_client: RestClient, caplog: pytest.LogCaptureFixture, length: str
+) -> None:
+    caplog.set_level("INFO")
+    _, writer = await connected(file_client)
+    writer.write(f"POST {INTENTS} HTTP/1.1\r\nHost: localhost\r\n{length}".encode())
+    await writer.drain()
+    await asyncio.sleep(0.1)
+    reset(writer)
+    await until_logged(caplog, "answered")
+    assert [record.exc_info for record in caplog.records] == [None]
+
+
+async def test_a_client_that_leaves_in_the_middle_of_a_list(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    async with serving(Endless()) as client:
+        reader, writer = await connected(client)
+        writer.write(f"GET {INTENTS} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+        await reader.readline()
+        reset(writer)
+        await until_logged(caplog, "a list ended early: the client has left")
+    assert not any(record.exc_info for record in caplog.records)
+
+
+async def until_logged(caplog: pytest.LogCaptureFixture, text: str) -> None:
+    while text not in caplog.text:  # noqa: ASYNC110 -- a log sets no event
+        await asyncio.sleep(0.02)
+
+
+class Endless(Failing):
+    """A list without an end."""
+
+    async def page(self, _group: IntentGroup, limit: int, _token: str) -> IntentPage:
+        await asyncio.sleep(0.001)
+        entities = (IntentEntity(EntityMetadata(f"i{each}", "x" * 1024), "a") for each in range(limit))
+        return IntentPage(tuple(entities), "more")
 
 
 async def test_what_takes_too_long_may_have_been_done() -> None:

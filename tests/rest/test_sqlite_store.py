@@ -1,17 +1,22 @@
 """The file: changes that wait are made together, reads see what was acknowledged, other files are refused."""
 
 import asyncio
+import contextlib
+import resource
 import sqlite3
 import stat
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from webhook.rest import sqlite_store
+from webhook.rest.disk_reserve import DiskReserve
 from webhook.rest.intents import EntityMetadata, IntentEntity
 from webhook.rest.request_error import RequestError, refused
 from webhook.rest.routes import IntentGroup
-from webhook.rest.sqlite_store import SqliteStore
+from webhook.rest.sqlite_store import SqliteStore, open_file
 from webhook.rest.store import StaleTokenError, StorageError
 from webhook.server.fatal_error import FatalError
 
@@ -50,7 +55,7 @@ async def test_what_is_stored_is_there_for_the_next_process(path: Path) -> None:
 async def test_only_the_owner_may_read_the_file(store: SqliteStore, path: Path) -> None:
     await put(store, "i")
     files = list(path.parent.iterdir())
-    assert {file.name for file in files} == {"intents.sqlite", "intents.sqlite-wal", "intents.sqlite-shm"}
+    assert {file.name for file in files} == {f"intents.sqlite{end}" for end in ("", "-wal", "-shm", "-reserve")}
     assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
     assert store.ready() is None
 
@@ -149,6 +154,100 @@ async def test_a_full_store_says_so_and_can_be_emptied(path: Path) -> None:
     await store.close()
 
 
+@contextlib.contextmanager
+def a_full_disk(size: int) -> Iterator[None]:
+    """No file may have more bytes."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+async def filled(store: SqliteStore, count: int, size: int = 9_000) -> set[tuple[str, int]]:
+    """What is said of changes that could not be made, while so many intents of that size are created."""
+    given = (put(store, f"i{number}", "x" * size) for number in range(count))
+    found = await asyncio.gather(*given, return_exceptions=True)
+    return {(str(each), each.status) for each in found if isinstance(each, StorageError)}
+
+
+async def test_on_a_full_disk_deleting_works(
+    path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    monkeypatch.setattr(sqlite_store, "_LOOK_SECONDS", 0.05)
+    store = SqliteStore(path, reserve=64 << 10)
+    await put(store, "first", "x" * 9_000)
+    assert store.ready() is None
+    with a_full_disk(300_000):
+        assert await filled(store, 40) == {("the store is full: delete what is not needed any more", 507)}
+        assert store.ready() == "the store is full: nothing but reading and deleting works"
+        for entity in (await store.page(GROUP, 99, "")).intents:
+            await store.change(GROUP, entity.metadata.name, lambda _: None)
+        assert (await store.page(GROUP, 99, "")).intents == ()
+        await asyncio.sleep(0.2)
+        assert store.ready() is not None
+    while store.ready() is not None:  # noqa: ASYNC110 -- the thread of the store finds out
+        await asyncio.sleep(0.05)
+    await put(store, "again", "x" * 9_000)
+    await store.close()
+    said = [record.getMessage() for record in caplog.records if record.name == "webhook.rest.sqlite_store"]
+    assert said == [
+        "the store is full: nothing but reading and deleting works",
+        "the store has room again",
+    ]
+    assert not any(record.exc_info for record in caplog.records)
+
+
+async def test_the_reserve_is_given_to_what_is_deleted(path: Path) -> None:
+    """A disk whose last bytes are in the reserve."""
+    reserve = DiskReserve(path, 1 << 20)
+    assert reserve.take()
+    file = path.with_name("intents.sqlite-reserve")
+    sizes = [file.stat().st_size]
+    while reserve.give():
+        sizes.append(file.stat().st_size)
+    assert sizes == [1 << 20, 512 << 10, 256 << 10, 0]
+    with a_full_disk(300_000):
+        assert not reserve.take()
+        assert file.stat().st_size == 300_000
+    assert reserve.take()
+    file.unlink()
+    assert not reserve.give()
+    file.parent.joinpath("intents.sqlite-reserve").mkdir()
+    assert not reserve.take()
+
+
+async def test_a_store_that_is_opened_on_a_full_disk_gets_the_reserve(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await SqliteStore(path, reserve=64 << 10).close()
+    opened = []
+
+    def full_at_first(*given: Any) -> sqlite3.Connection:
+        opened.append(path.with_name("intents.sqlite-reserve").stat().st_size)
+        if opened[-1]:
+            raise FatalError("the store cannot be used: database or disk is full")
+        return open_file(*given)
+
+    monkeypatch.setattr(sqlite_store, "open_file", full_at_first)
+    store = SqliteStore(path, reserve=64 << 10)
+    assert opened == [64 << 10, 0, 0]
+    assert store.ready() is None
+    await store.close()
+
+
+async def test_a_store_as_large_as_it_may_be_is_full(path: Path) -> None:
+    store = SqliteStore(path, size_limit=60_000, reserve=0)
+    assert len(await filled(store, 30, 3_000)) == 1
+    assert store.ready() == "the store is full: nothing but reading and deleting works"
+    for entity in (await store.page(GROUP, 6, "")).intents:
+        await store.change(GROUP, entity.metadata.name, lambda _: None)
+    assert store.ready() is None
+    await store.close()
+
+
 def move_away(path: Path) -> None:
     path.rename(path.with_name("moved"))
 
@@ -160,7 +259,7 @@ def make_another(path: Path) -> None:
 async def test_a_file_that_is_moved_away_is_noticed(store: SqliteStore, path: Path) -> None:
     """What would be written to it then could never be found again."""
     move_away(path)
-    reason = f"the file {path} was removed or replaced while it was in use: start again"
+    reason = "the file of the store was removed or replaced while it was in use: start again"
     assert store.ready() == reason
     with pytest.raises(StorageError, match="was removed or replaced"):
         await put(store, "i")

@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from tests.answers import patched, refused, response, warnings
 from tests.builders import review
-from tests.scheduling.amounts import completed
+from tests.scheduling.pod_defaults import with_defaults
 from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
@@ -38,7 +38,15 @@ class Ruling:
     def wants_nodes(self) -> bool:
         """Whether it is refused because no node, or too few, could run it."""
         lines = self.message.partition("\n")[0]
+        if self.code == 422:
+            return "one pod on every node cannot both hold" in lines
         return self.code == 403 and (" can run this pod" in lines or " fit" in lines)
+
+    @property
+    def breaks_defaults(self) -> bool:
+        """Whether it is refused because the API server would refuse its pods for a LimitRange or a class."""
+        named = any(kind in self.message for kind in ("LimitRange", "RuntimeClass", "PriorityClass"))
+        return self.code == 403 and named and not self.wants_nodes
 
 
 class Replica:
@@ -60,7 +68,7 @@ def inventory(cluster: Cluster) -> Inventory:
     # Members of a list do not say what they are.
     core = [{"apiVersion": "v1", "kind": "Node", **node} for node in cluster.nodes]
     core += [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in cluster.pods]
-    items = [*core, *cluster.pools, *cluster.jobs, *spaces]
+    items = [*core, *cluster.defaults, *cluster.volumes, *cluster.pools, *cluster.jobs, *spaces]
     reading.document(Raw(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})))
     report = reading.report()
     assert not report.skipped, report.skipped
@@ -71,7 +79,7 @@ def admitted(pod: Json, cluster: Cluster, policy: Policy = POLICY, *, moment: Re
     """What becomes of a pod that is created: patched by ``/mutate``, and then seen by ``/validate``."""
     moment = moment or Replica(cluster)
     world = moment.world
-    pod = completed(pod)
+    pod = with_defaults(pod, cluster)
     where: dict[str, Any] = {"namespace": cluster.namespace(pod)}
     answer = mutate(review(pod, uid=pod["metadata"]["name"], **where), world, policy, moment.known)
     said = tuple(warnings(answer))

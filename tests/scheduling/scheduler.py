@@ -1,8 +1,8 @@
 """kube-scheduler's filters, asked node by node: where can this pod be bound now, given the pods that are bound?
 
-Written from the plugins of Kubernetes 1.36 (pkg/scheduler/framework/plugins). Volumes, resource claims and scheduling
-gates are not modelled: what they wait for is taken to be there. Nobody is preempted, and ``PreferNoSchedule`` and all
-preferences keep nobody away, but for one that the scheduler cannot parse.
+Written from the plugins of Kubernetes 1.36 (pkg/scheduler/framework/plugins). Of volumes only bound claims are
+modelled; what other volumes, resource claims and scheduling gates wait for is taken to be there. Nobody is preempted,
+and ``PreferNoSchedule`` and all preferences keep nobody away, but for one that the scheduler cannot parse.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.scheduling import interpod, topology_spread
 from tests.scheduling.amounts import counted, requested
-from tests.scheduling.selectors import node_affinity, node_selected, parses, untolerated
+from tests.scheduling.selectors import node_affinity, node_selected, parses, term_matches, untolerated
 from tests.scheduling.state import Cluster
 
 Json = Mapping[str, Any]
@@ -43,6 +43,8 @@ def objections(pod: Json, node: Json, cluster: Cluster) -> Iterator[str]:
         yield f"the taint {taint['key']}"
     if not node_selected(spec, node):
         yield "its node affinity"
+    if any(not _usable(volume, node) for volume in _volumes(pod, cluster)):
+        yield "the node affinity of a volume"
     others = [other for other, place in cluster.standing() if place is node]
     if port := taken_port(pod, others):
         yield f"the host port {port}"
@@ -52,6 +54,20 @@ def objections(pod: Json, node: Json, cluster: Cluster) -> Iterator[str]:
         yield found
     if found := interpod.objection(pod, node, cluster):
         yield found
+
+
+def _volumes(pod: Json, cluster: Cluster) -> Iterator[Json]:
+    """The volumes of the pod's claims, as far as they are known."""
+    for source in pod["spec"].get("volumes") or ():
+        claim = (source.get("persistentVolumeClaim") or {}).get("claimName")
+        found = cluster.claims.get((cluster.namespace(pod), claim))
+        if found is not None:
+            yield found
+
+
+def _usable(volume: Json, node: Json) -> bool:
+    required = (volume["spec"].get("nodeAffinity") or {}).get("required")
+    return required is None or any(term_matches(term, node) for term in required["nodeSelectorTerms"])
 
 
 def lacking(pod: Json, node: Json, others: list[Json]) -> str:

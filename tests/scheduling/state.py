@@ -21,15 +21,29 @@ class Cluster:
     pools: tuple[Json, ...] = ()
     jobs: tuple[Json, ...] = ()
     namespaces: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    volumes: tuple[Json, ...] = ()
+    """PersistentVolumes, and the claims that are bound to them."""
+    defaults: tuple[Json, ...] = ()
+    """LimitRanges, RuntimeClasses and PriorityClasses."""
 
     def __repr__(self) -> str:
         """Its objects, as ``explain --snapshot`` reads them."""
-        return manifests([*self.nodes, *self.pools, *self.jobs, *self.pods])
+        return manifests([*self.nodes, *self.defaults, *self.volumes, *self.pools, *self.jobs, *self.pods])
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, Json]:
         """The nodes by name."""
         return {node["metadata"]["name"]: node for node in self.nodes}
+
+    @functools.cached_property
+    def claims(self) -> Mapping[tuple[str, str], Json]:
+        """The volume of each bound claim, by its namespace and name."""
+        by_name = {one["metadata"]["name"]: one for one in self.volumes if one["kind"] == "PersistentVolume"}
+        return {
+            (one["metadata"]["namespace"], one["metadata"]["name"]): by_name[one["spec"]["volumeName"]]
+            for one in self.volumes
+            if one["kind"] == "PersistentVolumeClaim"
+        }
 
     @functools.cached_property
     def _standing(self) -> tuple[tuple[Json, Json], ...]:

@@ -50,6 +50,25 @@ def all_at_once(found: Json) -> bool:
     return found["kind"] != "Job" or found["spec"].get("completionMode") == "Indexed"
 
 
+def labels_of(found: Json, number: int) -> dict[str, str]:
+    """The labels that the controller gives to that pod (``k8s.io/api``: ``apps/v1`` and ``batch/v1``, types.go)."""
+    name, kind = found["metadata"]["name"], found["kind"]
+    if kind == "Deployment":
+        return {"pod-template-hash": "5d9c"}
+    if kind == "StatefulSet":
+        return {
+            "apps.kubernetes.io/pod-index": str(number),
+            "controller-revision-hash": f"{name}-5d9c",
+            "statefulset.kubernetes.io/pod-name": f"{name}-{number}",
+        }
+    if kind == "Job":
+        own = {"job-name": name, "controller-uid": "w"}
+        index = {"batch.kubernetes.io/job-completion-index": str(number)}
+        both = own | {f"batch.kubernetes.io/{key}": value for key, value in own.items()}
+        return both | (index if found["spec"].get("completionMode") == "Indexed" else {})
+    return {}
+
+
 def pod_of(found: Json, number: int) -> Object:
     """The pod that its controller makes, as it comes to the webhook."""
     name, template = found["metadata"]["name"], found["spec"]["template"]
@@ -57,6 +76,7 @@ def pod_of(found: Json, number: int) -> Object:
     owner = {"apiVersion": version, "kind": kind, "name": name, "uid": "w", "controller": True}
     metadata = {
         **template["metadata"],
+        "labels": {**template["metadata"]["labels"], **labels_of(found, number)},
         "name": f"{name}-{number}",
         "namespace": found["metadata"]["namespace"],
         "uid": f"uid-of-{name}-{number}",

@@ -20,6 +20,9 @@ from webhook.settings import Settings
 QUICK = Limits(header_seconds=0.3, handshake_seconds=0.3, farewell_seconds=0.2, finish_seconds=2.0)
 """The bounds of the product, at a pace that tests can wait for."""
 
+PATIENT = msgspec.structs.replace(QUICK, header_seconds=20.0, handshake_seconds=20.0)
+"""The same for clients that are slow only because the machine is busy."""
+
 
 def limits(**tweaks: Any) -> Limits:
     """The quick bounds, but for these."""

@@ -15,6 +15,9 @@ SECONDS = 3.0
 LATENCY = 0.5
 """Seconds that 99 of 100 honest reviews take at most."""
 
+BUSY = 10
+"""How many times as long as before the flood they may take besides: milliseconds, if no other program is busy."""
+
 GROWTH = 150.0
 """MB that a flood may take: with them a webhook that knows 15,000 nodes and 150,000 pods (210 MB) stays below the
 chart's limit of 512 Mi, even where all connections are taken besides."""
@@ -35,13 +38,13 @@ LEFT = 60.0
 )
 async def test_honest_pods_are_answered_during_a_flood(kind: str, count: int, size: int, tmp_path: Path) -> None:
     async with served(tmp_path) as server:
-        await honest(server, 0.2)
+        usual = p99(await honest(server, 0.5))
         before = server.resident()
         async with flooded(server, kind, count, size):
             await asyncio.sleep(1)
             took = await honest(server, SECONDS)
         grown = server.highest() - before
-        assert (grown < GROWTH, p99(took) < LATENCY) == (True, True), (grown, p99(took))
+        assert (grown < GROWTH, p99(took) < LATENCY + BUSY * usual) == (True, True), (grown, p99(took), usual)
         for _ in range(40):
             if server.resident() - before <= LEFT:
                 break

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running_server import QUICK, Running, Wire, allow, post, running
+from tests.server.running_server import PATIENT, QUICK, Running, Wire, allow, post, running
 from webhook.admission.responses import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.lifecycle import Service, run_server
@@ -175,7 +175,10 @@ class TestASignal:
 async def test_no_review_is_lost_while_one_of_two_servers_is_replaced(settings: Settings, authority: Authority) -> None:
     """Clients leave a draining server because its answers end their connections."""
     first = settings.model_copy(update={"drain": 0.5})
-    async with running(settings, authority) as new, running(first, authority) as old:  # the latter has the signals
+    async with (
+        running(settings, authority, bounds=PATIENT) as new,
+        running(first, authority, bounds=PATIENT) as old,  # which has the signals
+    ):
         statuses: list[int] = []
 
         async def one_client() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from tests.server.pki import Authority
-from tests.server.running_server import Running, allow, limits, post, running
+from tests.server.running_server import PATIENT, Running, allow, limits, post, running
 from webhook.admission.responses import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
@@ -269,14 +269,14 @@ class TestReviewsThatWait:
         return Service({"/mutate": slow}, lambda: None)
 
     async def test_are_all_decided(self, settings: Settings, authority: Authority, service: Service) -> None:
-        async with running(settings, authority, service) as server:
+        async with running(settings, authority, service, PATIENT) as server:
             replies = await asyncio.gather(*(server.ask(post(b"{}", "/mutate?timeout=10s")) for _ in range(5)))
         assert [reply.status for reply in replies] == [200] * 5
 
     async def test_are_told_when_it_is_too_late(
         self, settings: Settings, authority: Authority, service: Service
     ) -> None:
-        async with running(settings, authority, service) as server, contextlib.AsyncExitStack() as opened:
+        async with running(settings, authority, service, PATIENT) as server, contextlib.AsyncExitStack() as opened:
             wires = [await opened.enter_async_context(server.wire()) for _ in range(8)]
             for wire in wires:
                 wire.send(post(b"{}", "/mutate?timeout=200ms"))

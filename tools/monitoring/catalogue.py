@@ -57,6 +57,7 @@ TOPICS: Final = (
         _e("review_seconds", "what the API server waits for: from a review's first byte to its answer", "histogram_quantile(0.99, sum by (le) (rate(@review_seconds_bucket[5m])))"),
         _e("decision_seconds", "the decision alone", "histogram_quantile(0.99, sum by (le) (rate(@decision_seconds_bucket[5m])))"),
         _e("job_decision_seconds", "decisions about whole Jobs and the workloads of one job, which other reviews do not wait for", "histogram_quantile(0.9, sum by (le) (rate(@job_decision_seconds_bucket[1h])))"),
+        _e("inline_answers", "whether reviews are answered as they arrive, 1; with 0 the installed aiohttp lacks what that takes (the log says what), and each costs twice the CPU time", "min(@inline_answers)"),
         _e("waiting_reviews", "reviews that have arrived and wait for their decision", "max(@waiting_reviews)"),
         _e("connections", "open connections of clients; the limit is the setting `--max-connections`", "max by (pod) (@connections)"),
         _e("connection_failures_total", "connections that the server ended: `capacity` is too many, too large a header, or too much left unread", "sum by (cause) (rate(@connection_failures_total[5m]))"),
@@ -73,7 +74,7 @@ TOPICS: Final = (
     )),
     Topic("How are Jobs, and who waits?", (
         *_phases("jobs", "submitting running degraded failed completed deleting", "Jobs"),
-        _e("jobs_unsatisfiable", "Jobs that [could not be started anew](jobs.md#still-satisfiable), and those that could not be started", "max(@jobs_unsatisfiable)"),
+        _e("jobs_unsatisfiable", "Jobs that [could not be started anew, or are stranded](jobs.md#still-satisfiable), and those that could not be started", "max(@jobs_unsatisfiable)"),
         _e("jobs_submitting_oldest_seconds", "how long the Submitting Job that waits longest has waited", "max(@jobs_submitting_oldest_seconds)"),
         _e("job_wait_seconds", "how long Jobs waited until all of them ran", "histogram_quantile(0.9, sum by (le) (rate(@job_wait_seconds_bucket[1h])))"),
         *_phases("processing_elements", "pending running completed failed stopped", "processing elements"),

@@ -106,7 +106,7 @@ ROWS: Final = (
         Panel("Whole Jobs", "Time of decisions about whole Jobs and workloads of one job, with the wait for their turn.", "s", _quantiles("job_decision_seconds")),
         Panel("Load", "Reviews in a second, by path.", "reqps", (_q("sum by (path) (rate(@reviews_total[$__rate_interval]))", "{{path}}"),)),
         Panel("Queue", "Reviews that wait for their decision, of the busiest process.", "none", (_q("max(@waiting_reviews)", "waiting"),)),
-        Panel("Connections", "Open connections of clients, and those that a server ended.", "none", (_q("sum(@connections)", "open"), *_increase("connection_failures_total", "cause"))),
+        Panel("Connections", "Open connections of clients, those that a server ended, and whether reviews are answered as they arrive: 1 with an aiohttp that this release knows.", "none", (_q("sum(@connections)", "open"), *_increase("connection_failures_total", "cause"), _q("min(@inline_answers)", "as they arrive"))),
         Panel("Bodies", "Memory reserved for large request bodies, of the process with most.", "bytes", (_q("max(@body_bytes)", "reserved"),)),
         Panel("Errors of the program", "Reviews that an error in the program ended, by path.", "none", _increase("review_failures_total", "path")),
     )),

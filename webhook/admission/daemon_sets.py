@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from webhook.admission.responses import Answer, answered
 from webhook.admission.review import Review
-from webhook.placement.decision.tolerated_hosts import opened, opening
+from webhook.placement.decision.tolerated_hosts import opened, opening, toleration_field
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -69,7 +69,7 @@ def _opened(review: Review, world: World) -> Iterator[Problem]:
     if hosts & ~before:
         message = f"a toleration of everything would let the pods onto exclusive hosts, which takes {RIGHT}: {_WAYS}"
         for at in opening(ask, world):
-            yield Problem(f"spec.template.spec.tolerations[{at}]", message, fault=Fault.FORBIDDEN)
+            yield Problem(f"spec.template.{toleration_field(ask, at)}", message, fault=Fault.FORBIDDEN)
 
 
 def _hosts(found: _SubmittedDaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
@@ -78,5 +78,6 @@ def _hosts(found: _SubmittedDaemonSet, review: Review, world: World) -> tuple[As
     With the policy ``strict`` nodes count too that may become exclusive later: pods of a DaemonSet that come then are
     not asked about.
     """
-    ask, _ = read(found.spec.template, review.namespace, world)
+    template = world.inventory.pod_defaults.completed(found.spec.template, review.namespace)
+    ask, _ = read(template, review.namespace, world)
     return ask, opened(ask, constraints_of(ask, world).constraints, world, ever=world.policy.strict)

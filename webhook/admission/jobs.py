@@ -4,6 +4,8 @@ Their own rules are in ``placement/jobs/problems.py``; ``docs/jobs.md`` describe
 """
 
 import functools
+import re
+from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 import msgspec
@@ -13,22 +15,27 @@ from msgspec.structs import replace
 from webhook.admission.pool_use import with_rights_to
 from webhook.admission.responses import (
     Answer,
+    ClassQuestion,
+    FieldsQuestion,
     JobQuestion,
     JobRef,
+    Outcome,
     PoolUse,
     RightsQuestion,
+    VolumesQuestion,
     WholeQuestion,
     allowed,
     answered,
     denied,
 )
 from webhook.admission.review import MALFORMED, Review
-from webhook.admission.unstructured import Unstructured
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.volumes import Volumes
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -36,12 +43,15 @@ from webhook.placement.jobs.named_pools import (
     pools_of_element,
     undeclared_pools,
 )
-from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job
-from webhook.placement.jobs.whole_job import demands_more, judge_job
-from webhook.placement.kube.pod import Metadata
+from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
+from webhook.placement.jobs.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
+from webhook.placement.jobs.whole_job import claims_of_job, demands_more, judge_job
+from webhook.placement.kube.pod import Metadata, Pod, PodSpec
 from webhook.placement.planning.solver import Resting, Restless, Solving, finished, taken
 from webhook.placement.planning.steps import Steps
+from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.pools.allocation import pool_of
+from webhook.placement.text.decoder_words import decoder_problem
 from webhook.placement.text.problem import Fault, Problem, quote
 
 
@@ -59,6 +69,14 @@ class SubmittedElement(Struct, frozen=True, gc=False):
     spec: ProcessingElementSpec = ProcessingElementSpec()
 
 
+CONTAINERS_LIMIT: Final = 100_000
+"""Lists and objects of a Job, with those of its templates: they take a tenth of a second to decode.
+
+The largest Jobs that etcd stores have fewer, unless they are made to be expensive.
+"""
+
+_STRING: Final = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
+
 _Submitted = TypeVar("_Submitted", SubmittedJob, SubmittedElement)
 
 _JOB: Final = msgspec.json.Decoder(SubmittedJob)
@@ -66,22 +84,41 @@ _ELEMENT: Final = msgspec.json.Decoder(SubmittedElement)
 
 
 _AT_ONCE: Final = 20
-"""Elements of a Job whose own rules are checked at once: that takes as long as the review of a pod."""
+_AT_ONCE_BYTES: Final = 64 * 1024
+"""Elements and bytes of a Job whose own rules are checked at once: that takes as long as the review of a pod."""
 
 
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a Job that is created, or whose spec changes: its own rules, rights, and whether all of it can run.
 
     Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
-    controller's. The rules of a large Job are checked while other reviews go on.
+    controller's. The rules of a large Job are checked while other reviews go on. A Job that is being deleted is only
+    kept from becoming one that nobody can read.
     """
+    if crowded := _crowded(bytes(review.object)):
+        return answered(review, [crowded], policy)
     new = _JOB.decode(review.object)
-    if new.metadata.deletion_timestamp or _unchanged(review, _JOB, new):
+    if new.metadata.deletion_timestamp:
+        elements = enumerate(new.spec.processing_elements or ())
+        deep = problems_of_nesting((f"spec.processingElements[{place}]", element) for place, element in elements)
+        return answered(review, deep, policy)
+    if _unchanged(review, _JOB, new):
         return allowed(review)
     check = functools.partial(_checked, review, inventory, policy, new)
-    if len(new.spec.processing_elements or ()) <= _AT_ONCE:
+    if len(new.spec.processing_elements or ()) <= _AT_ONCE and len(review.object) <= _AT_ONCE_BYTES:
         return finished(check(Restless()))
     return replace(allowed(review), question=WholeQuestion(check))
+
+
+def _crowded(text: bytes) -> Problem | None:
+    """The problem of an object, as JSON, with more lists and objects than are read."""
+    if text.count(b"{") + text.count(b"[") <= CONTAINERS_LIMIT:
+        return None
+    bare = _STRING.sub(b"", text)
+    found = bare.count(b"{") + bare.count(b"[")
+    if found <= CONTAINERS_LIMIT:
+        return None
+    return Problem("spec", f"has {found} lists and objects, at most {CONTAINERS_LIMIT} are allowed")
 
 
 async def _checked(review: Review, inventory: Inventory, policy: Policy, new: SubmittedJob, solving: Resting) -> Answer:
@@ -92,11 +129,96 @@ async def _checked(review: Review, inventory: Inventory, policy: Policy, new: Su
     problems += undeclared_pools(clauses, new.spec, known.keys())
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(clauses, new.spec) if pool in known]
     answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
-    if problems or not new.metadata.name or not await _demanding(review, new, solving):
+    if problems:
         return answer
-    whole = WholeQuestion(functools.partial(_whole, review, inventory, policy, new.metadata.name, new.spec))
+    elements = enumerate(new.spec.processing_elements or ())
+    paths = ((f"spec.processingElements[{place}]", element) for place, element in elements)
+    fields = await taken(unknown_field_steps(paths), solving)
+    if not (new.metadata.name and await _demanding(review, new, solving)):
+        return _known(review, policy, fields, functools.partial(_warned, review, answer))
+    claims = await claims_of_job(review.namespace, new.metadata.name, new.spec, solving)
+
+    def then(warnings: tuple[str, ...]) -> Answer:
+        def whole(inventory: Inventory) -> VolumesQuestion | WholeQuestion:
+            resume = functools.partial(_with_volumes, review, inventory, policy, new, warnings)
+            return resume(None) if claims is None else VolumesQuestion(claims, lambda got: _asking(review, resume(got)))
+
+        return _then(answer, _after_classes(review, inventory, new, whole))
+
+    return _known(review, policy, fields, then)
+
+
+def _then(answer: Answer, whole: ClassQuestion | VolumesQuestion | WholeQuestion) -> Answer:
+    """The answer with the question about the whole Job, after that about rights if there is one."""
     rights = answer.question
     return replace(answer, question=replace(rights, then=whole) if isinstance(rights, RightsQuestion) else whole)
+
+
+def _warned(review: Review, answer: Answer, warnings: tuple[str, ...]) -> Answer:
+    """The answer with the warnings, if it allows and depends on nothing else."""
+    final = answer.outcome is Outcome.ALLOWED and answer.question is None
+    return allowed(review, warnings) if warnings and final else answer
+
+
+def _known(
+    review: Review, policy: Policy, fields: list[UnknownField], rest: Callable[[tuple[str, ...]], Answer]
+) -> Answer:
+    """The answer about an object with fields that the table does not have: it depends on what the API server knows.
+
+    ``rest`` is the answer if the API server knows all of them, with warnings of those about which nobody could tell.
+    """
+    if not fields:
+        return rest(())
+
+    def resume(unknown: frozenset[Names] | None) -> Answer:
+        if unknown is None:
+            return rest(tuple(f"{field.path}: {field.problem.message}" for field in fields))
+        problems = [field.problem for field in fields if field.names in unknown]
+        return answered(review, problems, policy) if problems else rest(())
+
+    return replace(allowed(review), question=FieldsQuestion(tuple(field.names for field in fields), resume))
+
+
+def _asking(review: Review, question: VolumesQuestion | WholeQuestion) -> Answer:
+    """The answer about a Job without problems of its own, with the question that is left."""
+    return replace(allowed(review), question=question)
+
+
+def _after_classes(
+    review: Review,
+    inventory: Inventory,
+    new: SubmittedJob,
+    whole: Callable[[Inventory], VolumesQuestion | WholeQuestion],
+) -> ClassQuestion | VolumesQuestion | WholeQuestion:
+    """The question about the whole Job; before it that about classes which the watch has not brought."""
+
+    def resume(known: PodDefaults) -> Answer:
+        return _asking(review, whole(inventory.with_pod_defaults(known)))
+
+    unknown = dict.fromkeys(one for pod in _classes(new.spec) for one in inventory.pod_defaults.unknown(pod))
+    return ClassQuestion(tuple(unknown), inventory.pod_defaults, resume) if unknown else whole(inventory)
+
+
+def _classes(spec: JobSpec) -> Iterator[Pod]:
+    """For each element that names a RuntimeClass or PriorityClass, a pod with that name alone."""
+    for element in spec.processing_elements or ():
+        stated = mapping(element.template, "spec") if isinstance(element.template, dict) else {}
+        runtime, priority = stated.get("runtimeClassName"), stated.get("priorityClassName")
+        if runtime is not None or priority:
+            yield Pod(spec=msgspec.convert({"runtimeClassName": runtime, "priorityClassName": priority}, PodSpec))
+
+
+def _with_volumes(
+    review: Review,
+    inventory: Inventory,
+    policy: Policy,
+    new: SubmittedJob,
+    warnings: tuple[str, ...],
+    volumes: Volumes | None,
+) -> WholeQuestion:
+    """The question whether all of the Job can run, by what is known of its claims; its answer has the ``warnings``."""
+    inventory = inventory if volumes is None else inventory.with_volumes(volumes)
+    return WholeQuestion(functools.partial(_whole, review, inventory, policy, new, warnings=warnings))
 
 
 def _problems(new: SubmittedJob) -> Steps[list[Problem]]:
@@ -122,12 +244,18 @@ async def _demanding(review: Review, new: SubmittedJob, solving: Resting) -> boo
 
 
 async def _whole(
-    review: Review, inventory: Inventory, policy: Policy, name: str, spec: JobSpec, solving: Solving
+    review: Review,
+    inventory: Inventory,
+    policy: Policy,
+    new: SubmittedJob,
+    solving: Solving,
+    warnings: tuple[str, ...] = (),
 ) -> Answer:
     """The answer about a Job without problems: whether all of its processing elements can run at a time."""
-    verdict = await judge_job(review.namespace, name, spec, inventory, policy, solving)
+    name = new.metadata.name or ""
+    verdict = await judge_job(review.namespace, name, new.spec, inventory, policy, solving)
     if not verdict.refused:
-        return allowed(review, verdict.warnings)
+        return allowed(review, [*warnings, *verdict.warnings])
     if policy.audit:
         return allowed(review, [f"audit: this would be refused: {verdict.headline}"], rules=verdict.rules)
     return denied(review, verdict.fault, verdict.text, rules=verdict.rules)
@@ -138,11 +266,16 @@ def problems_of(document: Unstructured, namespace: str, inventory: Inventory) ->
     try:
         new = msgspec.convert(document, SubmittedJob)
     except msgspec.ValidationError as error:
-        return [Problem("spec", f"is not readable: {error}")]
+        return [decoder_problem(error, document)]
     clauses = pool_clauses(new.spec)
     known = _open_pools(namespace, inventory)
-    own = problems_of_job(new.metadata.name or "", new.spec)
-    return [*own, *undeclared_pools(clauses, new.spec, known.keys())]
+    own = list(problems_of_job(new.metadata.name or "", new.spec))
+    unknown = [
+        field.problem
+        for place, element in enumerate(new.spec.processing_elements or () if not own else ())
+        for field in unknown_fields(element.template, f"spec.processingElements[{place}].template")
+    ]
+    return [*own, *unknown, *undeclared_pools(clauses, new.spec, known.keys())]
 
 
 def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:
@@ -156,18 +289,35 @@ def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> A
     The API server is asked for a Job that is not known. Whoever submits the element has to have the right to use the
     HostPools that it names, as for a pod; the elements of a Job are the controller's, and are not reviewed.
     """
+    if crowded := _crowded(bytes(review.object)):
+        return answered(review, [crowded], policy)
     new = _ELEMENT.decode(review.object)
-    if new.metadata.deletion_timestamp or _unchanged(review, _ELEMENT, new):
+    if new.metadata.deletion_timestamp:
+        return answered(review, problems_of_nesting([("spec", new.spec)]), policy)
+    if _unchanged(review, _ELEMENT, new):
         return allowed(review)
+    return _submitted_element(review, inventory, policy, new)
+
+
+def _submitted_element(review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement) -> Answer:
+    """The answer about a ProcessingElement that is new, or has another spec."""
     problems = list(problems_of_element(new.metadata.name or "", new.spec))
     if problems:
         return answered(review, problems, policy)
+    fields = list(unknown_fields(new.spec.template, "spec.template"))
+    return _known(review, policy, fields, functools.partial(_of_element, review, inventory, policy, new))
+
+
+def _of_element(
+    review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement, warnings: tuple[str, ...]
+) -> Answer:
+    """The answer about a ProcessingElement without problems of its own."""
     if review.operation != "CREATE":
-        return _on_pools(review, inventory, policy, new)
+        return _warned(review, _on_pools(review, inventory, policy, new), warnings)
     model = inventory.jobs.get((review.namespace, new.spec.job))
     answer = _of_job(review, inventory, policy, new, model)
     if model is not None and not model.deleting:
-        return answer
+        return _warned(review, answer, warnings)
     resume = functools.partial(_of_job, review, inventory, policy, new)
     job = JobRef(review.namespace, new.spec.job)
     return replace(answer, question=JobQuestion(job, resume, needed=not policy.audit))
@@ -188,16 +338,17 @@ def _on_pools(review: Review, inventory: Inventory, policy: Policy, new: Submitt
     """The answer by the HostPools that the element names, and did not name before: they exist, and may be used."""
     before = _named_before(review)
     uses: list[PoolUse] = []
-    problems: list[Problem] = []
-    for path, clause, pool, text in pools_of_element(new.spec):
-        if pool in before:
+    findings: list[Problem | str] = []
+    for path, clause, pool, text, soft in pools_of_element(new.spec):
+        if pool.name in before:
             continue
-        found = pool_of(pool, review.namespace, new.spec.job, inventory)
+        found = pool_of(pool.name, review.namespace, new.spec.job, inventory)
         uses += ((each.name, clause.text) for each in found)
         if not found:
-            message = f"this namespace has no HostPool {quote(pool)} that Job {quote(new.spec.job)} may use"
-            problems.append(Problem(path, message, text, clause.offset, Fault.FORBIDDEN))
-    return with_rights_to(answered(review, problems, policy), review, uses, "spec", policy)
+            message = f"this namespace has no HostPool {quote(pool.name)} that Job {quote(new.spec.job)} may use"
+            problem = Problem(path, message, text, clause.offset, Fault.FORBIDDEN)
+            findings.append(f"{clause}: {message}" if soft else problem)
+    return with_rights_to(answered(review, findings, policy), review, uses, "spec", policy)
 
 
 def _named_before(review: Review) -> frozenset[str]:
@@ -206,7 +357,7 @@ def _named_before(review: Review) -> frozenset[str]:
         old = _ELEMENT.decode(review.old)
     except MALFORMED:
         return frozenset()
-    return frozenset(pool for _, _, pool, _ in pools_of_element(old.spec))
+    return frozenset(found.pool.name for found in pools_of_element(old.spec))
 
 
 def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:

@@ -15,11 +15,13 @@ from webhook.admission.responses import (
     Answer,
     JobQuestion,
     SizeQuestion,
+    VolumesQuestion,
     WorkloadRef,
     admission,
     allowed,
     audit_annotations,
     denied,
+    nested_too_deeply,
     patched,
     unreadable,
     unreadable_object,
@@ -27,19 +29,19 @@ from webhook.admission.responses import (
 from webhook.admission.review import MALFORMED, Review, UnreadableReviewError, read_review, subject_of
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.merge import Additions
-from webhook.placement.decision.refused_rules import rules_of_decision
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.inventory.volumes import Volumes
+from webhook.placement.kube.pod import Metadata, Pod, PodSpec
+from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 from webhook.placement.text.problem import Fault
-from webhook.placement.text.rule import Rule
 
 _PODS: Final = subject_of(POD, "CREATE")
 
@@ -72,7 +74,7 @@ class Ruling(Struct, frozen=True, gc=False):
     depends: bool = False
     text: str = ""
     additions: Additions | None = None
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[str, ...] = ()
 
 
 class Known(Struct, frozen=True):
@@ -101,14 +103,33 @@ def mutate(body: bytes, inventory: Inventory, policy: Policy, known: Known = _NO
 
 
 def _created(review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:
+    if review.deep:
+        return nested_too_deeply(review)
     if bytes(review.object) == b"null":
         return allowed(review, ["there is no object in this review, so nothing was looked at"])
     try:
         pod = believed(_POD.decode(review.object), review)
     except MALFORMED as error:
-        return denied(review, Fault.INVALID, unreadable_object("Pod", error))
-    if exempt(pod.metadata or NO_METADATA) or not concerned(pod, review.namespace, inventory):
+        return denied(review, Fault.INVALID, unreadable_object("Pod", error, review.object))
+    if exempt(pod.metadata or NO_METADATA, review) or not concerned(pod, review.namespace, inventory):
         return allowed(review)
+    answer = _concerned(pod, review, inventory, policy, known)
+    if not has_claims(pod.spec):
+        return answer
+    resume = functools.partial(_with_volumes, pod, review, inventory, policy, replace(known, memo=None))
+    return replace(answer, question=VolumesQuestion(claims_of(pod.spec or PodSpec(), review.namespace), resume))
+
+
+def _with_volumes(
+    pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, volumes: Volumes | None
+) -> Answer:
+    """The answer about a pod whose claims were looked up."""
+    inventory = inventory if volumes is None else inventory.with_volumes(volumes)
+    return _concerned(pod, review, inventory, policy, known)
+
+
+def _concerned(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:
+    """The answer about a pod that asks for placement, with the question about its Job if that is not known."""
     answer = _asked(pod, review, inventory, policy, known)
     job = unknown_job(pod, review.namespace, inventory)
     if job is None:
@@ -205,7 +226,7 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     warnings, audit = decision.warnings, audit_annotations(decision)
-    refused, fault, rules = decision.refused, decision.fault, rules_of_decision(decision)
+    refused, fault, rules = decision.refused, decision.fault, decision.rules
     waits = decision.wait.cause.value if decision.wait else ""
     if policy.audit:
         admitted = admission(b"", (_would(pod, decision), *warnings), audit)

@@ -50,7 +50,7 @@ def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
         new = None if review.operation == "DELETE" else _NODE.decode(review.object)
     except MALFORMED as error:
         # A Node that is not readable is let through: kubelets must be able to write theirs.
-        return answered(review, [unreadable_object("Node", error)], policy)
+        return answered(review, [unreadable_object("Node", error, review.object)], policy)
     if new and new.metadata.deletion_timestamp:
         return allowed(review)
     return answered(review, _found(review.name, old, new, inventory, policy), policy)

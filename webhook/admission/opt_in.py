@@ -15,14 +15,16 @@ from webhook.admission.review import Review
 from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.owner import is_daemon_set, of_daemon_set
-from webhook.placement.kube.pod import Metadata, OwnerReference, Pod
+from webhook.placement.kube.owner import is_daemon_set, is_element, of_daemon_set
+from webhook.placement.kube.pod import Metadata, Pod
 from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.text import keys
-from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""Annotation of a mirror pod: the object by which the API server shows a static pod, which nobody schedules."""
+"""Annotation of a mirror pod: the object by which the API server shows a static pod, which nobody schedules.
+
+Any user may write it, so it counts only on pods that a kubelet creates.
+"""
 
 _OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
 """Kinds of workloads that are decided about when they are submitted; Kubernetes' own controllers make their pods."""
@@ -31,9 +33,10 @@ NO_METADATA: Final = Metadata()
 """The metadata of a pod without any."""
 
 
-def exempt(metadata: Metadata) -> bool:
-    """Whether the pod is left alone whatever it says: it is being deleted, or is a mirror pod."""
-    return bool(metadata.deletion_timestamp) or MIRROR in (metadata.annotations or {})
+def exempt(metadata: Metadata, review: Review) -> bool:
+    """Whether the pod is left alone whatever it says: it is being deleted, or is a mirror pod of a kubelet."""
+    mirrors = MIRROR in (metadata.annotations or {}) and review.user.is_node
+    return bool(metadata.deletion_timestamp) or mirrors
 
 
 def opted_in(pod: Pod) -> bool:
@@ -57,7 +60,7 @@ def controlled(review: Review, metadata: Metadata | None, policy: Policy) -> boo
     ProcessingElements are made by the product's own controller.
     """
     owners = (metadata.owner_references if metadata else None) or ()
-    if any(map(_of_element, owners)):
+    if any(map(is_element, owners)):
         return bool(policy.controller_account) and review.user.username == policy.controller_account
     owned = any(owner.controller and owner.kind in _OWNERS for owner in owners)
     return owned and review.user.is_kubernetes_controller
@@ -70,7 +73,7 @@ def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None
     known. ``None`` for all other pods.
     """
     metadata = pod.metadata or NO_METADATA
-    if not any(map(_of_element, metadata.owner_references or ())):
+    if not any(map(is_element, metadata.owner_references or ())):
         return None
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     job, pe = labels.get(keys.JOB), labels.get(keys.PE)
@@ -79,11 +82,6 @@ def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None
     model = inventory.jobs.get((namespace, job))
     clauses = read_placement(annotations.get(keys.PLACEMENT), None).clauses
     return None if model and model.knows(pe, clauses) else JobRef(namespace, job)
-
-
-def _of_element(owner: OwnerReference) -> bool:
-    kind = (PROCESSING_ELEMENT.api_version, PROCESSING_ELEMENT.name)
-    return bool(owner.controller) and (owner.api_version, owner.kind) == kind
 
 
 def believed(pod: Pod, review: Review) -> Pod:

@@ -3,7 +3,7 @@
 A parent that is absent is added together with its content; a list is appended to, never replaced.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -35,13 +35,14 @@ _NO_SPEC = PodSpec()
 def operations(pod: Pod, additions: Additions) -> list[Operation]:
     """The patch that adds to the pod what it lacks, and seals it; empty when the pod lacks nothing and has a seal."""
     metadata = pod.metadata
-    labels = metadata.labels if metadata else None
+    labels, there = (metadata.labels, metadata.annotations) if metadata else (None, None)
     steps: list[Operation] = []
-    _annotations(steps, metadata.annotations if metadata else None, additions)
     above = _spec(pod, additions)
-    wanted = additions.labels
-    if above or wanted or keys.SEAL not in (labels or ()):
-        wanted = {**wanted, keys.SEAL: seal(pod, wanted, above)}
+    _entries(steps, "/metadata/annotations", there, {keys.INJECTED: additions.injected})
+    sealed = keys.SEAL in (labels or ())
+    steps += _waits(there, additions, own=sealed and not (steps or above or additions.labels))
+    if above or additions.labels or not sealed:
+        wanted = {**additions.labels, keys.SEAL: seal(pod, additions.labels, above)}
         _entries(steps, "/metadata/labels", labels, wanted)
     return steps + above
 
@@ -72,15 +73,20 @@ def pointer(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _annotations(steps: list[Operation], there: Mapping[str, object] | None, additions: Additions) -> None:
-    """The annotations that only the webhook writes; what a user wrote in their place is replaced or removed."""
-    path = "/metadata/annotations"
-    if additions.waits:
-        _entries(steps, path, there, {keys.INJECTED: additions.injected, keys.WAITS: additions.waits})
-        return
-    _entries(steps, path, there, {keys.INJECTED: additions.injected})
-    if there and keys.WAITS in there:
-        steps.append(Operation("remove", f"{path}/{pointer(keys.WAITS)}"))
+def _waits(there: Mapping[str, str] | None, additions: Additions, *, own: bool) -> Iterator[Operation]:
+    """The step for the annotation that says what the pod waits for.
+
+    What a user wrote there is replaced or removed. ``own`` tells that everything else in the pod is as the webhook
+    leaves it. Then a text about the same kind of wait stays: it says the same about the pod without its patch.
+    """
+    path, known = f"/metadata/annotations/{pointer(keys.WAITS)}", (there or {}).get(keys.WAITS)
+    if not additions.waits:
+        if known is not None:
+            yield Operation("remove", path)
+    elif known is None:
+        yield Operation("add", path, additions.waits)
+    elif known != additions.waits and not (own and known.startswith(additions.waits.partition(":")[0])):
+        yield Operation("replace", path, additions.waits)
 
 
 def _entries(steps: list[Operation], path: str, there: Mapping[str, object] | None, wanted: dict[str, str]) -> None:

@@ -56,7 +56,7 @@ def created(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[Problem]]:
     """What the pod asks for, ``None`` if it can name no HostPool, and what is wrong with it."""
     metadata, namespace = pod.metadata or NO_METADATA, review.namespace
-    if exempt(metadata):
+    if exempt(metadata, review):
         says = keys.PLACEMENT in (metadata.annotations or {})
         return (read(pod, namespace, world)[0] if says else None), []
     if not concerned(pod, namespace, world.inventory):
@@ -154,7 +154,7 @@ def bound(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     try:
         binding = _BINDING.decode(review.object)
     except MALFORMED as error:
-        return answered(review, [unreadable_object("Binding", error)], policy)
+        return answered(review, [unreadable_object("Binding", error, review.object)], policy)
     name, uid, node = binding.metadata.name or review.name, binding.metadata.uid or "", binding.target.name
     pod = waiting_pod(uid, review.namespace, name, inventory)
     if pod:

@@ -21,7 +21,7 @@ from webhook.placement.text.rule import Rule
 
 def with_rights(answer: Answer, review: Review, ask: Ask, policy: Policy) -> Answer:
     """The answer; if it allows, with the question whether the user may use the HostPools that ``ask`` names."""
-    uses = ((pool.name, clause.text) for clause, pool in ask.pools)
+    uses = ((pool.name, clause.text) for clause, pool in (*ask.pools, *ask.closed))
     return with_rights_to(answer, review, uses, annotation(PLACEMENT), policy)
 
 

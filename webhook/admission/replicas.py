@@ -4,7 +4,7 @@ import re
 from typing import Final
 
 from webhook.admission.unstructured import Unstructured, mapping, sequence
-from webhook.placement.decision.replica_fit import Replicas
+from webhook.placement.decision.replica_fit import ClaimTemplates, Replicas
 from webhook.placement.text import keys
 
 _PERCENT: Final = re.compile(r"([0-9]{1,9})%", re.ASCII)
@@ -41,11 +41,13 @@ def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Repl
     if kind == "Job":
         return _parallel(spec, owner)
     if kind not in {"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"}:
-        return Replicas(owner=owner, everywhere=kind == "DaemonSet")
+        return Replicas(owner=owner, everywhere=kind == "DaemonSet", selector=_selector(spec))
     count = _number(spec.get("replicas"))
     spare = old is not None and kind == "Deployment" and bool(count) and _needs_spare(spec, mapping(old, "spec"), count)
     said = f"replicas {count}"
-    return Replicas(count + spare, f"{said} with one more in a rollout" if spare else said, spare=spare, owner=owner)
+    said = f"{said} with one more in a rollout" if spare else said
+    claims = _claims(document, spec) if kind == "StatefulSet" else None
+    return Replicas(count + spare, said, spare=spare, owner=owner, claims=claims)
 
 
 def grown(document: Unstructured, old: Unstructured) -> bool:
@@ -78,6 +80,24 @@ def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Rep
     in_turn = spec.get("completionMode") != "Indexed" and not _gang(mapping(spec, "template"))
     suspended = suspended or spec.get("suspend") is True
     return Replicas(count, f"parallelism {parallel}", owner=owner, in_turn=in_turn, suspended=suspended)
+
+
+def _claims(document: Unstructured, spec: Unstructured) -> ClaimTemplates | None:
+    """The claims that a StatefulSet makes for each of its pods; ``None`` if it makes none."""
+    name, start = mapping(document, "metadata").get("name"), mapping(spec, "ordinals").get("start")
+    templates = sequence(spec, "volumeClaimTemplates")
+    named = tuple((str(mapping(one, "metadata").get("name")), _class_of(mapping(one, "spec"))) for one in templates)
+    return ClaimTemplates(str(name), named, start if isinstance(start, int) else 0) if name and named else None
+
+
+def _class_of(claim: Unstructured) -> str | None:
+    found = claim.get("storageClassName")
+    return found if isinstance(found, str) else None
+
+
+def _selector(spec: Unstructured) -> dict[str, str]:
+    """The labels by which a workload knows its pods."""
+    return {key: str(value) for key, value in mapping(spec, "selector", "matchLabels").items()}
 
 
 def _gang(template: Unstructured) -> bool:

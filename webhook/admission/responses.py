@@ -6,19 +6,25 @@ An answer is made by ``allowed``, ``patched``, ``denied``, ``errored`` or ``unre
 these from what a check has found. Nothing here talks to an API server: a question is data, which an outer layer asks.
 """
 
+import contextlib
 import enum
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
-from msgspec import Struct
+from msgspec import Raw, Struct, ValidationError
+from msgspec import json as msgspec_json
 from msgspec.json import Encoder
 
-from webhook.admission.review import KIND, VERSION, Review, User
+from webhook.admission.review import KIND, MALFORMED, VERSION, Review, User
 from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.volumes import ClaimName, Volumes
+from webhook.placement.kube.size_limits import NESTING_LIMIT
+from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults
+from webhook.placement.text.decoder_words import decoder_text
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render
-from webhook.placement.text.rule import OF_FAULT, Rule
+from webhook.placement.text.rule import OF_FAULT
 
 if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
     from webhook.placement.decision.decision import Decision
@@ -79,7 +85,7 @@ class RightsQuestion(Struct, frozen=True):
     namespace: str
     pools: tuple[PoolUse, ...]
     resume: Callable[[Sequence[PoolUse]], "Answer"]
-    then: "WholeQuestion | WorkloadsQuestion | None" = None
+    then: "ClassQuestion | VolumesQuestion | WholeQuestion | WorkloadsQuestion | None" = None
     """What the answer depends on if the user may use all of them."""
 
 
@@ -99,6 +105,27 @@ class JobQuestion(Struct, frozen=True):
     job: JobRef
     resume: Callable[[StreamsJob | None], "Answer"]
     needed: bool = True
+
+
+class VolumesQuestion(Struct, frozen=True):
+    """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
+
+    ``resume`` takes what was found out, ``None`` where nobody can be asked: then what the inventory has counts.
+    """
+
+    claims: tuple[ClaimName, ...]
+    resume: Callable[[Volumes | None], "Answer"]
+
+
+class ClassQuestion(Struct, frozen=True):
+    """Does the API server have these RuntimeClasses and PriorityClasses, which pods name and the watch has not brought?
+
+    ``known`` are those that are known; ``resume`` decides again with those that there are.
+    """
+
+    classes: tuple[ClassRef, ...]
+    known: PodDefaults
+    resume: Callable[[PodDefaults], "Answer"]
 
 
 class WholeQuestion(Struct, frozen=True):
@@ -121,7 +148,28 @@ class WorkloadsQuestion(Struct, frozen=True):
     resume: Callable[[Sequence[Unstructured]], WholeQuestion]
 
 
-Question = SizeQuestion | PodQuestion | RightsQuestion | JobQuestion | WholeQuestion | WorkloadsQuestion
+class FieldsQuestion(Struct, frozen=True):
+    """Which of these fields of pod templates does the API server not know?
+
+    Each is given by the names of the fields from the template down to it. ``resume`` takes those that it does not know,
+    ``None`` if that could not be found out.
+    """
+
+    fields: tuple[tuple[str, ...], ...]
+    resume: Callable[[frozenset[tuple[str, ...]] | None], "Answer"]
+
+
+Question = (
+    SizeQuestion
+    | PodQuestion
+    | RightsQuestion
+    | JobQuestion
+    | ClassQuestion
+    | VolumesQuestion
+    | WholeQuestion
+    | WorkloadsQuestion
+    | FieldsQuestion
+)
 """What an answer depends on: what only the API server knows, and what takes long to find out."""
 
 
@@ -146,7 +194,7 @@ class Answer(Struct, frozen=True, gc=False):
     name: str = ""
     message: str = ""
     waits: str = ""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[str, ...] = ()
     question: Question | None = None
 
 
@@ -212,7 +260,7 @@ class _Reviewed(Struct, frozen=True, gc=False, rename="camel"):
 
 
 def allowed(
-    review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None, rules: tuple[Rule, ...] = ()
+    review: Review, warnings: Iterable[str] = (), audit: dict[str, str] | None = None, rules: tuple[str, ...] = ()
 ) -> Answer:
     """Admitted without a patch; ``rules`` are those of the refusal that this would be, but for audit mode."""
     response = _Response(review.uid, allowed=True, warnings=_warnings(warnings), audit_annotations=audit or {})
@@ -259,7 +307,7 @@ def denied(
     warnings: Iterable[str] = (),
     audit: dict[str, str] | None = None,
     *,
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[str, ...] = (),
 ) -> Answer:
     """Refused, with a text for the user; the text is escaped line by line, as it may hold anything.
 
@@ -285,9 +333,26 @@ def unreadable(message: str) -> Answer:
     return Answer(400, status_body(400, "BadRequest", text), Outcome.UNREADABLE, reason="BadRequest", message=text)
 
 
-def unreadable_object(kind: str, error: Exception) -> str:
-    """The text about an object whose fields have a wrong type; cut, as the error may quote any amount of it."""
-    return escape(f"the {kind} is not readable: {error}")[:MESSAGE_LIMIT]
+def nested_too_deeply(review: Review) -> Answer:
+    """Refused, since the object cannot be read."""
+    return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, RecursionError(), review.object))
+
+
+def unreadable_object(kind: str, error: Exception, encoded: Raw) -> str:
+    """The text about an object whose fields have a wrong type; cut, as the error may quote any amount of it.
+
+    ``encoded`` is the object, in which the value is looked up that the error is about.
+    """
+    if isinstance(error, RecursionError):
+        return escape(f"the {kind}")[:MESSAGE_LIMIT] + _DEEP
+    text = str(error)
+    if isinstance(error, ValidationError):
+        with contextlib.suppress(*MALFORMED):  # numbers out of range: the object cannot be looked at at all
+            text = decoder_text(error, msgspec_json.decode(encoded))
+    return escape(f"the {kind} is not readable: {text}")[:MESSAGE_LIMIT]
+
+
+_DEEP: Final = f" is not readable: it is nested too deeply, at most {NESTING_LIMIT} levels are allowed"
 
 
 def _warnings(texts: Iterable[str]) -> tuple[str, ...]:
@@ -305,13 +370,13 @@ def _answer(
     outcome: Outcome,
     reason: str = "",
     message: str = "",
-    rules: tuple[Rule, ...] = (),
+    rules: tuple[str, ...] = (),
 ) -> Answer:
     return _about(review, _ENCODE(_Reviewed(response)), outcome, reason, message, rules)
 
 
 def _about(
-    review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "", rules: tuple[Rule, ...] = ()
+    review: Review, body: bytes, outcome: Outcome, reason: str = "", message: str = "", rules: tuple[str, ...] = ()
 ) -> Answer:
     return Answer(
         200,
@@ -332,14 +397,14 @@ class Objection(Struct, frozen=True, gc=False):
     """A refusal (403) about the cluster, not about a field. Its first line is complete without the others."""
 
     text: str
-    rule: Rule
+    rule: str
 
 
 CheckResult = Problem | Objection | str
 """What a check has found: something wrong with a field, an objection, or a warning."""
 
 
-def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, rules: tuple[Rule, ...] = ()) -> Answer:
+def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, rules: tuple[str, ...] = ()) -> Answer:
     """Refused for all problems, else for the first objection, else allowed; warnings are told in any case.
 
     ``rules`` are those of the problems; without them the refusal is counted by whose fault the problems are.

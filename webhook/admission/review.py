@@ -30,6 +30,9 @@ _COMPACT = b'{"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","reque
 
 _BRACE = ord("}")
 
+_OBJECT = b',"object":{'
+"""Where the object begins: before it stand texts, in which quotes are escaped, and ``extra``, a map of lists."""
+
 _KEY = re.compile(rb'[ \t\r\n]*("(?:[^"\\]|\\.)*+")[ \t\r\n]*:[ \t\r\n]*', re.DOTALL)
 """A key of a JSON object, with its colon."""
 
@@ -54,6 +57,9 @@ _ACCOUNTS: Final = "system:serviceaccount:kube-system:"
 """The user name of kube-controller-manager, and the beginning of those of its controllers' own accounts
 (``--use-service-account-credentials``)."""
 
+_NODES: Final = "system:nodes"
+"""The group of kubelets (the node authorizer gives their rights to it)."""
+
 _OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller"})
 """User names under which pods of DaemonSets are made; the first is used where all controllers share one account."""
 
@@ -75,6 +81,11 @@ class User(Struct, frozen=True):
         """Whether the user is one of Kubernetes' own controllers."""
         name = self.username
         return name == _MANAGER or (name.startswith(_ACCOUNTS) and name.endswith("-controller"))
+
+    @property
+    def is_node(self) -> bool:
+        """Whether the user is a kubelet."""
+        return _NODES in (self.groups or ())
 
     @property
     def makes_daemons(self) -> bool:
@@ -105,6 +116,8 @@ class Review(Struct, frozen=True, dict=True):
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
     user_info: Raw = Raw(b"null")
+    deep: bool = False
+    """Whether object or oldObject are nested too deeply to be decoded; both are ``null`` then."""
 
     @property
     def subject(self) -> Subject:
@@ -144,7 +157,9 @@ _PARTS: tuple[tuple[str, msgspec.json.Decoder[Any], Raw], ...] = (
 
 def read_review(body: bytes) -> Review:
     """The review in the body; :class:`UnreadableReviewError` if it cannot be answered."""
-    fields = _fast(body) or _careful(body)
+    fields, deep = _fast(body), False
+    if fields is None:
+        fields, deep = _slow(body)
     found: list[Any] = []
     field = ""
     try:
@@ -169,7 +184,23 @@ def read_review(body: bytes) -> Review:
         fields.get("object", _NULL),
         fields.get("oldObject", _NULL),
         fields.get("userInfo", _NULL),
+        deep,
     )
+
+
+def _slow(body: bytes) -> tuple[_Fields, bool]:
+    """The request's fields of a body that :func:`_fast` did not read, and whether the objects were left out of them.
+
+    msgspec cannot even skip a value that is nested deeper than Python's recursion limit, and the API server takes
+    deeper ones. It writes the objects after everything else that is read here.
+    """
+    try:
+        return _careful(body), False
+    except RecursionError:
+        head, found, _ = body.partition(_OBJECT)
+        if not found:
+            raise UnreadableReviewError("the body is nested too deeply") from None
+        return _careful(head + b"}}"), True
 
 
 def _fast(body: bytes) -> _Fields | None:
@@ -191,10 +222,12 @@ def _fast(body: bytes) -> _Fields | None:
 def _careful(body: bytes) -> _Fields:
     """The request's fields, of a body that :func:`_fast` did not read; slower, and for bodies of any other client.
 
-    Raises :class:`UnreadableReviewError` with the reason.
+    Raises :class:`UnreadableReviewError` with the reason, and RecursionError if it is nested too deeply.
     """
     try:
         outer = _FIELDS.decode(body)
+    except RecursionError:
+        raise
     except MALFORMED as error:
         raise UnreadableReviewError(f"the body is not a JSON object: {error}") from None
     if _text(outer, "apiVersion") != VERSION or _text(outer, "kind") != KIND:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from webhook.admission import custom_resources, daemon_sets, jobs, nodes, pods, workloads
-from webhook.admission.responses import Answer, allowed, denied, unreadable, unreadable_object
+from webhook.admission.responses import Answer, allowed, denied, nested_too_deeply, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review, subject_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -74,7 +74,9 @@ def _reviewed(body: bytes, checks: Mapping[Subject, Check], inventory: Inventory
     check = checks.get(review.subject)
     if check is None:
         return allowed(review)
+    if review.deep:
+        return nested_too_deeply(review)
     try:
         return check(review, inventory, policy)
     except MALFORMED as error:
-        return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error))
+        return denied(review, Fault.INVALID, unreadable_object(review.kind.kind, error, review.object))

@@ -4,6 +4,7 @@ The user is told at once what the controllers of Kubernetes would be told later,
 (``docs/workloads.md``). ``CHECKS`` of ``validate`` calls :func:`submitted` at CREATE and UPDATE.
 """
 
+import functools
 from typing import Final
 
 import msgspec
@@ -13,20 +14,31 @@ from msgspec.structs import replace
 from webhook.admission.job_workloads import with_others
 from webhook.admission.opt_in import concerned, opted_in
 from webhook.admission.pool_use import with_rights
-from webhook.admission.responses import Answer, Outcome, allowed, audit_annotations, denied
+from webhook.admission.responses import (
+    Answer,
+    ClassQuestion,
+    Outcome,
+    VolumesQuestion,
+    allowed,
+    audit_annotations,
+    denied,
+)
 from webhook.admission.review import Review
 from webhook.admission.templates import DescribedPod, pods_of, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.merge import NOTHING
-from webhook.placement.decision.refused_rules import rules_of_decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.pod import Pod
+from webhook.placement.inventory.volumes import Volumes
+from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.size_limits import oversized
+from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.request.ask import read
+from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
+from webhook.placement.workload.ordinal_claims import claims_of_set
 from webhook.placement.workload.workload import decide_replicas, guard_replicas
 
 _LARGE: Final = 256 * 1024
@@ -51,12 +63,50 @@ def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     if found.same:
         decision = Decision(read(pod, review.namespace, World(inventory, policy))[0], additions=NOTHING)
         return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
+    if unknown := tuple(inventory.pod_defaults.unknown(pod)):
+
+        def resume(known: PodDefaults) -> Answer:
+            return _decided(review, found, pod, inventory.with_pod_defaults(known), policy)
+
+        return replace(allowed(review), question=ClassQuestion(unknown, inventory.pod_defaults, resume))
+    return _decided(review, found, pod, inventory, policy)
+
+
+def _decided(review: Review, found: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
+    """The answer about a workload of which all classes are known that can be."""
     if concerned(pod, review.namespace, inventory):
-        decision = decide_replicas(pod, review.namespace, inventory, policy, found.replicas)
-    else:
-        decision = guard_replicas(pod, review.namespace, World(inventory, policy), found.replicas)
-        if not (decision.refused or decision.warnings or found.misplaced):
-            return allowed(review)
+        return _claiming(review, found, pod, inventory, policy)
+    decision = guard_replicas(pod, review.namespace, World(inventory, policy), found.replicas)
+    if not (decision.refused or decision.warnings or found.misplaced):
+        return allowed(review)
+    return _whole(review, found, decision, inventory, policy)
+
+
+def _claiming(review: Review, found: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
+    """The answer about pods that ask for placement, with the question about the claims that they have."""
+    answer = _concerned(review, found, pod, policy, inventory, None)
+    own, count = found.replicas.claims, found.replicas.count
+    if not (own or has_claims(pod.spec)):
+        return answer
+    claims = claims_of(pod.spec or PodSpec(), review.namespace)
+    claims += claims_of_set(own, review.namespace, count) if own else ()
+    return replace(
+        answer,
+        question=VolumesQuestion(claims, functools.partial(_concerned, review, found, pod, policy, inventory)),
+    )
+
+
+def _concerned(
+    review: Review, found: DescribedPod, pod: Pod, policy: Policy, inventory: Inventory, volumes: Volumes | None
+) -> Answer:
+    """The answer about pods that ask for placement, by what is known of their claims."""
+    inventory = inventory if volumes is None else inventory.with_volumes(volumes)
+    decision = decide_replicas(pod, review.namespace, inventory, policy, found.replicas)
+    return _whole(review, found, decision, inventory, policy)
+
+
+def _whole(review: Review, found: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy) -> Answer:
+    """The answer by the decision, with what the workload says in the wrong place and the questions that are left."""
     decision = with_misplaced(decision, found.misplaced, policy)
     answer = with_rights(_answer(review, decision, policy), review, decision.ask, policy)
     return with_others(answer, review, found, decision, inventory, policy)
@@ -136,7 +186,7 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
     noted = audit_annotations(decision)
     if not decision.refused:
         return allowed(review, decision.warnings, noted)
-    rules = rules_of_decision(decision)
+    rules = decision.rules
     if policy.audit:
         would = f"audit: this would be refused: {decision.headline}"
         return allowed(review, [would, *decision.warnings], noted, rules)

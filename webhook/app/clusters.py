@@ -37,6 +37,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
+from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import quote
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
@@ -154,11 +155,12 @@ def read_apps(manifests: Manifests, warn: Warn) -> tuple[ClusterApp, ...]:
             else:
                 workloads += _workloads(document)
         except msgspec.ValidationError as error:
-            raise ValueError(f"{file}: {document['kind']} is not readable: {error}") from error
+            raise ValueError(unreadable(file, document, error)) from error
     apps = apps_of(workloads, intents)
     for app in apps:
         for assumed in (workload for workload in app.workloads if workload.assumed):
-            what = "is not among the manifests: one pod with its hardware requirements is judged"
+            pods = "one pod is" if assumed.count == 1 else f"{assumed.count} pods are"
+            what = f"is not among the manifests: {pods} judged, with the hardware that the HPAIntent names"
             warn(f"app {app.name}: {assumed.origin} {what}")
     return apps
 

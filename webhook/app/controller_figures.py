@@ -109,7 +109,7 @@ class ControllerFigures:
             )
         metrics.gauge(
             "jobs_unsatisfiable",
-            "Jobs that could not be started again as a whole now, and those that could not be started.",
+            "Jobs that could not be started again as a whole now or are stranded, and those that could not be started.",
             lambda: float(sum(not job.satisfiable for job in self._jobs.all.values())),
         )
         metrics.gauge(

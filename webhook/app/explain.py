@@ -13,6 +13,7 @@ from webhook.admission.jobs import problems_of
 from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
+from webhook.cluster.objects import kinds
 from webhook.cluster.objects.report import Report
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
@@ -57,14 +58,14 @@ def explaining(
     be used.
     """
     if settings.snapshot is None:
-        cluster = asyncio.run(
-            seen(live(settings, listener(tell)), patience, lambda objects: step("reading the cluster", objects, 0))
-        )
+        watched = live(settings, listener(tell), (*kinds.KINDS, *kinds.STORAGE))
+        cluster = asyncio.run(seen(watched, patience, lambda objects: step("reading the cluster", objects, 0)))
     else:
         cluster = inventory_of(settings)
         read = read_snapshot(settings.snapshot, cluster, step=lambda objects: step("reading the snapshot", objects, 0))
         for line in unused(read):
             tell(f"snapshot: {line}")
+    cluster.pod_defaults.closed = True
     for line in unused(applied(manifests, cluster)):
         tell(line)
     return World(cluster, policy_of(settings))

@@ -55,7 +55,7 @@ async def _serve_cluster(
     async with Connection(configuration) as connection:
         access: AccessControl = tokens or LoopbackAccess()
         if settings.authorize or (tokens is None and not listens_on_loopback(settings.host)):
-            access = ClusterAccess(connection, namespaces)
+            access = ClusterAccess(connection, namespaces, audience=settings.audience)
         store = ClusterStore(connection, namespaces)
         watching = asyncio.create_task(store.watch())
         placement = HpaPlacement(store, settings, sources)

@@ -1,7 +1,7 @@
 """``HpaPlacement``: answers the query ``hpa-placement`` about a deployment intent group (``docs/rest.md``, Placement).
 
-The apps are those of the group's HPA intents; workloads are not stored, so each consumer is judged as one pod with the
-hardware that its requirements ask for.
+The apps are those of the group's HPA intents. Workloads are not stored: each consumer is judged as one pod, or as many
+as its ``replicas`` say, with the hardware that its requirements ask for.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from webhook.rest.api import GroupQuery
 from webhook.rest.bodies import StrictBody
 from webhook.rest.cluster_store import NamespaceMap
 from webhook.rest.intent_objects import object_of
+from webhook.rest.intents import ConsumerEntity, HardwareWish
 from webhook.rest.request_error import RequestError, refused
 from webhook.rest.rest_settings import RestSettings
 from webhook.rest.routes import IntentGroup
@@ -149,7 +150,8 @@ class HpaPlacement:
         while True:
             page = await self._store.page(group, _PAGE, token)
             for entity in page.intents:
-                one = object_of(group, replace(entity, app=entity.app or entity.metadata.name))
+                consumers = _apart(entity.consumers)
+                one = object_of(group, replace(entity, app=entity.app or entity.metadata.name, consumers=consumers))
                 one["metadata"]["namespace"] = namespace
                 found.append((entity.metadata.name, msgspec.to_builtins(one)))
             if len(found) > APP_LIMIT:
@@ -174,6 +176,33 @@ class HpaPlacement:
         except ValueError as error:
             raise StorageError(str(error)) from error
         return placed(clusters, apps, manifests, self._reading, _log.warning, self._busy)
+
+
+def _apart(consumers: Sequence[ConsumerEntity]) -> tuple[ConsumerEntity, ...]:
+    """The consumers, one pod each where one pod cannot be several of them.
+
+    Consumers of one workload are one pod, unless they give a container two amounts of one resource, as consumers of
+    EMCO's examples do. Such a consumer gets a workload of its own, whose name has that of the consumer behind it.
+    """
+    given: dict[tuple[str, str, str | None, str], HardwareWish] = {}
+    found = []
+    for consumer in consumers:
+        workload = consumer.consumer
+        wishes = {
+            (workload.kind, workload.name, one.spec.container or workload.container, one.spec.name): one.spec
+            for one in consumer.requirements
+        }
+        if all(_amounts(given.get(key, wish)) == _amounts(wish) for key, wish in wishes.items()):
+            given |= wishes
+            found.append(consumer)
+        else:
+            name = f"{workload.name}.{consumer.metadata.name.lower()}"
+            found.append(replace(consumer, consumer=replace(workload, name=name)))
+    return tuple(found)
+
+
+def _amounts(wish: HardwareWish) -> tuple[object, ...]:
+    return wish.requests, wish.limits, wish.units, wish.value
 
 
 def _with_counts(apps: Sequence[ClusterApp], text: str) -> list[ClusterApp]:

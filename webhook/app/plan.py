@@ -26,13 +26,15 @@ from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.plan import Plan, cheapest
+from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
+from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import render
 
 
 class PlannedObject(Struct, frozen=True, eq=False):
-    """An object of a manifest: its ``members`` in the group, and ``text`` if it is refused.
+    """An object of a manifest: its ``members`` in the group, ``warnings``, and ``text`` if it is refused.
 
     ``taken`` are nodes that its exclusive pools must not have.
     ``refusal`` says what cannot hold together, if that is known. ``undecided`` tells that time was too short to find
@@ -48,6 +50,7 @@ class PlannedObject(Struct, frozen=True, eq=False):
     text: str = ""
     refusal: GroupRefusal | None = None
     undecided: bool = False
+    warnings: tuple[str, ...] = ()
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -76,22 +79,31 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
                 objects.append(found)
                 continue
             together = [*fitting, found]
-            tried = _group(together, fresh, seconds, jobs)
-            judged = finished(tried.place())
+            tried, judged = _tried(together, fresh, seconds, jobs)
             if judged.placed is None and judged.decided:
                 objects.append(_refused(found, tried, judged))
                 continue
             if judged.placed is None:
                 objects.append(msgspec.structs.replace(found, undecided=True))
                 continue
-            objects.append(found)
+            objects.append(msgspec.structs.replace(found, warnings=notices(tried, judged.placed)))
             fitting, group, answer = together, tried, judged
     plan = None
     if answer is not None and answer.placed is not None:
         step("looking for the cheapest plan", 0, 0)
-        final = _group(fitting, fresh, seconds, jobs)
+        final = _group(fitting, group.world, seconds, jobs)
         group, plan = final, finished(cheapest(final, answer.placed))
     return Planned(tuple(objects), group, plan)
+
+
+def _tried(
+    objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]
+) -> tuple[Group, GroupAnswer]:
+    """The group of these objects and whether it fits; if need be, with what the scheduler can free for it."""
+    group = _group(objects, world, seconds, jobs)
+    answer = finished(group.place())
+    more = with_more_room(group.members, world) if answer.placed is None and answer.decided else None
+    return _tried(objects, more, seconds, jobs) if more else (group, answer)
 
 
 def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
@@ -128,7 +140,7 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
             return
         spec = msgspec.convert(mapping(document, "spec"), JobSpec)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{file}: {document['kind']} is not readable: {error}") from error
+        raise ValueError(unreadable(file, document, error)) from error
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
     if text := cannot_be_had(pools, world):
         yield msgspec.structs.replace(plain, text=text)
@@ -151,7 +163,7 @@ def _with_members(
         who = f"processing element {names[0]}: " if plain.origin.startswith("Job ") else ""
         if not isinstance(member, Member):
             return msgspec.structs.replace(plain, text=who + render(member))
-        if not member.open() and (decision := decide(pod, plain.namespace, world)).refused:
+        if not member.open() and (decision := decide(member.pod, plain.namespace, world)).refused:
             return msgspec.structs.replace(plain, text=who + decision.message)
         if problems := tuple(tolerance_problems(member, pools, world)):
             return msgspec.structs.replace(plain, text=who + render(problems))
@@ -161,4 +173,4 @@ def _with_members(
 
 def warning_of(found: PlannedObject) -> tuple[str, ...]:
     """Warnings about an object."""
-    return (UNDECIDED,) if found.undecided else ()
+    return (UNDECIDED,) if found.undecided else found.warnings

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable
+from typing import Final
 
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer
@@ -20,13 +21,21 @@ from webhook.server.metrics import Metrics, ReviewMetrics
 from webhook.server.reviews import Reviewer
 from webhook.settings import Settings, policy_of
 
+_ACCOUNTS: Final = "system:serviceaccount:"
+
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy, metrics = policy_of(settings), ReviewMetrics()
     cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures())
     verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)
-    queries = queries_of(cluster, verdicts, authorize=settings.authorize_pools, unknown=metrics.workloads_unknown)
+    queries = queries_of(
+        cluster,
+        verdicts,
+        authorize=settings.authorize_pools,
+        unknown=metrics.workloads_unknown,
+        account=settings.controller_account,
+    )
     cluster_figures(cluster, metrics)
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy, queries),
@@ -43,17 +52,31 @@ def queries_of(
     *,
     authorize: bool = False,
     unknown: Callable[[str], object] = lambda _: None,
+    account: str = "",
 ) -> ReviewQueries:
     """The questions that reviews against this cluster may carry; a snapshot knows no more, and has no rights.
 
-    ``unknown`` is told why the workloads of a job could not be found out.
+    ``unknown`` is told why the workloads of a job could not be found out. ``account`` is the controller's, whose
+    namespace is the product's own.
     """
     verdicts = verdicts or JobVerdicts()
     if isinstance(cluster, LiveCluster):
-        return ReviewQueries.of(cluster.connection, authorize=authorize, verdicts=verdicts, unknown=unknown)
+        return ReviewQueries.of(
+            cluster.connection,
+            authorize=authorize,
+            verdicts=verdicts,
+            unknown=unknown,
+            namespace=_namespace_of(account),
+        )
     if authorize:
         raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
     return ReviewQueries(verdicts=verdicts)
+
+
+def _namespace_of(account: str) -> str:
+    """The namespace of a ServiceAccount, given by its user name; empty for any other user."""
+    parts = account.removeprefix(_ACCOUNTS).split(":")
+    return parts[0] if account.startswith(_ACCOUNTS) and len(parts) == len(("namespace", "name")) else ""
 
 
 def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:

@@ -22,13 +22,14 @@ from webhook.cli.planpage.document import (
     Subject,
     ranges,
 )
-from webhook.placement.constraints.isolation import OwnHost
-from webhook.placement.constraints.resources import PODS, amount, ordered
 from webhook.placement.inventory.objects import Pool
+from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
+from webhook.placement.planning.shortages import shortages
+from webhook.placement.text.rule import Rule
 
 ALWAYS: Final = ("cpu", "memory", PODS)
 """Resources that are shown of every node."""
@@ -122,22 +123,8 @@ class _Writer:
             left &= condition.nodes
             for reason in condition.constraint.explain(self._world, out) if out else ():
                 yield self._rule(condition.clause, reason.one, reason.nodes)
-        needs = requests_of(member.conditions)
-        for resource in ordered(needs):
-            if resource not in self._group.resources:
-                continue
-            out = left & self._lacking(resource, needs[resource])
-            left &= ~out
-            if out:
-                what = "has no place for one more pod"
-                if resource != PODS:
-                    what = f"has less than {resource} {amount(resource, needs[resource])} free"
-                yield self._rule("", what, out)
-
-    def _lacking(self, resource: str, needed: int) -> Bits:
-        """Nodes with less than that free."""
-        short = self._group.slots[np.flatnonzero(self._group.free(resource) < needed)]
-        return sum(1 << int(slot) for slot in short)
+        for reason in shortages(self._group, member, left):
+            yield self._rule("", reason.one, reason.nodes)
 
     def _rule(self, clause: str, reason: str, nodes: Bits) -> int:
         places = sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place)
@@ -211,7 +198,7 @@ def _relations(members: Sequence[Member]) -> Iterator[Relation]:
         for condition in member.conditions:
             if not condition.clause:
                 continue
-            alone = isinstance(condition.constraint, OwnHost)
+            alone = condition.constraint.rule == Rule.ISOLATION
             kind: RelationKind = "alone" if alone else "together" if condition.together else "apart"
             for key in (*condition.together, *condition.avoids):
                 tied.setdefault((kind, condition.clause, key), []).extend(member.names)

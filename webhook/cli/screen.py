@@ -118,6 +118,7 @@ class Screen:
         self._verdict(found, "")
         if found.refused:
             self.refusal(found.message)
+        self._nodes(found)
 
     def _verdict(self, found: Explanation, can: str) -> None:
         style = "bold red" if found.refused else "bold green"

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
@@ -14,6 +15,7 @@ from webhook.controller.hostpools.pool_reports import EventRecorder
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.job_triggers import JobTriggers
+from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.satisfiable_review import SatisfiableReview
@@ -61,12 +63,15 @@ class JobWork:
         )
         store, inventory = self.store, watched.inventory
         reports = JobReports(server, store, events, now)
-        self._judge = JobJudge(inventory, rules.policy, Reservations(watched, store, now), rules.solving)
+        kept = Reservations(watched, store, now)
+        self._judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
         self._jobs = Jobs(server, store, reports, problems_of_job, self._judge, now)
-        self._review = SatisfiableReview(watched, store, self._judge, reports, clock)
+        self._plans = LaunchPlans(server, watched, store, self._judge, reports, (clock, now))
+        self._plans.wake.append(self.queues.elements.add)
+        self._review = SatisfiableReview(watched, store, self._judge, reports, self._plans, clock)
         element_reports = ElementReports(server, store, events, now)
         self._elements = ProcessingElements(
-            server, store, element_reports, Steering(store, inventory), image=rules.runtime_image, now=now
+            server, store, element_reports, Steering(self._plans.of, inventory), image=rules.runtime_image, now=now
         )
         self._triggers = (JobTriggers(store, self.queues.jobs), ElementTriggers(store, self.queues.elements))
 
@@ -79,12 +84,13 @@ class JobWork:
         """Queue everything, and reconcile until cancelled; raises LostError when the Lease is lost."""
         for job in list(self.store.jobs.all.values()):
             await self._judge.resume(job)
-        for triggers in (*self._triggers, self._review):
+        for triggers in (*self._triggers, self._review, self._plans):
             triggers.begin()
         await gather_or_cancel(
             [
                 run_workers(self.queues.jobs, self._jobs.reconcile, name="job"),
                 run_workers(self.queues.elements, self._elements.reconcile, name="processing element"),
+                run_workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
                 run_workers(self._review.queue, self._review.look, name="running job", workers=1),
                 self._judge.forget(),
             ]

@@ -3,9 +3,8 @@
 Pure: an input is bytes with a name, and the result manifests, remarks and problems. Read in this order:
 
 - ``conversion``: what kind an input is, and the way from it to manifests. ``findings``: what comes of it.
-- ``spl_scanner``, ``spl_program``, ``spl_clauses``, ``spl``: a program as tokens, as invocations, its configs, and its
-  operators. ``adl``, ``bundle``: the same of compiled applications. ``streams_application`` is what all are read into,
-  and ``streams_job`` makes a Job of it.
+- ``spl``: programs, whose composites are expanded into operators. ``adl``, ``bundle``: operators of compiled
+  applications. ``streams_application`` is what all are read into, and ``streams_job`` makes a Job of it.
 - ``twister2`` and ``java_properties``: configurations. ``emco_requests`` and ``emco``: hardware intents.
 - ``targets``: annotations on the user's own objects, in place of new ones.
 - ``source_text`` and ``located_yaml``: texts, and YAML, with their lines.

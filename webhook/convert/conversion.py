@@ -1,8 +1,8 @@
-"""Converts one input of another system into manifests: what kind of input it is, and the way from it to manifests."""
+"""Converts inputs of other systems into manifests: what kind each input is, and the way from it to manifests."""
 
 import enum
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -12,8 +12,8 @@ from webhook.convert.adl import read_adl
 from webhook.convert.bundle import adl_of_bundle, is_bundle
 from webhook.convert.emco import intent_objects, read_emco
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name
-from webhook.convert.source_text import decoded
-from webhook.convert.spl import read_spl
+from webhook.convert.source_text import SourceText, decoded
+from webhook.convert.spl.reading import SplReading, read_spl
 from webhook.convert.streams_application import StreamsApplication, with_label_tokens
 from webhook.convert.streams_job import job_of, pool_objects
 from webhook.convert.targets import Targets
@@ -36,12 +36,22 @@ class ConvertOptions(Struct, frozen=True):
     """What a user says beside the input.
 
     ``name`` is that of the Job or workload, ``namespace`` that of all manifests. ``targets`` are objects that get
-    annotations, in place of new Jobs, workloads and HPAIntents.
+    annotations, in place of new Jobs, workloads and HPAIntents. ``primitives`` are names of operators of SPL that are
+    known to be no composites.
     """
 
     name: str | None = None
     namespace: str | None = None
     targets: Targets | None = None
+    primitives: frozenset[str] = frozenset()
+
+
+class Input(Struct, frozen=True):
+    """One input: the name of its file, for messages, its content and its kind."""
+
+    name: str
+    content: bytes
+    kind: InputKind
 
 
 _SIGNS: Final = (
@@ -80,10 +90,35 @@ def kind_of(content: bytes) -> InputKind | None:
     return next((kind for kind, sign in _SIGNS if sign.search(text)), None)
 
 
-def convert(name: str, content: bytes, kind: InputKind, options: ConvertOptions) -> Conversion:
-    """The manifests of an input; never raises for what is in it. ``name`` is that of its file, for messages."""
+def convert(inputs: Sequence[Input], options: ConvertOptions) -> list[Conversion]:
+    """The manifests of each input, in their order; never raises for what is in them.
+
+    SPL programs are read together: composites of one are found by the others.
+    """
+    programs = _programs([one for one in inputs if one.kind is InputKind.SPL], options)
+    return [_conversion(one, programs, options) for one in inputs]
+
+
+def _programs(inputs: Sequence[Input], options: ConvertOptions) -> dict[int, SplReading]:
+    """The readings of SPL programs, by the identity of their input."""
+    sources: dict[int, SourceText] = {}
+    found: dict[int, SplReading] = {}
+    for one in inputs:
+        try:
+            sources[id(one)] = decoded(one.name, one.content)
+        except RefusedInputError as refused:
+            found[id(one)] = SplReading(problems=refused.problems)
+    readings = read_spl(list(sources.values()), options.primitives, alone=not found)
+    return {**found, **dict(zip(sources, readings, strict=True))}
+
+
+def _conversion(one: Input, programs: Mapping[int, SplReading], options: ConvertOptions) -> Conversion:
+    """The manifests of one input."""
     try:
-        manifests, remarks = _CONVERTERS[kind](name, content, options)
+        if reading := programs.get(id(one)):
+            manifests, remarks = _spl(reading, options)
+        else:
+            manifests, remarks = _CONVERTERS[one.kind](one.name, one.content, options)
     except RefusedInputError as refused:
         return Conversion(problems=refused.problems)
     for manifest in manifests:
@@ -100,25 +135,29 @@ def _line(remark: Remark) -> tuple[str, int]:
 _Converted = tuple[list[Manifest], list[Remark]]
 
 
-def _spl(name: str, content: bytes, options: ConvertOptions) -> _Converted:
-    return _streams(*read_spl(decoded(name, content)), options)
+def _spl(reading: SplReading, options: ConvertOptions) -> _Converted:
+    """The Jobs of a program; nothing for a text that others use."""
+    if reading.problems:
+        raise RefusedInputError(*reading.problems)
+    return _streams(list(reading.applications), list(reading.remarks), options)
 
 
 def _adl(name: str, content: bytes, options: ConvertOptions) -> _Converted:
-    return _streams(*read_adl(name, content), options)
+    applications, remarks = read_adl(name, content)
+    if not applications:
+        raise RefusedInputError(Problem("input", "there is no application in the input"))
+    return _streams(applications, remarks, options)
 
 
 def _sab(name: str, content: bytes, options: ConvertOptions) -> _Converted:
     path, adl = adl_of_bundle(name, content)
-    return _streams(*read_adl(f"{name}/{path}", adl), options)
+    return _adl(f"{name}/{path}", adl, options)
 
 
 def _streams(applications: list[StreamsApplication], remarks: list[Remark], options: ConvertOptions) -> _Converted:
     """A Job for each application, or only its pools where pods get the clauses or no operator is in the input."""
     manifests: list[Manifest] = []
     names: set[str] = set()
-    if not applications:
-        raise RefusedInputError(Problem("input", "there is no application in the input"))
     for read in applications:
         application, renamed = with_label_tokens(read)
         remarks += renamed
@@ -167,7 +206,6 @@ def _name(options: ConvertOptions, made: str, *, several: bool) -> str:
 
 
 _CONVERTERS: Final[Mapping[InputKind, Callable[[str, bytes, ConvertOptions], _Converted]]] = {
-    InputKind.SPL: _spl,
     InputKind.ADL: _adl,
     InputKind.SAB: _sab,
     InputKind.TWISTER2: _twister2,

@@ -20,10 +20,14 @@ from webhook.placement.kube.resource_name import DEFAULT_UNIT, in_bytes
 from webhook.placement.text.api_kinds import HPA_INTENT, WORKLOADS
 from webhook.placement.text.problem import Problem, quote
 
+REPLICAS: Final = "replicas"
+"""How many pods of a consumer need its hardware: a field of its workload."""
+
 _APPS: Final = ("app", "appName", "app-name")
 _WORKLOAD: Final[Mapping[str, str]] = {
     "apiVersion": "apiVersion", "api-version": "apiVersion", "kind": "kind", "name": "name",
     "container-name": "container-name", "containerName": "container-name", "container": "container-name",
+    REPLICAS: REPLICAS,
 }  # fmt: skip
 """Spellings of the fields of a consumer's workload."""
 
@@ -60,11 +64,11 @@ class EmcoRequirement(Struct, frozen=True, gc=False):
 
 
 class EmcoConsumer(Struct):
-    """A consumer and its requirements so far."""
+    """A consumer and its requirements so far; ``workload`` has ``replicas`` as a number, if it is one."""
 
     at: InputLine
     name: str
-    workload: dict[str, str]
+    workload: dict[str, FieldValue]
     notes: dict[str, str]
     requirements: list[EmcoRequirement] = field(default_factory=list)
 
@@ -187,35 +191,30 @@ class _IntentReader:
     def _consumer(
         self, intent: EmcoIntent, at: InputLine, name: str, spec: Mapping[str, LocatedValue], notes: dict[str, str]
     ) -> EmcoConsumer:
-        workload: dict[str, str] = {}
+        workload: dict[str, FieldValue] = {}
         inner = spec["consumer"].fields if "consumer" in spec else {}
         for said, value in (*inner.items(), *((key, one) for key, one in spec.items() if key != "consumer")):
-            _word(said, value)
-            if said == "replicas":
-                why = "how many pods there are is said by the workload"
-                self.remarks.append(
-                    Remark(value.at, f"replicas {value.text} is left out", why, "set spec.replicas there")
-                )
-            elif (named := _WORKLOAD.get(said)) is None:
+            if (named := _WORKLOAD.get(said)) is None:
                 raise refused_at(value.at, f"unknown field {quote(said)} of a consumer")
-            elif workload.setdefault(named, value.text) != value.text:
-                raise refused_at(value.at, f"{said} is {quote(value.text)} here and {quote(workload[named])} elsewhere")
+            if workload.setdefault(named, typed := _typed(said, value)) != typed:
+                elsewhere = quote(str(workload[named]))
+                raise refused_at(value.at, f"{said} is {quote(str(typed))} here and {elsewhere} elsewhere")
         self._repair_version(at, workload)
-        name = name or workload.get("name", "")
+        name = name or str(workload.get("name", ""))
         if name in {known.name for known in intent.consumers}:
             raise refused_at(at, f"consumer {quote(name)} of intent {quote(intent.name)} is there twice")
         intent.consumers.append(EmcoConsumer(at, name, workload, notes))
         return intent.consumers[-1]
 
-    def _repair_version(self, at: InputLine, workload: dict[str, str]) -> None:
+    def _repair_version(self, at: InputLine, workload: dict[str, FieldValue]) -> None:
         """Write the version that a kind of workload has in Kubernetes, if the consumer states another one."""
-        right = _VERSIONS.get(workload.get("kind", ""))
+        right = _VERSIONS.get(str(workload.get("kind", "")))
         stated = workload.get("apiVersion")
         if right is None or stated == right:
             return
         workload["apiVersion"] = right
         why = "consumers are found by it, and EMCO takes any" if stated else "the consumer does not say it"
-        what = f"apiVersion {right} of {workload['kind']} instead of {quote(stated or '')}"
+        what = f"apiVersion {right} of {workload['kind']} instead of {quote(str(stated or ''))}"
         self.remarks.append(Remark(at, what, why, "look whether that is the workload"))
 
     def _requirement(
@@ -240,7 +239,7 @@ class _IntentReader:
         counted = in_bytes(str(spec.get("name", ""))) and any(isinstance(amount, int) for amount in bare)
         if counted and "units" not in spec:
             spec["units"] = DEFAULT_UNIT
-            why = "that is the default of EMCO's design; EMCO's code counts bytes"
+            why = "that is the default of EMCO's design, and how its controllers count"
             self.remarks.append(Remark(at, f"{what} counts {DEFAULT_UNIT}", why, "write units"))
         return EmcoRequirement(at, name, spec, notes)
 
@@ -271,7 +270,7 @@ def _typed(name: str, value: LocatedValue) -> FieldValue:
     text = _word(name, value) or ""
     if name in _SWITCHES:
         return {"true": True, "false": False}.get(text.lower(), text)
-    if name in {*_NUMBERS, _COUNT} and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
+    if name in {*_NUMBERS, _COUNT, REPLICAS} and text.isascii() and text.isdigit() and len(text) <= _DIGITS:
         return int(text)
     return text
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 import yaml
 
 from webhook.admission.templates import is_job, origin_of, pod_metadata, pods_of
-from webhook.convert.emco import EmcoConsumer, EmcoIntent, requirement_fields
+from webhook.convert.emco import REPLICAS, EmcoConsumer, EmcoIntent, requirement_fields
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.streams_application import StreamsApplication
 from webhook.convert.streams_job import StreamsElement, fused
@@ -84,6 +84,10 @@ class Targets:
         for intent in intents:
             for consumer in intent.consumers:
                 found = [target for target in self._pods if _is_consumer(target[1], consumer)]
+                if (count := consumer.workload.get(REPLICAS)) is not None:
+                    what = f"replicas {count} of consumer {consumer.name} is left out"
+                    why = "how many pods there are is said by the workload"
+                    yield Remark(consumer.at, what, why, "set spec.replicas there")
                 if not consumer.requirements:
                     continue
                 if not found:

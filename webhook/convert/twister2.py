@@ -42,6 +42,14 @@ _COMPUTE: Final = ("cpu", "ram", "disk", "instances", "workersPerPod", "scalable
 _PLACES: Final = ("rack", "datacenter", "node.locations")
 """Words of parameters about where nodes are, which Twister2 tells its workers."""
 
+_HOST_LISTS: Final = frozenset(
+    {"desired_nodes", "twister2.desired_nodes", "scheduler.mpi.nodes.file", "scheduler.slurm.partition"}
+)
+"""Parameters of Twister2 for Mesos, MPI and Slurm that say on which hosts workers run."""
+
+_EVERYWHERE: Final = "all"
+"""The value of ``desired_nodes`` that demands nothing."""
+
 _OTHERS: Final = frozenset({"kubernetes.worker.base.port", "kubernetes.worker.transport.protocol"})
 """Parameters of Twister2 that look like misspelt ones of worker mapping."""
 
@@ -145,6 +153,13 @@ def _unused(name: str, value: LocatedValue) -> Remark:
         meant = nearest(short, _ANNOTATIONS)
         if meant is not None:
             raise refused_at(value.at, f"unknown parameter {quote(name)} (did you mean {meant}?)")
+    if short in _HOST_LISTS:
+        hosts = ", ".join(one.text for one in value.items) or value.text
+        if hosts == _EVERYWHERE:
+            return Remark(value.at, f"{name} is left out", "it allows every host", "nothing is missing")
+        why = "worker mapping selects nodes by their labels"
+        instead = "label these nodes, and map the workers to the label"
+        return Remark(value.at, f"{name} {hosts} is left out", why, instead, demand=True)
     if any(word in short for word in _PLACES):
         why = "workers learn from the cluster where their nodes are"
         return Remark(value.at, f"{name} is left out", why, "label the nodes topology.kubernetes.io/rack and zone")

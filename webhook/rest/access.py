@@ -43,8 +43,11 @@ class Action(Struct, frozen=True):
 class AccessControl(Protocol):
     """Decides who may use the interface. Each method raises :class:`RequestError` for somebody who may not."""
 
-    async def identify(self, request: web.BaseRequest) -> User:
-        """Who sends the request; the error has status 401, or 403 where nobody is asked for a token."""
+    async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:
+        """Who sends the request; the error has status 401, or 403 where nobody is asked for a token.
+
+        ``scraping``: the request is for a page that says nothing of intents, such as ``/metrics``.
+        """
         ...
 
     async def authorize(self, user: User, action: Action) -> None:
@@ -60,15 +63,19 @@ class LoopbackAccess:
     """Everybody on this machine may do everything, but no page of a browser that found a way to this port.
 
     A page of another site can have its own name resolve to 127.0.0.1 (DNS rebinding), and then send any request. Such
-    a request has that name in its header ``Host``.
+    a request has that name in its header ``Host``. A form of another site can be sent to 127.0.0.1 itself; a browser
+    then writes the site into the header ``Origin``.
     """
 
-    async def identify(self, request: web.BaseRequest) -> User:
+    async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:  # noqa: ARG002 -- as of the protocol
         """Anybody who addresses this port by a name of this machine."""
         host = request.headers.get(hdrs.HOST, "")
         if not is_loopback_name(urlsplit(f"//{host}").hostname or ""):
             rule = "is no name of this machine: ask for 127.0.0.1, [::1] or localhost"
             raise refused(403, "header Host", rule, host)
+        origin = request.headers.get(hdrs.ORIGIN)
+        if origin is not None and origin.partition("://")[2].lower() != host.lower():
+            raise refused(403, "header Origin", "is another site, whose pages may not ask here", origin)
         return User()
 
     async def authorize(self, user: User, action: Action) -> None:
@@ -90,7 +97,7 @@ class TokenAccess:
         self._seen = path.stat().st_mtime_ns
         self._digests = read_tokens(path)
 
-    async def identify(self, request: web.BaseRequest) -> User:
+    async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:  # noqa: ARG002 -- as of the protocol
         """The holder of one of the tokens, compared in constant time."""
         self._refresh()
         given = hashlib.sha256(bearer_token(request).encode()).digest()

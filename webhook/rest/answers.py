@@ -13,6 +13,7 @@ from webhook.rest.bodies import (
     EntityName,
     Note,
     ObjectName,
+    ReplicaCount,
     ResourceName,
     StrictBody,
     Unit,
@@ -38,6 +39,7 @@ class WorkloadAnswer(StrictBody):
     kind: ContainerName
     name: ObjectName
     container_name: ContainerName | None = Field(None, alias="container-name")
+    replicas: ReplicaCount | None = None
 
 
 class ConsumerAnswerFields(StrictBody):

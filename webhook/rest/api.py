@@ -19,7 +19,7 @@ from pydantic import BaseModel
 from webhook.rest import answers
 from webhook.rest.access import AccessControl, Action
 from webhook.rest.bodies import read_body as read_entity
-from webhook.rest.intents import Entity, children_of, created, element_of, removed, replaced
+from webhook.rest.intents import Entity, children_of, created, element_of, emptied, removed, replaced
 from webhook.rest.json_text import read_json
 from webhook.rest.query_text import ListQuery, parse_query
 from webhook.rest.request_error import RequestError, refused
@@ -53,9 +53,12 @@ _CHARGE_LIMIT: Final = 0.01
 """Seconds of one request that count at most for fairness: the rest is waiting for storage."""
 
 _READS: Final = frozenset({hdrs.METH_GET, hdrs.METH_HEAD})
-_ON_LISTS: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_POST)
+_ON_LISTS: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_POST, hdrs.METH_DELETE)
 _ON_ELEMENTS: Final = (hdrs.METH_GET, hdrs.METH_HEAD, hdrs.METH_PUT, hdrs.METH_DELETE)
 _ON_PAGES: Final = (hdrs.METH_GET, hdrs.METH_HEAD)
+
+_DELETIONS: Final = 16
+"""Intents of a group that are deleted at the same time: API servers bound the requests of one client."""
 
 _VERBS: Final = {hdrs.METH_POST: "create", hdrs.METH_PUT: "update", hdrs.METH_DELETE: "delete"}
 """The verb of Kubernetes for each method on an intent; what changes something below an intent updates the intent."""
@@ -101,8 +104,8 @@ class RestApi:
     async def __call__(self, request: web.BaseRequest, arrived: float) -> web.StreamResponse:
         """The answer to a request whose first byte arrived at the ``perf_counter`` time ``arrived``."""
         about = ""
+        path, _, query = request.raw_path.partition("?")
         try:
-            path, _, query = request.raw_path.partition("?")
             page = self._parts.open_pages.get(path) or self._parts.guarded_pages.get(path)
             if page is not None:
                 about = "pages"
@@ -120,7 +123,7 @@ class RestApi:
         except TimeoutError:
             reply = refused(503, "request", "was not answered in time, and may have been carried out").response()
         if request.method not in _READS or reply.status >= web.HTTPBadRequest.status_code:
-            facts = {"path": request.raw_path, "method": request.method, "code": reply.status}
+            facts = {"path": path, "method": request.method, "code": reply.status}
             _log.info("answered", extra={"facts": facts})
         self._parts.metrics.answered(about, request.method, reply.status, perf_counter() - arrived)
         return reply
@@ -130,7 +133,7 @@ class RestApi:
         if request.method not in _READS:
             raise _wrong_method(request.method, _ON_PAGES)
         if path in self._parts.guarded_pages:
-            user = await self._parts.access.identify(request)
+            user = await self._parts.access.identify(request, scraping=True)
             await self._parts.access.authorize_path(user, path)
         return page()
 
@@ -179,11 +182,8 @@ class RestApi:
             raise TimeoutError
 
     async def _body(self, request: web.BaseRequest, give_up: float) -> bytes:
-        """The body of a request that has to have one."""
+        """The body of a request that has to have one: JSON, whatever its type, as EMCO reads it (``curl --data``)."""
         limit = self._parts.limits.body
-        kind = request.headers.get(hdrs.CONTENT_TYPE, "")
-        if kind.partition(";")[0].strip().lower() != _JSON:
-            raise refused(415, "header Content-Type", f"must be {_JSON}", kind)
         if (coding := request.headers.get(hdrs.CONTENT_ENCODING)) is not None:
             raise refused(415, "header Content-Encoding", "is not taken: send the body as it is", coding)
         if (request.content_length or 0) > limit:
@@ -202,7 +202,7 @@ class RestApi:
                 return _answer_of(b"[%b]" % answers.encoded_list(children_of(stored, target)))
             return _found(request, element_of(stored, target))
         if request.method == hdrs.METH_DELETE:
-            await self._store.change(target.group, target.intent, removed(target, _matches(request)))
+            await self._delete(target, _matches(request))
             return web.Response(status=204, headers={hdrs.SERVER: SERVER})
         given = read_entity(cast("Collection", target.collection), read_json(body))
         if request.method == hdrs.METH_POST:
@@ -212,6 +212,39 @@ class RestApi:
             raise refused(400, "metadata.name", rule, given.metadata.name)
         await self._store.change(target.group, target.intent, replaced(target, given, _matches(request)))
         return _answer_of(answers.encoded(given), answers.entity_tag(given))
+
+    async def _delete(self, target: RouteTarget, check: Callable[[Entity], None]) -> None:
+        """Delete the element, or all elements of the list, that the target names."""
+        if not target.listed:
+            await self._store.change(target.group, target.intent, removed(target, check))
+        elif target.intent:
+            await self._store.change(target.group, target.intent, emptied(target, check))
+        else:
+            await self._delete_intents(target, check)
+
+    async def _delete_intents(self, target: RouteTarget, check: Callable[[Entity], None]) -> None:
+        """Delete all intents of the group; none if one of them has consumers."""
+        names: list[str] = []
+        token = ""
+        while True:
+            page = await self._store.page(target.group, _PART, token)
+            for entity in page.intents:
+                removed(target.element(entity.metadata.name), check)(entity)
+                names.append(entity.metadata.name)
+            token = page.following
+            if not token:
+                break
+        for begin in range(0, len(names), _DELETIONS):
+            part = names[begin : begin + _DELETIONS]
+            await asyncio.gather(*(self._forget(target.element(name), check) for name in part))
+
+    async def _forget(self, target: RouteTarget, check: Callable[[Entity], None]) -> None:
+        """Delete the intent, unless it is gone already."""
+        try:
+            await self._store.change(target.group, target.intent, removed(target, check))
+        except RequestError as error:
+            if error.status != web.HTTPNotFound.status_code:
+                raise
 
     async def _create(self, target: RouteTarget, given: Entity) -> web.Response:
         """The answer to a POST of the entity to the list that the target names."""
@@ -239,10 +272,10 @@ class RestApi:
         if not page.following:
             return _answer_of(b"[%b]" % answers.encoded_list(page.intents))
         reply = web.StreamResponse(headers=_HEADERS)
-        await reply.prepare(request)
-        if request.method == hdrs.METH_HEAD:  # has no body, not even an empty chunk
-            return reply
         try:
+            await reply.prepare(request)
+            if request.method == hdrs.METH_HEAD:  # has no body, not even an empty chunk
+                return reply
             await reply.write(b"[" + answers.encoded_list(page.intents))
             while page.following:
                 page = await self._store.page(target.group, _PART, page.following)
@@ -253,6 +286,8 @@ class RestApi:
         except (StorageError, StaleTokenError) as error:
             _log.warning("a list ended early: %s", error)
             cast("ClientConnection", request.protocol).abort()
+        except ConnectionError:
+            _log.info("a list ended early: the client has left")
         return reply
 
 
@@ -261,6 +296,8 @@ def _action(method: str, target: RouteTarget) -> Action:
     if method in _READS:
         return Action("get" if target.intent else "list", target.group, target.intent)
     whole = target.collection is Collection.INTENTS
+    if whole and target.listed and method == hdrs.METH_DELETE:
+        return Action("deletecollection", target.group)
     return Action(_VERBS[method] if whole else "update", target.group, target.intent)
 
 

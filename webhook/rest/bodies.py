@@ -15,15 +15,16 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.yaml_text import of_json
+from webhook.placement.inventory.consumer import REPLICA_LIMIT
 from webhook.placement.inventory.intent import read_intent
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
+from webhook.rest.intent_objects import workload_of
 from webhook.rest.intents import (
     ConsumerEntity,
-    ConsumerWorkload,
     Entity,
     EntityMetadata,
     HardwareWish,
@@ -61,6 +62,7 @@ Amount = Annotated[
 ContainerName = Annotated[str, Field(min_length=1, max_length=LABEL_LIMIT)]
 ResourceName = Annotated[str, Field(min_length=1, max_length=_KEY_LIMIT)]
 ObjectName = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
+ReplicaCount = Annotated[int, Field(ge=1, le=REPLICA_LIMIT)]
 Unit = Literal["KB", "MB", "GB", "TB", "Ki", "Mi", "Gi", "Ti"]
 
 
@@ -114,13 +116,21 @@ class WorkloadFields(StrictBody):
         None, alias="container-name", description="The container that gets what is allocatable."
     )
     container: ContainerName | None = Field(None, description="Another word for container-name.")
+    replicas: ReplicaCount | None = Field(None, description="How many of its pods need the hardware; 1 if absent.")
 
 
 class ConsumerFields(StrictBody):
-    """A workload as the consumer of hardware."""
+    """A workload as the consumer of hardware: below consumer, or with its fields here, as EMCO's programs send it."""
 
-    consumer: WorkloadFields
-    container: ContainerName | None = Field(None, description="Another place for the container-name of the consumer.")
+    consumer: WorkloadFields | None = Field(None, description="The workload; required without the fields beside it.")
+    api_version: ObjectName | None = Field(None, alias="apiVersion", description="Of its kind, such as apps/v1.")
+    kind: ContainerName | None = Field(None, description="Such as Deployment.")
+    name: ObjectName | None = Field(None, description="The name of the workload.")
+    container_name: ContainerName | None = Field(
+        None, alias="container-name", description="The container that gets what is allocatable."
+    )
+    container: ContainerName | None = Field(None, description="Another word for container-name.")
+    replicas: ReplicaCount | None = Field(None, description="How many of its pods need the hardware; 1 if absent.")
 
 
 class ConsumerBody(StrictBody):
@@ -131,11 +141,7 @@ class ConsumerBody(StrictBody):
 
     def entity(self) -> ConsumerEntity:
         """The consumer as it is stored, without requirements."""
-        said = self.spec.consumer
-        container = said.container_name or said.container or self.spec.container
-        return ConsumerEntity(
-            self.metadata.entity(), ConsumerWorkload(said.api_version, said.kind, said.name, container)
-        )
+        return ConsumerEntity(self.metadata.entity(), workload_of({"spec": self.spec.model_dump(by_alias=True)}))
 
 
 class ResourceFields(StrictBody):
@@ -223,8 +229,8 @@ def _intent_problems(spec: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _consumer_problems(spec: Mapping[str, Any]) -> Iterator[Problem]:
     """The problems of the only consumer of an HPAIntent; messages name other fields by their paths, too."""
-    for problem in read_intent("", "", {"consumers": [spec]}).problems:
-        field, message = (text.replace("spec.consumers[0]", "spec") for text in (problem.field, problem.message))
+    for problem in read_intent("", "", {"consumers": [{"spec": spec}]}).problems:
+        field, message = (text.replace("spec.consumers[0].spec", "spec") for text in (problem.field, problem.message))
         yield Problem(field, message)
 
 
@@ -290,6 +296,7 @@ def _fields(model: type[BaseModel], path: str) -> list[str]:
 def _shape_rule(error: ErrorDetails) -> str:
     """The rule that a value breaks, in words, from the type and the bounds of a pydantic error."""
     bounds: Mapping[str, Any] = error.get("ctx") or {}
+    least, most = (1, REPLICA_LIMIT) if error["loc"][-1:] == ("replicas",) else (LIGHTEST, HEAVIEST)
     rules = {
         "string_type": "must be a text",
         "bool_type": "must be true or false",
@@ -301,8 +308,8 @@ def _shape_rule(error: ErrorDetails) -> str:
         "string_too_short": "must not be empty",
         "string_too_long": f"has more than {bounds.get('max_length')} characters",
         "literal_error": f"is not one of {bounds.get('expected')}",
-        "greater_than_equal": f"is no whole number from {LIGHTEST} to {HEAVIEST}",
-        "less_than_equal": f"is no whole number from {LIGHTEST} to {HEAVIEST}",
+        "greater_than_equal": f"is no whole number from {least} to {most}",
+        "less_than_equal": f"is no whole number from {least} to {most}",
         "too_long": "must be empty: what is below is created by a request of its own",
     }
     return rules.get(error["type"], error["msg"])

@@ -48,6 +48,7 @@ _TOKEN_LIMIT: Final = 16 * 1024
 class _TokenStatus(Struct, frozen=True):
     authenticated: bool = False
     user: User = User()
+    audiences: tuple[str, ...] | None = None
 
 
 class _TokenReview(Struct, frozen=True):
@@ -55,11 +56,20 @@ class _TokenReview(Struct, frozen=True):
 
 
 class ClusterAccess:
-    """Asks the API server behind the connection, which the caller keeps open; answers are kept for some seconds."""
+    """Asks the API server behind the connection, which the caller keeps open; answers are kept for some seconds.
+
+    Tokens must have been made for the ``audience``; empty for the API server itself.
+    """
 
     def __init__(
-        self, connection: Connection, namespaces: NamespaceMap, *, clock: Callable[[], float] = time.monotonic
+        self,
+        connection: Connection,
+        namespaces: NamespaceMap,
+        *,
+        audience: str = "",
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
+        self._audience = audience
         self._server = ObjectClient(connection)
         self._rights = Authorization(self._server, clock=clock)
         self._namespaces = namespaces
@@ -67,20 +77,17 @@ class ClusterAccess:
         self._known: dict[bytes, tuple[User | None, float]] = {}
         self._questions = asyncio.Semaphore(_QUESTIONS)
 
-    async def identify(self, request: web.BaseRequest) -> User:
-        """The user whose token the request carries."""
+    async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:
+        """The user whose token the request carries.
+
+        For ``scraping``, which reads no intents, a token for the API server will do: Prometheus has no other.
+        """
         token = bearer_token(request)
-        key = hashlib.sha256(token.encode()).digest()
-        known = self._known.get(key)
-        if known is None or known[1] <= self._clock():
-            user = await self._reviewed(token)
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            known = user, self._clock() + (UNKNOWN_SECONDS if user is None else KNOWN_SECONDS)
-            self._known[key] = known
-        if known[0] is None:
-            raise unauthorized("is no token that the cluster knows")
-        return known[0]
+        for audience in dict.fromkeys((self._audience, "") if scraping else (self._audience,)):
+            if (user := await self._user(token, audience)) is not None:
+                return user
+        wanted = f" for the audience {self._audience}" if self._audience else ""
+        raise unauthorized(f"is no token that the cluster knows{wanted}")
 
     async def authorize(self, user: User, action: Action) -> None:
         """Check the right to the HPAIntent object of the intent."""
@@ -108,11 +115,24 @@ class ClusterAccess:
         if not allowed:
             raise RequestError(403, (FieldError("user", f"{quote(user.username)} has no right to {what}"),))
 
-    async def _reviewed(self, token: str) -> User | None:
+    async def _user(self, token: str, audience: str) -> User | None:
+        """Whose token for that audience it is; ``None`` if nobody's. Answers are kept for some seconds."""
+        key = hashlib.sha256(f"{audience}\0{token}".encode()).digest()
+        known = self._known.get(key)
+        if known is None or known[1] <= self._clock():
+            user = await self._reviewed(token, audience)
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = user, self._clock() + (UNKNOWN_SECONDS if user is None else KNOWN_SECONDS)
+            self._known[key] = known
+        return known[0]
+
+    async def _reviewed(self, token: str, audience: str) -> User | None:
         """Whose token it is by the API server; ``None`` if nobody's."""
         if len(token) > _TOKEN_LIMIT:
             return None
-        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": {"token": token}}
+        spec = {"token": token, "audiences": [audience]} if audience else {"token": token}
+        asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenReview", "spec": spec}
         try:
             async with self._questions:
                 body = await self._server.create(PATH, asked)
@@ -121,4 +141,6 @@ class ClusterAccess:
             raise StorageError(f"the token cannot be checked: {error}") from error
         except ERRORS as error:
             raise StorageError(f"the token cannot be checked: {error}") from error
-        return status.user if status.authenticated and status.user.username else None
+        # An authenticator that knows no audiences leaves them out: then the token is for the API server (Kubernetes).
+        meant = not audience or audience in (status.audiences or ())
+        return status.user if status.authenticated and meant and status.user.username else None

@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from webhook.placement.inventory.consumer import NEEDED, own_name, stated
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.rest.intents import (
@@ -32,6 +33,9 @@ _HASH_LENGTH: Final = 26
 
 _NAME_LENGTH: Final = 36
 """Characters of the intent's name in that of the object, which has 63 then at most."""
+
+_WORKLOAD: Final = (*NEEDED, "container-name", "replicas")
+"""Fields of a consumer's workload."""
 
 _ODD: Final = re.compile(r"[^a-z0-9]+")
 
@@ -153,19 +157,17 @@ def _written(consumer: ConsumerEntity) -> dict[str, Any]:
     return {**entry, "requirements": requirements} if requirements else entry
 
 
+def workload_of(entry: Mapping[str, Any]) -> ConsumerWorkload:
+    """The workload of an entry of ``spec.consumers``, in any of its spellings; raises ``msgspec.ValidationError``."""
+    said = {name: next((value for _, value in stated(entry, name) if value), None) for name in _WORKLOAD}
+    return msgspec.convert({name: value for name, value in said.items() if value is not None}, ConsumerWorkload)
+
+
 def _consumer(entry: Mapping[str, Any]) -> ConsumerEntity:
     """An entry of ``spec.consumers`` in any of its spellings (``docs/hpaintent.md``): people may have edited it."""
-    said = entry.get("consumer") or {}
-    workload = {name: said[name] for name in ("apiVersion", "kind", "name") if name in said}
-    container = said.get("container-name") or said.get("container") or entry.get("container")
-    if container:
-        workload["container-name"] = container
-    name = entry.get("name") or said.get("name")
-    return ConsumerEntity(
-        _metadata(entry, name),
-        msgspec.convert(workload, ConsumerWorkload),
-        tuple(_requirements(entry.get("requirements") or ())),
-    )
+    workload = workload_of(entry)
+    name = own_name(entry) or workload.name
+    return ConsumerEntity(_metadata(entry, name), workload, tuple(_requirements(entry.get("requirements") or ())))
 
 
 def _requirements(entries: Iterable[Mapping[str, Any]]) -> Iterator[RequirementEntity]:

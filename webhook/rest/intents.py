@@ -57,12 +57,16 @@ class RequirementEntity(Struct, frozen=True):
 
 
 class ConsumerWorkload(Struct, frozen=True, omit_defaults=True):
-    """The workload that a resource consumer stands for, and the container that gets what is allocatable."""
+    """The workload that a resource consumer stands for, and the container that gets what is allocatable.
+
+    ``replicas`` is how many of its pods need the hardware at the same time; one if that is not said.
+    """
 
     api_version: str = field(name="apiVersion")
     kind: str
     name: str
     container: str | None = field(name="container-name", default=None)
+    replicas: int | None = None
 
 
 class ConsumerEntity(Struct, frozen=True, omit_defaults=True):
@@ -147,6 +151,24 @@ def removed(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
         consumer = consumer_of(intent, target)
         left = tuple(each for each in consumer.requirements if each is not before)
         return _put(intent, replace(consumer, requirements=left))
+
+    return change
+
+
+def emptied(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
+    """The operation that removes all elements of the list of consumers, or of requirements, that the target names.
+
+    ``check`` is called with each of them. None is removed if one of them has something below it.
+    """
+
+    def change(stored: IntentEntity | None) -> IntentEntity:
+        intent = _found(stored, target)
+        for each in children_of(intent, target):
+            check(each)
+            _childless(each, target.element(each.metadata.name), "deleted")
+        if target.collection is Collection.CONSUMERS:
+            return replace(intent, consumers=())
+        return _put(intent, replace(consumer_of(intent, target), requirements=()))
 
     return change
 

@@ -61,7 +61,7 @@ _MEANINGS: Final[Mapping[int, str]] = MappingProxyType(
         410: "The token of the list is too old.",
         412: "The element has changed since the ETag in If-Match was sent.",
         413: "The body is too large.",
-        415: "The body is not sent as application/json.",
+        415: "The body is compressed.",
         422: "The body is not strictly JSON.",
         429: "Too many requests from this address.",
         500: "The server failed; its log has the details.",
@@ -77,6 +77,7 @@ _SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(
         "read": "Read {article} {noun}",
         "replace": "Replace {article} {noun}, if nothing is below it",
         "delete": "Delete {article} {noun}, if nothing is below it",
+        "empty": "Delete all {noun}s, if nothing is below any of them",
     }
 )
 
@@ -127,7 +128,7 @@ def openapi_document(
 
 
 def _list_item(collection: Collection) -> Json:
-    """The path item of a collection: GET and POST."""
+    """The path item of a collection: GET, POST and DELETE."""
     named = [name for name in known_parameters(collection) if name not in _PARAMETERS]
     parameters = [
         _query(name, "The name of the only element to answer with: as its own path.", _name()) for name in named
@@ -154,6 +155,11 @@ def _list_item(collection: Collection) -> Json:
                 "201": _success("Created, with its address in the header Location.", collection, "Location", "ETag"),
                 **_errors((*_ALWAYS, *_WITH_BODY, 409, 507)),
             },
+        },
+        "delete": _operation("empty", collection)
+        | {
+            "parameters": [_header("If-Match", "The ETag that each of them must have still.")],
+            "responses": {"204": {"description": "Deleted."}, **_errors((*_ALWAYS, 409, 412))},
         },
     }
 

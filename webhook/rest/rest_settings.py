@@ -1,11 +1,15 @@
 """``RestSettings``: the settings of ``hpa-api``, as flags and environment variables (``docs/rest.md``, Settings)."""
 
 from pathlib import Path
+from typing import Final
 
 from pydantic import Field, field_validator
 
 from webhook.rest.cluster_store import NamespaceMap
 from webhook.settings import Settings
+
+AUDIENCE: Final = "streams-placement-hpa-api"
+"""Audience of tokens for this interface: what is sent here must be of no use at the API server itself."""
 
 
 class RestSettings(Settings):
@@ -28,6 +32,11 @@ class RestSettings(Settings):
     authorize: bool = Field(
         default=False,
         description="Whether the API server is asked who may do what; so it is beyond loopback without --token-file.",
+    )
+    audience: str = Field(
+        AUDIENCE,
+        max_length=1024,
+        description="Audience that tokens of the cluster must be made for; empty for that of the API server.",
     )
     max_rate: int = Field(
         10_000, ge=0, le=1_000_000, description="Requests that one address may make in a second; 0 for any number."

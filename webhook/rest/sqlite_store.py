@@ -3,6 +3,9 @@
 Changes are made by one thread. All changes that wait are made in one transaction, because what a durable change costs
 is the flush to the disk at its end (group commit). The file is in WAL mode, so reading never waits for that; a read of
 one row takes some microseconds, less than handing it to a thread, and is done on the event loop.
+
+A full disk, or a file that may not grow, stops changes that need space. Changes that make what is stored smaller still
+work: they may use the reserve.
 """
 
 import asyncio
@@ -21,6 +24,8 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
+from webhook.rest.disk_reserve import ROOM, DiskReserve
+from webhook.rest.disk_reserve import SIZE as RESERVE
 from webhook.rest.intents import Change, IntentEntity
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import IntentGroup
@@ -50,6 +55,15 @@ the first time or repairs it."""
 _FULL_STATUS: Final = 507
 """Insufficient Storage (RFC 4918)."""
 
+_LOOK_SECONDS: Final = 5.0
+"""Seconds after which a full store looks again whether there is space."""
+
+_SPARE_PAGES: Final = 256
+"""Pages that a change that needs no space may use beyond the size of the file: twice the largest intent."""
+
+_FULL: Final = "the store is full: nothing but reading and deleting works"
+"""Why the store is not ready, although it answers."""
+
 _TABLE: Final = """
 CREATE TABLE intents (
     project TEXT NOT NULL, composite_app TEXT NOT NULL, version TEXT NOT NULL, intent_group TEXT NOT NULL,
@@ -76,12 +90,16 @@ _Read = TypeVar("_Read")
 
 
 class _PendingChange(Struct, eq=False):
-    """A change that waits for the thread; ``done`` gets what is stored, or an exception."""
+    """A change that waits for the thread; ``done`` gets what is stored, or an exception.
+
+    ``shrinks``: what is stored becomes smaller by it, or is removed; known as soon as the change has been tried.
+    """
 
     group: IntentGroup
     name: str
     change: Change
     done: asyncio.Future[IntentEntity | None]
+    shrinks: bool = False
 
 
 class SqliteStore:
@@ -90,12 +108,16 @@ class SqliteStore:
     The constructor raises :class:`FatalError` if the file cannot be used.
     """
 
-    def __init__(self, path: Path, *, size_limit: int = SIZE_LIMIT) -> None:
+    def __init__(self, path: Path, *, size_limit: int = SIZE_LIMIT, reserve: int = RESERVE) -> None:
         self._path = path
+        self._size_limit = size_limit
         self._loop = asyncio.get_running_loop()
         self._pending: queue.SimpleQueue[_PendingChange | None] = queue.SimpleQueue()
-        self._writing = open_file(path, _WRITE_SECONDS, size_limit)
-        self._reading = open_file(path, _READ_SECONDS, size_limit)
+        self._reserve = DiskReserve(path, reserve)
+        self._writing = self._opened(_WRITE_SECONDS)
+        self._reading = self._opened(_READ_SECONDS)
+        self._full = False
+        self._look()
         self._inode = path.stat().st_ino
         self._thread = threading.Thread(target=self._write_until_closed, name="intent-writer", daemon=True)
         self._thread.start()
@@ -128,12 +150,8 @@ class SqliteStore:
         return await pending.done
 
     def ready(self) -> str | None:
-        """Why the file cannot be used any more: somebody has moved or replaced it."""
-        try:
-            same = self._path.stat().st_ino == self._inode
-        except OSError:
-            same = False
-        return None if same else f"the file {self._path} was removed or replaced while it was in use: start again"
+        """Why the file cannot be used any more, or takes nothing more."""
+        return self._lost() or (_FULL if self._full else None)
 
     async def close(self) -> None:
         """Make the changes that wait, and close the file."""
@@ -142,39 +160,111 @@ class SqliteStore:
         self._reading.close()
         self._writing.close()
 
+    def _lost(self) -> str | None:
+        """Why the file cannot be used any more: somebody has moved or replaced it."""
+        try:
+            same = self._path.stat().st_ino == self._inode
+        except OSError:
+            same = False
+        return None if same else "the file of the store was removed or replaced while it was in use: start again"
+
+    def _opened(self, seconds: float) -> sqlite3.Connection:
+        """A connection to the file; on a full disk even opening takes space, which the reserve gives."""
+        try:
+            return open_file(self._path, seconds, self._size_limit)
+        except FatalError:
+            if not self._reserve.give():
+                raise
+        return self._opened(seconds)
+
     def _guarded(self, work: Callable[[], _Read]) -> _Read:
         """What reading the file leads to; raises :class:`StorageError` if the file cannot be read."""
-        if (reason := self.ready()) is not None:
+        if (reason := self._lost()) is not None:
             raise StorageError(reason)
         try:
             return work()
         except (sqlite3.Error, msgspec.MsgspecError) as error:
-            _log.exception("the store cannot be read")
+            _log.error("the store cannot be read: %s", error)
             raise StorageError(f"the store cannot be read: {error}") from error
 
     def _write_until_closed(self) -> None:
         """Make the changes that wait, batch by batch; the body of the thread."""
         closed = False
         while not closed:
-            batch = [self._pending.get()]
+            try:
+                batch = [self._pending.get(timeout=_LOOK_SECONDS if self._full else None)]
+            except queue.Empty:
+                self._look()
+                continue
             while len(batch) < BATCH and not self._pending.empty():
                 batch.append(self._pending.get())
             changes = [each for each in batch if each is not None]
             closed = len(changes) < len(batch)
             outcomes = self._outcomes(changes)
+            if self._full:
+                self._look()
             self._loop.call_soon_threadsafe(_deliver, changes, outcomes)
 
     def _outcomes(self, changes: Sequence[_PendingChange]) -> list[Outcome]:
         """Make the changes together; if that fails, each by itself, so that one that cannot be stored fails alone."""
-        if (reason := self.ready()) is not None:
+        if (reason := self._lost()) is not None:
             return [StorageError(reason) for _ in changes]
         try:
             return self._committed(changes)
         except Exception as error:  # noqa: BLE001 -- a mistake in one change must not end the thread for all others
             if len(changes) > 1:
                 return [self._outcomes([each])[0] for each in changes]
+            if isinstance(error, sqlite3.Error):
+                return [self._despite(error, changes[0])]
             _log.exception("a change cannot be stored")
-            return [_storage_error(error) if isinstance(error, sqlite3.Error) else error]
+            return [error]
+
+    def _despite(self, error: sqlite3.Error, change: _PendingChange) -> Outcome:
+        """The outcome of a change that could not be stored: without space it is made anew if it needs none."""
+        name = error.sqlite_errorname
+        if name != "SQLITE_FULL" and not (name.startswith("SQLITE_IOERR") and not self._reserve.take()):
+            _log.error("a change cannot be stored: %s", error)
+            return StorageError(f"the change may not have been stored: {error}")
+        self._fill(full=True)
+        while change.shrinks and self._make_room():
+            with contextlib.suppress(sqlite3.Error):
+                return self._committed([change])[0]
+        return StorageError("the store is full: delete what is not needed any more", status=_FULL_STATUS)
+
+    def _make_room(self) -> bool:
+        """Let the file grow a little, and give the disk a part of the reserve; returns whether that made a difference.
+
+        What the log holds is copied into the file, so that the log begins anew.
+        """
+        pages = self._pages("page_count") + _SPARE_PAGES
+        allowed = self._pages("max_page_count")
+        given = self._reserve.give()
+        with contextlib.suppress(sqlite3.Error):
+            self._writing.execute(f"PRAGMA max_page_count = {pages}")
+            self._writing.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        return given or pages > allowed
+
+    def _look(self) -> None:
+        """Fill the reserve, and see whether disk and file have room; a file that is locked is looked at later."""
+        with contextlib.suppress(sqlite3.Error):
+            page_size = self._pages("page_size")
+            limit = self._size_limit // page_size
+            self._writing.execute(f"PRAGMA max_page_count = {limit}")
+            used = self._pages("page_count") - self._pages("freelist_count")
+            room = min(ROOM, self._size_limit // 4) // page_size
+            self._fill(full=not self._reserve.take() or used + room > limit)
+
+    def _fill(self, *, full: bool) -> None:
+        """Note whether the store is full; a line in the log when that changes."""
+        if full and not self._full:
+            _log.warning(_FULL)
+        if self._full and not full:
+            _log.info("the store has room again")
+        self._full = full
+
+    def _pages(self, pragma: str) -> int:
+        """A number that SQLite keeps about the file."""
+        return int(self._writing.execute(f"PRAGMA {pragma}").fetchone()[0])
 
     def _committed(self, changes: Sequence[_PendingChange]) -> list[Outcome]:
         """Make the changes in one transaction; returns when they are on the disk. Raises what prevented that."""
@@ -198,8 +288,10 @@ class SqliteStore:
         except msgspec.MsgspecError as error:
             return StorageError(f"the store cannot be read: {error}")
         key = (*_key(pending.group), pending.name)
-        if after is not None:
-            self._writing.execute(_WRITE, (*key, _ENCODE(after)))
+        body = b"" if after is None else _ENCODE(after)
+        pending.shrinks = stored is not None and len(body) < len(_ENCODE(stored))
+        if body:
+            self._writing.execute(_WRITE, (*key, body))
         elif stored is not None:
             self._writing.execute(_DELETE, key)
         return after
@@ -267,12 +359,6 @@ def _deliver(changes: Sequence[_PendingChange], outcomes: Sequence[Outcome]) -> 
             pending.done.set_exception(outcome)
         else:
             pending.done.set_result(outcome)
-
-
-def _storage_error(error: sqlite3.Error) -> StorageError:
-    if error.sqlite_errorname == "SQLITE_FULL":
-        return StorageError("the store is full: delete what is not needed any more", status=_FULL_STATUS)
-    return StorageError(f"the change may not have been stored: {error}")
 
 
 def _token_of(name: str) -> str:

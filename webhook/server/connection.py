@@ -1,8 +1,8 @@
 """The connections of one port: time-outs and limits on everything that a client can leave unfinished.
 
-aiohttp parses requests and writes responses; this module ends connections that are too slow, hold too many unread
-answers, or are too many, and counts each by its cause. A request that has arrived completely on an idle connection is
-offered to an :data:`InlineHandler` first, whose answer is written at once: aiohttp would start a task for the request.
+aiohttp parses requests and writes responses (``http_protocol``); this module ends connections that are too slow, hold
+too many unread answers, or are too many, and counts each by its cause. A request that has arrived completely on an idle
+connection is offered to an :data:`InlineHandler` first, whose answer is written at once.
 """
 
 import asyncio
@@ -12,10 +12,11 @@ from collections.abc import Awaitable, Callable
 from time import perf_counter
 from typing import Any, cast
 
-from aiohttp import HttpVersion11, StreamReader, web
+from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
 
 from webhook.server.fair_queue import ClientFlows, FairQueue
+from webhook.server.http_protocol import HttpProtocol, familiar
 from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
 from webhook.server.replies import HttpFault, failure
@@ -35,7 +36,7 @@ Returns all bytes of the response, or ``None``: then the :data:`Handler` answers
 _log = logging.getLogger(__name__)
 
 
-class ClientConnection(web.RequestHandler):
+class ClientConnection(HttpProtocol):
     """One client's connection, which keeps the times since which its client owes something (``perf_counter`` seconds).
 
     * ``handshake``: the task of the TLS handshake, until that is done.
@@ -63,9 +64,8 @@ class ClientConnection(web.RequestHandler):
         loop: asyncio.AbstractEventLoop,
         **bounds: Any,  # noqa: ANN401 -- aiohttp's own keywords
     ) -> None:
-        super().__init__(connections, loop=loop, **bounds)
+        super().__init__(connections, loop=loop, familiar=connections.familiar, **bounds)
         self._all = connections
-        self._msg_queue_resume_size = 0  # aiohttp's attribute: reads no further request while a request waits
         self._unparsed = 0
         self.flows = flows
         self.opened = self.arrived = self.stalled = self.receiving = 0.0
@@ -92,61 +92,39 @@ class ClientConnection(web.RequestHandler):
         """Note when a request's first byte came, then parse. Requests sent ahead of an answer are left unread."""
         if not self.arrived:
             self.arrived = perf_counter()
-        waiter = self._waiter
-        if waiter is None or waiter.done():  # a request is being answered
-            self._parse(data)
-        else:
-            self._waiter = None  # aiohttp's attribute: its result starts the task for a request
-            try:
-                self._parse(data)
-            finally:
-                self._waiter = waiter
-            if self._messages and self._answered_inline():
-                return
-            if self._messages and not waiter.done():
-                waiter.set_result(None)
+        if self.parse(data):
+            self.headed = True
+            if not self._answered_inline():
+                self.hand_over()
+            return
+        self.headed = self.headed or self.ahead
         if self.busy:
-            if self._messages and not self._buffer_paused:
-                self._pause_reading_for_buffer()
-        elif not self.headed:
+            self.hold_back()
+        elif self.familiar and not self.headed:
             self._unparsed += len(data)
             if self._unparsed > self._all.limits.header:
                 self._all.end(self, "capacity")
 
-    def _parse(self, data: bytes) -> None:
-        """Have aiohttp parse what has arrived."""
-        super().data_received(data)
-        self.headed = self.headed or bool(self._messages)
-
     def _answered_inline(self) -> bool:
         """Whether the inline handler has answered the request that has arrived, the only one on this connection."""
-        inline, parser, transport = self._all.inline, self._parser, self.transport
-        message, payload = self._messages[0]
-        if inline is None or parser is None or transport is None or self.writing_paused or self._all.draining:
+        inline, transport = self._all.inline, self.transport
+        if inline is None or transport is None or self._all.draining:
             return False
-        if len(self._messages) > 1 or not payload.is_eof():
-            return False
-        if not isinstance(message, RawRequestMessage) or message.should_close or message.version != HttpVersion11:
+        request = self.complete_request()
+        if request is None:
             return False
         try:
-            answer = inline(self, message, payload, self.arrived)
+            answer = inline(self, *request, self.arrived)
         except Exception as failure:  # noqa: BLE001 -- raised again where aiohttp makes an answer of it
             self.begun = failure
             return False
         if answer is None:
             return False
-        self._messages.popleft()
-        parser.message_consumed()
-        self._next_keepalive_close_time = self._loop.time() + self._keepalive_timeout
+        self.take()
         self.begin()
         self.end()
         transport.write(answer)
         return True
-
-    def resume_reading(self, resume_parser: bool = True) -> None:  # noqa: FBT001, FBT002 -- aiohttp's signature
-        """Read on, if reading was paused: aiohttp calls this method for every piece of a body that is taken."""
-        if self._reading_paused:
-            super().resume_reading(resume_parser)
 
     def pause_writing(self) -> None:
         """The client does not read its answers: it owes that from now on."""
@@ -176,7 +154,7 @@ class ClientConnection(web.RequestHandler):
         """The answer to the request is known; bytes that arrive from now on belong to another request."""
         self.arrived = self.receiving = 0.0
         self.busy = False
-        self.headed = bool(self._messages)  # of requests that were sent ahead
+        self.headed = self.ahead
 
     def owes_since(self) -> float:
         """Since when the client owes a header, or the reading of an answer; infinity if it owes neither."""
@@ -186,10 +164,6 @@ class ClientConnection(web.RequestHandler):
         """Whether a request is under way, or expected because the connection was opened a moment ago."""
         fresh = now - self.opened < self._all.limits.farewell_seconds
         return self.busy or fresh or self.arrived > 0 or self.handshake is not None
-
-    def close_unread(self) -> None:
-        """Close the connection after the next answer, without reading the rest of what the client sends."""
-        self._lingering_time = 0.0
 
     def abort(self) -> None:
         """End the connection, or its handshake, at once, without TLS closure."""
@@ -230,17 +204,18 @@ class Connections(web.Server):
         *,
         refuse: FaultReply = failure,
     ) -> None:
-        super().__init__(
-            self._serve,
-            access_log=None,
-            auto_decompress=False,
-            keepalive_timeout=limits.keep_alive_seconds,
-            lingering_time=limits.farewell_seconds,
-            max_field_size=limits.header_line,
-            max_headers=limits.header_fields,
-            max_line_size=limits.header_line,
-            read_bufsize=limits.read_ahead,
-        )
+        super().__init__(self._serve)
+        self._bounds = {
+            "access_log": None,
+            "auto_decompress": False,
+            "keepalive_timeout": limits.keep_alive_seconds,
+            "lingering_time": limits.farewell_seconds,
+            "max_field_size": limits.header_line,
+            "max_headers": limits.header_fields,
+            "max_line_size": limits.header_line,
+            "read_bufsize": limits.read_ahead,
+        }
+        self.familiar = familiar()
         self._answer = handler
         self.inline = inline
         self.refuse = refuse
@@ -253,7 +228,8 @@ class Connections(web.Server):
 
     def accept(self, address: str) -> ClientConnection:
         """A new connection from that address; it counts as open from now on."""
-        connection = ClientConnection(self, self._queue.client(address), loop=self._loop, **self._kwargs)
+        loop = asyncio.get_running_loop()
+        connection = ClientConnection(self, self._queue.client(address), loop=loop, **self._bounds)
         self.open.add(connection)
         return connection
 

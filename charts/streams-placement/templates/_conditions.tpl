@@ -47,9 +47,9 @@ request.operation != 'UPDATE'
 !object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind in ['Deployment', 'CronJob']) || !(request.userInfo.username == 'system:kube-controller-manager' || request.userInfo.username.startsWith('system:serviceaccount:kube-system:'))
 {{- end -}}
 
-{{/* The API server's image of a static pod, which nobody schedules. */}}
+{{/* The API server's image of a static pod, which nobody schedules. Anybody can write the annotation; only kubelets are believed. */}}
 {{- define "streams-placement.isMirror" -}}
-'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({})
+'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}) && 'system:nodes' in request.userInfo.?groups.orValue([])
 {{- end -}}
 {{- define "streams-placement.notMirror" -}}
 !({{ include "streams-placement.isMirror" . }})
@@ -70,9 +70,9 @@ request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-cont
 {{ include "streams-placement.template" . }} || {{ include "streams-placement.templates" . }}.exists(p, p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }}))
 {{- end -}}
 
-{{/* New pods of which a policy refuses some: they ask and were not seen, or tolerate that taint. */}}
+{{/* New pods of which a policy refuses some: the controller makes them, they ask and were not seen, or tolerate that taint. */}}
 {{- define "streams-placement.unseenOrTolerates" -}}
-({{ include "streams-placement.optedIn" . }}) ? {{ include "streams-placement.leftAlone" . }} || !({{ include "streams-placement.seen" . }}) : {{ include "streams-placement.tolerates" . }} && !({{ include "streams-placement.leftAlone" . }}) && !({{ include "streams-placement.ofDaemonSet" . }})
+{{ include "streams-placement.theJobController" . }} || (({{ include "streams-placement.optedIn" . }}) ? {{ include "streams-placement.leftAlone" . }} || !({{ include "streams-placement.seen" . }}) : {{ include "streams-placement.tolerates" . }} && !({{ include "streams-placement.leftAlone" . }}) && !({{ include "streams-placement.ofDaemonSet" . }}))
 {{- end -}}
 
 {{/* Updates that a policy looks at: of all others, such as those of statuses, nothing but this is evaluated. */}}
@@ -157,6 +157,49 @@ request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObjec
 {{- $account := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "streams-placement.fullname" .) -}}
 request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-release']
 {{- end -}}
+{{/* The account that makes pods of processing elements. */}}
+{{- define "streams-placement.theJobController" -}}
+request.userInfo.username == 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
+{{- end -}}
+
+{{/* Whether an object is a pod of a processing element: o is it. */}}
+{{- define "streams-placement.ofElement" -}}
+has(o.metadata.ownerReferences) && size(o.metadata.ownerReferences) == 1 && o.metadata.ownerReferences[0].kind == 'ProcessingElement' && o.metadata.ownerReferences[0].apiVersion == 'streams.ibm.com/v1' && o.metadata.ownerReferences[0].?controller.orValue(false) && 'streams.ibm.com/job' in o.metadata.?labels.orValue({}) && o.metadata.?labels[?'streams.ibm.com/pe'].orValue('') == o.metadata.ownerReferences[0].name
+{{- end -}}
+
+{{/* The nodes that pools may use, in CEL: the text of a label selector, whose syntax checks.yaml has seen. */}}
+{{- define "streams-placement.poolable" -}}
+{{- $found := list }}
+{{- range regexFindAll "[^,(]+([(][^)]*[)])?[^,(]*" .Values.settings.poolableNodes -1 }}
+{{- $part := trim . }}
+{{- if $part }}
+{{- $key := regexFind "[A-Za-z0-9][-A-Za-z0-9_./]*" $part }}
+{{- $rest := regexReplaceAll "^!?\\s*[A-Za-z0-9][-A-Za-z0-9_./]*\\s*" $part "" }}
+{{- $value := regexReplaceAll "^(==?|!=|[<>])\\s*" $rest "" | trim }}
+{{- $has := printf "'%s' in variables.labels" $key }}
+{{- $label := printf "variables.labels['%s']" $key }}
+{{- if hasPrefix "!" $part }}
+{{- $found = append $found (printf "!(%s)" $has) }}
+{{- else if not $rest }}
+{{- $found = append $found $has }}
+{{- else if hasPrefix "!=" $rest }}
+{{- $found = append $found (printf "!(%s && %s == '%s')" $has $label $value) }}
+{{- else if hasPrefix "=" $rest }}
+{{- $found = append $found (printf "%s && %s == '%s'" $has $label $value) }}
+{{- else if or (hasPrefix "<" $rest) (hasPrefix ">" $rest) }}
+{{- $found = append $found (printf "%s && %s.matches('^-?[0-9]{1,18}$') && int(%s) %s %s" $has $label $label (substr 0 1 $rest) $value) }}
+{{- else }}
+{{- $values := list }}
+{{- range regexFind "[(].*[)]" $rest | trimPrefix "(" | trimSuffix ")" | splitList "," }}
+{{- $values = append $values (trim . | squote) }}
+{{- end }}
+{{- $in := printf "%s && %s in [%s]" $has $label (join ", " $values) }}
+{{- $found = append $found (hasPrefix "notin" $rest | ternary (printf "!(%s)" $in) $in) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- if $found }}({{ join ") && (" $found }}){{ else }}true{{ end }}
+{{- end -}}
 {{- define "streams-placement.notTheController" -}}
 !({{ include "streams-placement.theController" . }})
 {{- end -}}
@@ -188,6 +231,9 @@ request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.w
 {{/* Words of policies about pods that are those about workloads, too. */}}
 {{- define "streams-placement.unseen" -}}
 'this pod asks for hosts, but the webhook of streams-placement has not seen it: '
+{{- end -}}
+{{- define "streams-placement.onlyElements" -}}
+the controller of Jobs makes pods of ProcessingElements, outside of namespaces that are left alone, and no others
 {{- end -}}
 {{- define "streams-placement.elsewhere" -}}
 'namespace ' + request.namespace + ' is left alone, use another one'

@@ -81,7 +81,7 @@ def webhooks(*names: str, bundle: str | None = None) -> Object:
     return {"webhooks": [{"name": name, "clientConfig": dict(client), "failurePolicy": "Fail"} for name in names]}
 
 
-async def until(ask: Callable[[], object], seconds: float = 15.0) -> None:
+async def until(ask: Callable[[], object], seconds: float = 60.0) -> None:
     """Wait for a fact."""
     async with asyncio.timeout(seconds):
         while not ask():  # noqa: ASYNC110 - the fact is another program's, which sets no event of ours

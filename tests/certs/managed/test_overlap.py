@@ -25,6 +25,9 @@ from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import SHORT_PROPAGATION, decide
 from tests.certs.managed.rotation_samples import holding, terms
 from tests.certs.samples import NOW
+from tests.example_count import examples
+
+pytestmark = pytest.mark.examples
 
 T = TypeVar("T")
 
@@ -218,9 +221,7 @@ class Hasty(Cluster):
 def test_no_admission_fails(machine: type[Cluster]) -> None:
     run_state_machine_as_test(
         machine,
-        settings=settings(
-            max_examples=60, stateful_step_count=60, deadline=None, suppress_health_check=list(HealthCheck)
-        ),
+        settings=settings(examples(60), stateful_step_count=60, suppress_health_check=list(HealthCheck)),
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import msgspec
 import pytest
 from aiohttp import web
 
@@ -175,6 +176,16 @@ async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body
     server.answers["nodes", "list"].append(lambda: web.Response(text=body))
     async with WatchedCluster().running() as watched:
         assert ([*watched.sink.nodes], watched.failures) == (["node-a"], [f"nodes: {text}"])
+
+
+async def test_an_object_that_is_nested_too_deeply_hides_no_others(server: ApiServer) -> None:
+    nodes(server, "node-a")
+    deep = b'{"metadata":{"name":"node-x"},"spec":{"x":' + b"[" * 5000 + b"]" * 5000 + b"}}"
+    whole = msgspec.json.encode({"metadata": {"name": "node-b"}})
+    body = b'{"metadata":{"resourceVersion":"7"},"items":[' + deep + b"," + whole + b"]}"
+    server.answers["nodes", "list"].append(lambda: web.Response(body=body))
+    async with WatchedCluster().running() as watched:
+        assert ([*watched.sink.nodes], watched.failures) == (["node-x", "node-b"], [])
 
 
 async def test_a_page_has_an_end(server: ApiServer) -> None:

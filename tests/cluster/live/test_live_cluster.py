@@ -11,7 +11,7 @@ from kubeapi.client.errors import ApiError
 from tests.apiserver.paths import PATHS
 from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
-from tests.cluster.objects import Recorder, intent, job, namespace, node, pod, pool
+from tests.cluster.objects import Recorder, device_class, intent, job, namespace, node, pod, pool
 from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.backoff import Pace
@@ -28,7 +28,9 @@ async def test_before_it_runs_nothing_is_known() -> None:
         False,
         (
             "the cluster is not read yet: nodes: being listed; pods: being listed; streamshostpools: being listed; "
-            "streamsjobs: being listed; streamshpaintents: being listed; namespaces: being listed"
+            "streamsjobs: being listed; streamshpaintents: being listed; namespaces: being listed; "
+            "deviceclasses: being listed; "
+            "limitranges: being listed; runtimeclasses: being listed; priorityclasses: being listed"
         ),
     )
 
@@ -84,9 +86,13 @@ async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
     server.store("streamsjobs", job())
     server.store("streamshpaintents", intent())
     server.store("namespaces", namespace())
+    server.store("deviceclasses", device_class())
     async with WatchedCluster().running() as watched:
         assert [str(told) for told in watched.told] == [
-            "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace; 0 finished, 0 skipped, 0 ignored"
+            (
+                "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace, 1 DeviceClass; 0 finished, 0 skipped, "
+                "0 ignored"
+            )
         ]
 
 

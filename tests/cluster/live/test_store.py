@@ -6,8 +6,21 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tests.cluster.objects import Recorder, consumer, intent, namespace, node, pod, pool
-from webhook.cluster.objects.kinds import INTENTS, JOBS, KINDS, NAMESPACES, NODES, PODS, POOLS, AnyKind
+from tests.cluster.objects import Recorder, consumer, intent, limit_range, namespace, node, pod, pool
+from webhook.cluster.objects.kinds import (
+    DEVICE_CLASSES,
+    INTENTS,
+    JOBS,
+    KINDS,
+    LIMIT_RANGES,
+    NAMESPACES,
+    NODES,
+    PODS,
+    POOLS,
+    PRIORITY_CLASSES,
+    RUNTIME_CLASSES,
+    AnyKind,
+)
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
 from webhook.cluster.watch.store import Store
 from webhook.placement.inventory.objects import Node
@@ -239,6 +252,13 @@ def test_an_intent_can_be_removed() -> None:
     assert [*kept.sink.intents.found] == [("edge", "b")]
 
 
+def test_a_limit_range_can_be_removed() -> None:
+    kept = StoreWithSink(LIMIT_RANGES)
+    kept.put(limit_range("a"), limit_range("b"))
+    kept.store.remove("default/a")
+    assert [*kept.sink.pod_defaults.limit_ranges] == [("default", "b")]
+
+
 def test_what_is_wrong_in_an_intent_is_told_and_it_stays() -> None:
     kept = StoreWithSink(INTENTS)
     kept.put(intent(consumer({"name": "cpu"})))
@@ -273,11 +293,28 @@ def test_a_namespace_that_loses_its_label_leaves_the_sink() -> None:
             INTENTS, "/apis/streams.ibm.com/v1/streamshpaintents", "streamshpaintents.streams.ibm.com", id="HPAIntent"
         ),
         pytest.param(NAMESPACES, "/api/v1/namespaces", "namespaces", id="Namespace"),
+        pytest.param(
+            DEVICE_CLASSES,
+            "/apis/resource.k8s.io/v1/deviceclasses",
+            "deviceclasses.resource.k8s.io",
+            id="DeviceClass",
+        ),
+        pytest.param(LIMIT_RANGES, "/api/v1/limitranges", "limitranges", id="LimitRange"),
+        pytest.param(
+            RUNTIME_CLASSES, "/apis/node.k8s.io/v1/runtimeclasses", "runtimeclasses.node.k8s.io", id="RuntimeClass"
+        ),
+        pytest.param(
+            PRIORITY_CLASSES,
+            "/apis/scheduling.k8s.io/v1/priorityclasses",
+            "priorityclasses.scheduling.k8s.io",
+            id="PriorityClass",
+        ),
     ],
 )
 def test_a_kind_knows_where_the_api_server_has_it(kind: AnyKind, path: str, resource: str) -> None:
     assert (kind.path, kind.full_resource) == (path, resource)
 
 
-def test_six_kinds_are_needed() -> None:
-    assert KINDS == (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)
+def test_ten_kinds_are_needed() -> None:
+    own = NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES
+    assert (*own, DEVICE_CLASSES, LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES) == KINDS

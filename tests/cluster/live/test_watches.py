@@ -189,6 +189,15 @@ async def test_after_an_unreadable_event_everything_is_listed_again(server: ApiS
         assert watched.failures == [f"nodes: an event cannot be read: {text}"]
 
 
+async def test_an_event_of_an_object_that_is_nested_too_deeply_is_one_like_others(server: ApiServer) -> None:
+    async with WatchedCluster().running() as watched:
+        await watching(server, "nodes")
+        deep = b'{"metadata":{"name":"node-x","resourceVersion":"99"},"x":' + b"[" * 5000 + b"]" * 5000 + b"}"
+        server.send("nodes", b'{"type":"ADDED","object":' + deep + b"}\n")
+        await until(lambda: watched.sink.nodes)
+        assert ([*watched.sink.nodes], watched.failures) == (["node-x"], [])
+
+
 async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer) -> None:
     server.store("nodes", node("node-a"))
     async with WatchedCluster().running() as watched:

@@ -266,7 +266,7 @@ class JobHistory:
         return candidate
 
     def _refuse(self, path: str) -> None:
-        if self._quota and path.endswith("/pods"):
+        if self._quota and path.endswith("/pods?fieldValidation=Strict"):
             raise ApiError(Cause.FORBIDDEN, "the API server answers 403: exceeded quota")
 
     def leader_dies(self) -> None:

@@ -14,6 +14,7 @@ from tests.controller.controller_process import FaultyApi, RecordedEvents
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
+from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.satisfiable_review import SatisfiableReview
@@ -30,6 +31,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.names import owned_by
+from webhook.placement.jobs.planned_launch import UNPLANNED
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
 
@@ -52,10 +54,11 @@ class Passes:
         jobs = JobReports(self.line, self.store, self.events, self.now)
         watched = ObservedInventory(Inventory())
         watched.set_node(node("node-a"))
-        steering = Steering(self.store, watched.inventory)
-        self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
         judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, self.now))
-        self.review = SatisfiableReview(watched, self.store, judge, jobs, self.now)
+        self.plans = LaunchPlans(self.line, watched, self.store, judge, jobs, (self.now, self.now))
+        steering = Steering(lambda _: UNPLANNED, watched.inventory)
+        self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
+        self.review = SatisfiableReview(watched, self.store, judge, jobs, self.plans, self.now)
         self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, judge, self.now)
         job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
         self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})
@@ -258,3 +261,21 @@ async def test_a_job_that_is_gone_before_its_turn_is_not_judged(passes: Passes) 
     before = passes.line.requests
     assert await passes.review.look(("default", "gone")) is None
     assert passes.line.requests == before
+
+
+async def test_a_pod_whose_creation_was_not_answered_is_found_by_its_name(passes: Passes) -> None:
+    """The watch has not brought it either, and it is nobody else's."""
+    passes.watch()
+
+    def refuse(path: str) -> None:
+        if "/pods" in path:
+            raise ApiError(Cause.UNREACHABLE, "no")
+
+    passes.line.after = refuse
+    with pytest.raises(ApiError, match="^no$"):
+        await passes.elements.reconcile(NAME)
+    passes.line.after = lambda _: None
+    assert passes.pods == ["pe-0-1"]
+    await passes.elements.reconcile(NAME)
+    assert passes.pods == ["pe-0-1"]
+    assert passes.kube.objects[PE]["status"]["podUID"] == passes.kube.objects[pod_path("pe-0-1")]["metadata"]["uid"]

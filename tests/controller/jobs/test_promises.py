@@ -33,17 +33,28 @@ def plan_of(cluster: JobCluster, name: str = "parallel") -> dict[str, str]:
 async def test_a_job_is_promised_nodes_before_anything_is_made(cluster: JobCluster) -> None:
     cluster.binds = lambda _: ""
     cluster.job(
-        hostPools=[{"name": "P", "size": 2}, {"name": "Any"}],
-        processingElements=[{"operators": [{"name": "A", "placement": "host(P)"}]}, *apart(1)],
+        hostPools=[{"name": "P", "size": 2}, {"name": "Any", "tags": ["x"]}],
+        processingElements=[
+            {"operators": [{"name": "A", "placement": "host(P)"}]},
+            *apart(1),
+            {"operators": [{"name": "B", "placement": "host(Any)"}]},
+        ],
     )
+    for node in range(3):
+        cluster.kube.change(node_path(f"node-{node}"), {"metadata": {"labels": {"streams.ibm.com/hostpool": "x"}}})
     await cluster.lead()
     plan = cluster.status()["plan"]
-    assert set(plan_of(cluster)) == {"parallel-0", "parallel-1"}
+    assert set(plan_of(cluster)) == {"parallel-0", "parallel-1", "parallel-2"}
+    assert plan["required"] == ["parallel-0"]
+    here = {"matchFields": [{"key": "metadata.name", "operator": "In", "values": [plan_of(cluster)["parallel-0"]]}]}
+    by_node = {at: cluster.pod(f"parallel-{at}-1")["spec"]["affinity"]["nodeAffinity"] for at in range(3)}
+    required = {at: found.get("requiredDuringSchedulingIgnoredDuringExecution") for at, found in by_node.items()}
+    assert required == {0: {"nodeSelectorTerms": [here]}, 1: None, 2: None}
     assert plan["judgedAt"].startswith("20")
     assert [(pool["name"], len(pool["hosts"])) for pool in plan["pools"]] == [("parallel-p", 2)]
     assert plan_of(cluster)["parallel-0"] in plan["pools"][0]["hosts"]
     assert cluster.condition(cluster.found(), "Satisfiable") == (
-        "True", "Satisfiable", "2 processing elements can run at the same time",
+        "True", "Satisfiable", "3 processing elements can run at the same time",
     )  # fmt: skip
     assert [host["name"] for host in cluster.pool("parallel-p")["status"]["hosts"]] == plan["pools"][0]["hosts"]
 
@@ -168,7 +179,7 @@ async def test_a_job_that_cannot_be_read_any_more_keeps_nothing(cluster: JobClus
 @pytest.mark.parametrize("end", ["deleted", "bound", "refused"])
 async def test_room_is_kept_until_the_pod_has_a_node_or_cannot_have_one(cluster: JobCluster, end: str) -> None:
     def refuse(path: str) -> None:
-        if path.endswith("/pods") and end == "refused":
+        if path.endswith("/pods?fieldValidation=Strict") and end == "refused":
             raise ApiError(Cause.FORBIDDEN, "exceeded quota: pods")
 
     cluster.binds = lambda _: "node-0" if end == "bound" else ""
@@ -228,13 +239,13 @@ async def test_it_outweighs_what_the_pod_itself_prefers(cluster: JobCluster) -> 
     assert [term["weight"] for term in terms[2:]] == [100, 100]
 
 
-async def test_a_pod_that_follows_a_failure_is_not_steered(cluster: JobCluster) -> None:
+async def test_a_pod_that_follows_a_failure_is_steered_as_well(cluster: JobCluster) -> None:
     cluster.job(processingElement={"restartFailedPod": True}, processingElements=[{}])
     await cluster.lead()
     cluster.ends("parallel-0-1", 1)
     await cluster.wait(60)
-    assert cluster.pods[-1] != "parallel-0-1"
-    assert "affinity" not in cluster.pod(cluster.pods[-1])["spec"]
+    assert cluster.pods == ["parallel-0-2"]
+    assert plan_of(cluster)["parallel-0"] in str(cluster.pod("parallel-0-2")["spec"]["affinity"])
 
 
 async def test_nobody_is_steered_to_a_node_that_is_gone(cluster: JobCluster) -> None:

@@ -1,7 +1,6 @@
 """Whatever happens to Jobs and their controllers: an element has one pod, an end counts once, and all ends well."""
 
 import asyncio
-import os
 
 import pytest
 
@@ -10,11 +9,14 @@ from tests.controller.convergence import marks_of
 from tests.controller.jobs.job_safety import JobSafetyMonitor, at_rest
 from tests.controller.jobs.random_job_history import JobHistory
 from tests.controller.virtual_time import VirtualTimeLoop
+from tests.example_count import some_of
 
-BATCH = 20
+pytestmark = pytest.mark.examples
+
+BATCH = 10
 """Histories of one test."""
 
-BATCHES = int(os.environ.get("JOB_HISTORIES", "200")) // BATCH
+HISTORIES = some_of(200)
 
 LONG = 900.0
 """Seconds in which everything is put right: submissions that time out, and back-offs of five minutes."""
@@ -57,9 +59,9 @@ def telling(history: JobHistory, violations: object) -> str:
     return "\n".join([*history.story, *(map(str, violations if isinstance(violations, list) else [violations]))])
 
 
-@pytest.mark.parametrize("batch", range(BATCHES))
-def test_all_is_well_in_the_end(batch: int) -> None:
-    for seed in range(batch * BATCH, (batch + 1) * BATCH):
+@pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
+def test_all_is_well_in_the_end(first: int) -> None:
+    for seed in range(first, min(first + BATCH, HISTORIES)):
         loop = VirtualTimeLoop()
         try:
             loop.run_until_complete(lived(seed))

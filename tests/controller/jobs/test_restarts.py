@@ -107,7 +107,7 @@ async def test_a_pod_that_is_refused_is_tried_again(cluster: JobCluster, cause: 
     await cluster.lead(0)
 
     def refuse(path: str) -> None:
-        if path.endswith("/pods"):
+        if path.endswith("/pods?fieldValidation=Strict"):
             raise ApiError(cause, "exceeded quota: pods")
 
     cluster.candidate.line.before = refuse
@@ -128,7 +128,7 @@ async def test_a_refusal_in_ever_other_words_is_not_tried_at_once(cluster: JobCl
     tries: list[str] = []
 
     def refuse(path: str) -> None:
-        if path.endswith("/pods"):
+        if path.endswith("/pods?fieldValidation=Strict"):
             tries.append(path)
             raise ApiError(Cause.FORBIDDEN, f"no, for the {len(tries)}th time")
 
@@ -240,7 +240,9 @@ async def test_a_pod_that_a_dead_controller_made_is_found_though_the_watch_is_la
     """The element's status does not say that the pod was created, and somebody asks for another launch."""
     cluster.job(processingElements=[{}])
     await cluster.lead(0)
-    cluster.candidate.line.after = lambda path: path.endswith("/pods") and setattr(cluster.candidate.line, "ends", 0)
+    cluster.candidate.line.after = lambda path: (
+        path.endswith("/pods?fieldValidation=Strict") and setattr(cluster.candidate.line, "ends", 0)
+    )
     await cluster.wait(2)
     assert (cluster.pods, cluster.element_status()) == (["parallel-0-1"], {})
     cluster.kube.change(element_path("parallel-0"), {"spec": {"launchCount": 5}})

@@ -44,6 +44,14 @@ def test_a_pod_that_says_another_element_leaves_the_first() -> None:
     assert (list(store.pods_of(("team", "one"))), len(list(store.pods_of(("team", "two"))))) == ([], 1)
 
 
+def test_a_pod_whose_element_is_gone_is_not_remembered() -> None:
+    store, heard = JobStore(), list[object]()
+    store.on_pod.append(lambda _, after: heard.append(after))
+    store.put_pod(pod())
+    store.drop_pod("u")
+    assert (heard, store.gone(("team", "pe"))) == ([pod(), None], None)
+
+
 def test_what_is_not_there_can_go() -> None:
     store = JobStore()
     store.drop_pod("nobody")
@@ -164,3 +172,38 @@ def test_only_what_an_api_server_sends_is_read() -> None:
 
 def test_a_pod_keeps_what_was_said_of_it() -> None:
     assert replace(pod(phase="Running"), uid="v") == pod(uid="v", phase="Running")
+
+
+def test_two_writes_at_a_time_hide_no_change_of_others() -> None:
+    heard = Heard()
+    with heard.records.writing(("team", "pe")):
+        with heard.records.writing(("team", "pe")):
+            heard.records.put(element(2))
+            heard.records.learn(element(2))
+        assert heard.news == []
+        heard.records.put(element(3, launchCount=2))
+    assert heard.news == [3]
+
+
+def test_a_state_from_before_an_answer_is_old() -> None:
+    """A cache of an API server behind brings it."""
+    heard = Heard()
+    with heard.records.writing(("team", "pe")):
+        heard.records.learn(element(3))
+    heard.records.put(element(2))
+    assert (heard.all, heard.news, heard.records.all["team", "pe"].version) == ([3], [], 3)
+
+
+def test_of_an_object_that_is_gone_nothing_is_corrected() -> None:
+    heard = Heard()
+    heard.records.drop(("team", "pe"))
+    heard.records.correct(element(2))
+    assert (heard.all, heard.records.all) == ([0], {})
+
+
+def test_a_pod_that_has_not_changed_is_no_news() -> None:
+    store, heard = JobStore(), list[object]()
+    store.on_pod.append(lambda _, after: heard.append(after))
+    store.put_pod(pod())
+    store.put_pod(pod())
+    assert heard == [pod()]

@@ -62,7 +62,10 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
         "spec.consumers: Too many: 65",
     ),
     "65 requirements": (of(*[CPU] * 65), "spec.consumers[0].requirements: Too many: 65"),
-    "no workload": ({"consumers": [{"name": "x"}]}, "spec.consumers[0].consumer: Required value"),
+    "no workload": (
+        {"consumers": [{"name": "x"}]},
+        "spec.consumers[0]: Required value: must name a workload: consumer, or apiVersion, kind and name",
+    ),
     "half a workload": (of(workload={"kind": "Deployment", "name": "x"}), "consumer.apiVersion: Required value"),
     "a workload without a name": (of(workload={**WORKLOAD, "name": ""}), "consumer.name: Invalid value"),
     "neither an amount nor a value": (
@@ -125,7 +128,7 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
     ),
     "two containers of a consumer": (
         of(workload={**WORKLOAD, "container": "a"}, container="b"),
-        "spec.consumers[0].container: Invalid value: means the same as consumer.container, and must not say something",
+        "spec.consumers[0].consumer: Invalid value: must not say something else than the fields beside it",
     ),
     "two applications": (
         {"app": "a", "appName": "b"},

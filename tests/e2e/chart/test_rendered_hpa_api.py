@@ -54,6 +54,9 @@ def test_it_asks_for_users_unless_there_are_tokens() -> None:
     flag = "--token-file=/etc/streams-placement/tokens/tokens"
     assert [flag in arguments(one) for one in (asked, told)] == [False, True]
     assert ["--authorize" in arguments(one) for one in (asked, told)] == [True, False]
+    audience = "--audience=streams-placement-hpa-api"
+    assert [audience in arguments(one) for one in (asked, told)] == [True, False]
+    assert "--audience=" in arguments(parts(audience=""))
 
 
 def pod(found: dict[str, Object]) -> Object:

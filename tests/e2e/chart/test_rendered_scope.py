@@ -1,6 +1,7 @@
 """For all values of the chart: what is reviewed, by which rules, and what happens while no process answers."""
 
 import itertools
+from typing import Final
 
 import pytest
 
@@ -78,6 +79,10 @@ def test_pods_are_reviewed_again_if_they_were_changed(settings: Values, conditio
     assert [one["name"] for one in hook["matchConditions"]] == conditions
 
 
+OF_OUR_KINDS: Final = ("statuses", "objects", "questions", "authors")
+"""Policies about objects that nobody else has, and about our own accounts."""
+
+
 def test_only_chosen_namespaces_pay() -> None:
     """Except for nodes, which belong to no namespace, and for our own kinds, of which others have none."""
     team = {"key": "team", "operator": "In", "values": ["a", "b"]}
@@ -94,7 +99,8 @@ def test_only_chosen_namespaces_pay() -> None:
         for one in of_kind(objects, "ValidatingAdmissionPolicy")
     }
     inside = ("protected", "bound", "bindings", "created", "templates")
-    assert policies == {**dict.fromkeys(inside, chosen), "nodes": None, "controller": None}
+    outside = ("nodes", "controller", "elements", *OF_OUR_KINDS)
+    assert policies == {**dict.fromkeys(inside, chosen), **dict.fromkeys(outside)}
 
 
 def test_only_pods_are_mutated_and_only_when_they_are_created() -> None:
@@ -247,11 +253,13 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
     refusing = dict.fromkeys(("protected", "bound", "bindings", "created", "templates"), actions)
-    assert chosen == {**refusing, "nodes": ["Warn"], "controller": ["Deny"]}
+    own = {name: ["Deny"] for name in ("controller", "statuses", "objects", "questions")}
+    everywhere = {"elements": ["Deny"]} if mode == "audit" else {}
+    assert chosen == {**refusing, **own, **everywhere, "nodes": ["Warn"], "authors": actions}
 
 
 def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 7)
+    assert (policies, len(policies)) == (bound, 11)

@@ -17,6 +17,9 @@ READABLE: Final = (
     "/nodes",
     "/pods",
     "/namespaces",
+    "/limitranges",
+    "node.k8s.io/runtimeclasses",
+    "scheduling.k8s.io/priorityclasses",
     "streams.ibm.com/streamshostpools",
     "streams.ibm.com/streamsjobs",
     "streams.ibm.com/streamshpaintents",
@@ -72,10 +75,18 @@ def test_the_webhook_reads_and_never_writes(admin: Api, resource: str) -> None:
         ("apps/replicasets", ["get", "list"]),
         ("apps/statefulsets", ["get", "list"]),
         ("batch/jobs", ["get", "list"]),
+        ("/persistentvolumeclaims", ["get"]),
+        ("/persistentvolumes", ["get"]),
+        ("storage.k8s.io/storageclasses", ["list"]),
     ],
 )
-def test_workloads_are_read_when_they_are_needed_and_not_watched(admin: Api, resource: str, verbs: list[str]) -> None:
+def test_what_is_seldom_needed_is_read_then_and_not_watched(admin: Api, resource: str, verbs: list[str]) -> None:
     assert [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)] == verbs
+
+
+def test_device_classes_are_watched_and_never_written(admin: Api) -> None:
+    allowed = [verb for verb in (*READ, *WRITE) if may(admin, verb, "resource.k8s.io/deviceclasses")]
+    assert allowed == ["list", "watch"]
 
 
 @pytest.mark.parametrize("resource", OUT_OF_REACH)

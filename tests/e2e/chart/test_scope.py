@@ -79,6 +79,12 @@ def mirror(name: str) -> Object:
     return asking(name, SPACE, spec=pod_spec(nodeName="node-1"), annotations={"kubernetes.io/config.mirror": "x"})
 
 
+def static(name: str, **metadata: Any) -> Object:
+    """The image of a static pod of node-1, which asks for nothing."""
+    mirrored = {"annotations": {"kubernetes.io/config.mirror": "x"}}
+    return pod(name, SPACE, pod_spec(nodeName="node-1", **EVERYTHING), **mirrored, **metadata)
+
+
 def job(name: str, **annotations: str) -> Object:
     template = {"metadata": {"annotations": annotations}, "spec": pod_spec(restartPolicy="Never")}
     meta = {"name": name, "namespace": SPACE}
@@ -164,6 +170,7 @@ READY: Final = {"status": {"conditions": [{"type": "Probe", "status": "True"}]}}
 # Pods once: what /mutate has sealed is reviewed again only if somebody has changed it since (test_seal.py).
 REVIEWED: Final[dict[str, tuple[Action, int]]] = {
     "a pod that asks": (created(asking("p", SPACE)), 1),
+    "a pod that asks and says that it is a static one": (created(mirror("p")), 1),
     "a pod of a job": (created(pod("p", SPACE, labels={"streams.ibm.com/job": "j"})), 1),
     "a processing element": (created(pod("p", SPACE, labels=PE)), 1),
     "any pod of a namespace that asks": (created(pod("p", INJECTED)), 1),
@@ -224,7 +231,6 @@ LEFT_ALONE: Final[dict[str, Action]] = {
     "a pod of somebody with the right, which tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
     "a pod of somebody with the right, which has a node": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
     "a pod that somebody with the right lets tolerate everything": tolerating_more(),
-    "a mirror pod": created(mirror("p")),
     "a pod of kube-system": created(pod("p", "kube-system", pod_spec(**EVERYTHING))),
     "a pod of kube-system with a node": created(pod("p", "kube-system", pod_spec(nodeName="node-1"))),
     "a pod of our own namespace": created(pod("p", NAMESPACE)),
@@ -298,6 +304,7 @@ OF_TENANTS: Final[dict[str, Action]] = {
     "a pod with a node, which no scheduler sees": created(pod("p", SPACE, pod_spec(nodeName="node-1"))),
     "a pod that tolerates everything": created(pod("p", SPACE, pod_spec(**EVERYTHING))),
     "a pod that he calls a DaemonSet's": created(daemon("p", SPACE)),
+    "a pod with a node that he calls a static one": created(static("p")),
     "a pod that begins to tolerate everything": tolerating_more(),
     "a DaemonSet that tolerates everything": created(daemon_set()),
 }
@@ -321,6 +328,15 @@ MADE: Final[dict[str, Action]] = {
 def test_what_controllers_make_was_asked_about_before(controllers: Api, admin: Api, action: Action) -> None:
     before = reviews(admin)
     action(controllers)
+    assert reviews(admin) == before
+
+
+def test_static_pods_of_a_kubelet_are_left_alone(plane: ControlPlane, admin: Api) -> None:
+    """A kubelet shows each of them as a pod that its node owns."""
+    uid = admin.get("/api/v1/nodes/node-1")["metadata"]["uid"]
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "node-1", "uid": uid, "controller": True}
+    before = reviews(admin)
+    plane.api("node").create(static("static", ownerReferences=[owner]), dryRun="All")
     assert reviews(admin) == before
 
 

@@ -60,9 +60,18 @@ def test_labels_do_not_exempt_a_namespace(admin: Api) -> None:
     assert place(admin.create(asking("p", "exempt", annotations=BOUND), dryRun="All")) == ("node-1", TRUTH)
 
 
-def test_a_static_pod_cannot_be_played(admin: Api) -> None:
-    """Without a node the API server takes none, and a kubelet ends a mirror pod that it did not make."""
-    answer = admin.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", mirror())
+def test_the_annotation_of_static_pods_does_not_exempt_a_pod(admin: Api) -> None:
+    """Anybody may write it; where its pod names a node, it is decided about like others."""
+    stored = mirror()
+    stored["spec"]["nodeName"] = "node-2"
+    answer = admin.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", stored)
+    assert answer.code == 422
+    assert 'admission webhook "pods.placement.streams.ibm.com" denied the request: host("node-1")' in answer.message
+
+
+def test_a_static_pod_without_a_node_is_none(admin: Api) -> None:
+    plain = pod("p", SPACE, annotations={"kubernetes.io/config.mirror": "x"})
+    answer = admin.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", plain)
     assert answer.code == 422
     assert "must set spec.nodeName if mirror pod annotation is set" in answer.message
 

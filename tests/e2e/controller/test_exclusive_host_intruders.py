@@ -55,6 +55,27 @@ def test_a_pod_that_names_the_host_is_refused(user: Api, admin: Api) -> None:
     assert (answer.code, answer.message) == (403, f"{GUARD}spec.nodeName: the node is exclusive to another HostPool")
 
 
+def test_a_pod_that_says_it_is_a_static_one_is_refused(user: Api, admin: Api) -> None:
+    """The annotation of static pods, which any user can write, is believed of kubelets alone."""
+    answer = user.send("POST", PODS, pod("p", SPACE, onto(admin), annotations={"kubernetes.io/config.mirror": "x"}))
+    assert (answer.code, answer.message) == (403, f"{GUARD}spec.nodeName: the node is exclusive to another HostPool")
+
+
+def test_one_that_tolerates_the_taint_is_refused_as_well(user: Api, admin: Api) -> None:
+    spec = pod_spec(nodeName=onto(admin)["nodeName"], tolerations=[OURS])
+    answer = user.send("POST", PODS, pod("p", SPACE, spec, annotations={"kubernetes.io/config.mirror": "x"}))
+    assert answer.code == 403
+
+
+def test_static_pods_of_the_host_itself_are_shown(plane: ControlPlane, admin: Api) -> None:
+    """Whatever they tolerate: a node becomes ready with these."""
+    node = admin.get("/api/v1/nodes/node-1")["metadata"]
+    owner = {"apiVersion": "v1", "kind": "Node", "name": "node-1", "uid": node["uid"], "controller": True}
+    mirrored = {"annotations": {"kubernetes.io/config.mirror": "x"}, "ownerReferences": [owner]}
+    spec = pod_spec(nodeName="node-1", tolerations=[EVERYTHING, OURS])
+    assert plane.api("node").send("POST", f"{PODS}?dryRun=All", pod("static", SPACE, spec, **mirrored)).code == 201
+
+
 def test_a_pod_that_tolerates_the_taint_is_refused(user: Api) -> None:
     answer = user.send("POST", PODS, pod("p", SPACE, pod_spec(tolerations=[OURS])))
     assert answer.code == 403

@@ -6,6 +6,7 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
+from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
@@ -16,7 +17,8 @@ from tests.e2e.workloads import namespace
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with six nodes, which no other tests use: the chart is for a whole cluster."""
-    with ControlPlane(tmp_path_factory.mktemp("jobs")) as running:
+    webhook = f"{NAMESPACE}/{RELEASE}"
+    with ControlPlane(tmp_path_factory.mktemp("jobs"), service_accounts=(webhook,)) as running:
         tagged = {"streams.ibm.com/hostpool": "source"}
         create_nodes(running.admin, [node(f"node-{number}", tagged if number < 3 else {}) for number in range(6)])
         yield running
@@ -27,6 +29,12 @@ def installed(plane: ControlPlane) -> Iterator[Kubelet]:
     """The chart as it is by default."""
     with installation.installed(plane) as running:
         yield running
+
+
+@pytest.fixture(scope="package")
+def admin_of_plane(plane: ControlPlane, installed: Kubelet) -> Api:  # noqa: ARG001 -- after it
+    """For fixtures of a whole module."""
+    return plane.admin
 
 
 @pytest.fixture

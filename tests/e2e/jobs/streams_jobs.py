@@ -124,4 +124,4 @@ class Jobs:
 
 def conditions(found: Object) -> Mapping[str, Object]:
     """The conditions of an object by type."""
-    return {one["type"]: one for one in found["status"].get("conditions", ())}
+    return {one["type"]: one for one in found.get("status", {}).get("conditions", ())}

@@ -21,7 +21,7 @@ composite Main {
   graph
     stream<int32 i> First = Beacon() { config placement: host(Source), hostExlocation("apart"); }
     stream<int32 i> Second = Functor(First) { config placement: host(Source), hostExlocation("apart"); }
-    () as Third = Sink(Second) { config placement: %s; }
+    () as Third = FileSink(Second) { config placement: %s; }
   config hostPool: Source = createPool({tags = ["source"]}, Sys.Shared);
 }
 """
@@ -48,7 +48,7 @@ def test_a_program_runs_as_its_rules_say(plane: ControlPlane, jobs: Jobs, tmp_pa
 def test_a_program_whose_rules_cannot_hold_is_refused(plane: ControlPlane, jobs: Jobs, tmp_path: Path) -> None:
     """Four operators are apart, and their pool has three hosts."""
     apart = 'host(Source), hostExlocation("apart")'
-    program = PROGRAM.replace("graph", f"graph () as Fourth = Sink() {{ config placement: {apart}; }}")
+    program = PROGRAM.replace("graph", f"graph () as Fourth = FileSink() {{ config placement: {apart}; }}")
     manifests = converted(program % apart, tmp_path)
     refused = plane.kubectl("apply", "--namespace", jobs.space, "--filename", "-", stdin=manifests)
     assert refused.returncode == 1

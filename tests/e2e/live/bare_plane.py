@@ -15,7 +15,10 @@ ACCOUNT = "streams-system/streams-placement"
 
 _RBAC = "rbac.authorization.k8s.io"
 _READS = (
-    ("", ["nodes", "pods", "namespaces"]),
+    ("", ["nodes", "pods", "namespaces", "limitranges"]),
+    ("resource.k8s.io", ["deviceclasses"]),
+    ("node.k8s.io", ["runtimeclasses"]),
+    ("scheduling.k8s.io", ["priorityclasses"]),
     ("streams.ibm.com", ["streamshostpools", "streamsjobs", "streamshpaintents"]),
 )
 

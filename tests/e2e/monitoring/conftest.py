@@ -38,7 +38,7 @@ _SAMPLES: Final = 15
 
 VALUES: Final[Values] = {
     "settings": {**QUICK["settings"], "nameDegradedPools": True},
-    "hpaApi": {"enabled": True, "port": _API_PORT, "tlsSecret": "hpa-api-tls"},
+    "hpaApi": {"enabled": True, "port": _API_PORT, "tlsSecret": "hpa-api-tls", "audience": ""},
     "serviceMonitor": {"enabled": True, "interval": "1s"},
     "metrics": {"rules": {"enabled": True}, "dashboard": {"enabled": True}},
 }

@@ -54,7 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, C
         namespace(plane.admin, "edge")
         with kubelet(plane) as running:
             plane.admin.create(pair(folder))
-            api = {"enabled": True, "port": PORT, "tlsSecret": "own-tls"}
+            api = {"enabled": True, "port": PORT, "tlsSecret": "own-tls", "audience": ""}
             install(plane, running, {**QUICK, "hpaApi": api})
             yield Client(plane), plane
 

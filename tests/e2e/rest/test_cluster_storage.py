@@ -117,7 +117,7 @@ def test_users_have_the_rights_that_the_cluster_gives_them(
     rules = [{"apiGroups": ["streams.ibm.com"], "resources": ["streamshpaintents"], "verbs": ["get", "list", "create"]}]
     grant(plane.admin, "jane", rules, {"kind": "User", "name": "jane"}, "edge")
     token = plane.identities["user"].token
-    flags = ("--namespace", "{project}", "--authorize")
+    flags = ("--namespace", "{project}", "--authorize", "--audience", "")
     with HpaProcess(tmp_path_factory.mktemp("rights"), plane, ACCOUNT, *flags) as server:
         assert server.ask("GET", INTENTS).code == http.HTTPStatus.UNAUTHORIZED
         refused = server.ask("GET", INTENTS, token="nobody-has-this-one")
@@ -136,3 +136,30 @@ def test_users_have_the_rights_that_the_cluster_gives_them(
         assert server.ask("GET", "/metrics", token=token).code == http.HTTPStatus.FORBIDDEN
         assert server.ask("GET", "/metrics", token=plane.identities["admin"].token).code == http.HTTPStatus.OK
         assert server.ask("DELETE", f"{INTENTS}/hers", token=plane.identities["admin"].token).code == 204
+
+
+def test_tokens_are_made_for_the_interface(plane: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """One for the API server is of no use here, except for reading metrics."""
+    plane.admin.create(
+        {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "reader", "namespace": "edge"}}
+    )
+    rules = [{"apiGroups": ["streams.ibm.com"], "resources": ["streamshpaintents"], "verbs": ["list"]}]
+    subject = {"kind": "User", "name": "system:serviceaccount:edge:reader"}
+    grant(plane.admin, "reader", rules, subject, "edge")
+    own, server_s = token_for(plane, "streams-placement-hpa-api"), token_for(plane)
+    flags = ("--namespace", "{project}", "--authorize")
+    with HpaProcess(tmp_path_factory.mktemp("audience"), plane, ACCOUNT, *flags) as server:
+        assert server.ask("GET", INTENTS, token=own).code == http.HTTPStatus.OK
+        assert server.ask("DELETE", INTENTS, token=own).code == http.HTTPStatus.FORBIDDEN
+        refused = server.ask("GET", INTENTS, token=server_s)
+        rule = "is no token that the cluster knows for the audience streams-placement-hpa-api"
+        assert (refused.code, refused.body["detail"]) == (401, f"header Authorization: {rule}")
+        assert server.ask("GET", "/metrics", token=server_s).code == http.HTTPStatus.FORBIDDEN
+
+
+def token_for(plane: BarePlane, *audiences: str) -> str:
+    """A token of the account, for these audiences or for the API server."""
+    path = "/api/v1/namespaces/edge/serviceaccounts/reader/token"
+    asked = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {"audiences": [*audiences]}}
+    made = plane.admin.call("POST", path, asked).body
+    return str(made["status"]["token"])

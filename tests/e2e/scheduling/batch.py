@@ -12,7 +12,7 @@ from typing import Any, Final, Self, TypeVar
 from tests.e2e.api import Answer, Api, Object
 from tests.e2e.nodes import node as ready_node
 from tests.e2e.nodes import wait_for_nodes
-from tests.e2e.paths import collection
+from tests.e2e.paths import collection, item
 from tests.e2e.polling import until
 from tests.e2e.watch_cache import Watching
 from tests.scheduling.state import FINISHED, Cluster, phase
@@ -33,6 +33,9 @@ _PAUSE: Final = 0.2
 _STAY: Final = "example.com/stay"
 """Finalizer of pods that are to be seen while they are being deleted."""
 
+_LIMITED: Final = "kubernetes.io/limit-ranger"
+"""Annotation of pods whose containers have got defaults."""
+
 _SERVERS_OWN: Final = ("uid", "resourceVersion", "creationTimestamp", "generation", "managedFields")
 
 
@@ -50,12 +53,19 @@ class Batch:
         spaces = sorted({space for cluster in clusters for space in cluster.namespaces})
         self._each(lambda space: api.send("POST", "/api/v1/namespaces", _space(space)), spaces)
         self._each(api.create, [_fresh_node(node) for cluster in clusters for node in cluster.nodes])
+        self._each(api.create, [dict(one) for one in self._volumes()])
+        self._each(api.create, [one for one in self._defaults() if one["kind"] != "LimitRange"])
+        self._each(self._completes, [one for one in self._defaults() if one["kind"] == "PriorityClass"])
         names = [node["metadata"]["name"] for cluster in clusters for node in cluster.nodes]
         wait_for_nodes(api, names)
+        self._each(self._bound, [path for cluster in clusters for path in _claims(cluster)])
         self._pods.start()
         self._each(
             self._settled_pod, [pod for cluster in clusters for pod in cluster.pods if phase(pod) not in FINISHED]
         )
+        limits = [one for one in self._defaults() if one["kind"] == "LimitRange"]
+        self._each(api.create, limits)  # later than pods that are there, about which nobody asks
+        self._each(self._completes, limits)
         self._read_nodes()
         return self
 
@@ -65,13 +75,19 @@ class Batch:
         self._api.delete("/api/v1/nodes", labelSelector="case")
         until(lambda: not self._api.get("/api/v1/nodes")["items"], "the nodes are gone")
         until(lambda: not self._in(spaces), "the pods are gone", 60)
+        self._each(self._api.delete, [item(one) for one in self._defaults()])
+        volumes = [item(dict(one)) for one in reversed(self._volumes())]
+        self._each(self._api.delete, volumes)
+        until(lambda: not any(map(self._api.find, volumes)), "the volumes are gone", 60)
         self._pods.stop()
 
     def cluster(self, mark: str) -> Cluster:
         """The cluster as the API server shows it now; pools and jobs are not known to it."""
         stated = self._clusters[mark]
         pods = tuple(one for one in self._in(stated.namespaces) if one["spec"].get("nodeName"))
-        return Cluster(self._nodes[mark], pods, stated.pools, stated.jobs, stated.namespaces)
+        return Cluster(
+            self._nodes[mark], pods, stated.pools, stated.jobs, stated.namespaces, stated.volumes, stated.defaults
+        )
 
     def pods(self, mark: str) -> list[Object]:
         """All pods of the cluster, bound or not."""
@@ -140,6 +156,36 @@ class Batch:
             self._api.delete(_path(name))
         until(lambda: self._is_there(name, going=bool(going)), f"pod {name} is seen")
 
+    def _volumes(self) -> list[Json]:
+        return [one for cluster in self._clusters.values() for one in cluster.volumes]
+
+    def _defaults(self) -> list[Object]:
+        return [dict(one) for cluster in self._clusters.values() for one in cluster.defaults]
+
+    def _completes(self, thing: Object) -> None:
+        """Wait until the API server's plugins know of a LimitRange or a PriorityClass, which they watch."""
+        name, space = thing["metadata"]["name"], thing["metadata"].get("namespace", "default")
+        spec: Object = {"containers": [{"name": "main", "image": "example.invalid/main"}]}
+        if thing["kind"] == "PriorityClass":
+            spec["priorityClassName"] = name
+        pod = {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": f"{name}-probe", "namespace": space},
+            "spec": spec,
+        }
+
+        def known() -> bool:
+            answer = self._post(pod, "?dryRun=All")
+            if thing["kind"] == "PriorityClass":
+                return answer.code == 201
+            return answer.code != 201 or _LIMITED in answer.body["metadata"].get("annotations", {})
+
+        until(known, f"{name} is known to the API server", 60)
+
+    def _bound(self, claim: str) -> None:
+        until(lambda: self._api.get(claim)["status"].get("phase") == "Bound", f"{claim} is bound", 60)
+
     def _is_there(self, name: str, *, going: bool) -> bool:
         pod = self._pods.objects.get(name)
         return pod is not None and bool(pod["metadata"].get("deletionTimestamp")) == going
@@ -168,6 +214,11 @@ def chunks(things: Sequence[Made], size: int) -> Iterator[Sequence[Made]]:
     """So many at a time."""
     for at in range(0, len(things), size):
         yield things[at : at + size]
+
+
+def _claims(cluster: Cluster) -> Iterator[str]:
+    """The paths of the claims."""
+    return (item(dict(one)) for one in cluster.volumes if one["kind"] == "PersistentVolumeClaim")
 
 
 def _space(name: str) -> Object:

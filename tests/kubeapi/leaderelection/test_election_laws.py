@@ -4,9 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from itertools import combinations
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from tests.kubeapi.leaderelection.election_simulation import MessageDelays, Outage, SimulatedProcess, Simulation
 
 SECONDS = 120.0
@@ -48,7 +49,7 @@ LATE_ANSWERS = [
 """Whoever counted from the answer would lead for too long."""
 
 
-@settings(max_examples=120, deadline=None)
+@examples(120)
 @given(parts=st.lists(PARTS, min_size=2, max_size=3))
 @example(parts=LATE_ANSWERS)
 def test_no_two_lead_and_no_two_work_at_one_moment(parts: list[Part]) -> None:
@@ -73,7 +74,7 @@ def test_no_two_lead_and_no_two_work_at_one_moment(parts: list[Part]) -> None:
         world.run(SECONDS)
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(offsets=st.tuples(st.floats(-1e6, 1e6), st.floats(-1e6, 1e6)), dies=st.floats(20, 60))
 def test_when_the_leader_dies_another_leads_soon_after_the_lease(offsets: tuple[float, float], dies: float) -> None:
     world = Simulation()
@@ -89,7 +90,7 @@ def test_when_the_leader_dies_another_leads_soon_after_the_lease(offsets: tuple[
         assert other.working
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(stops=st.floats(20, 60), cleaning=st.floats(0, 30))
 def test_a_leader_that_stops_lets_another_lead_at_the_next_look(stops: float, cleaning: float) -> None:
     world = Simulation()

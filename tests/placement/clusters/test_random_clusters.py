@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from tests.placement.clusters.cluster_worlds import GPU, answered, app, workload, world
 from webhook.placement.clusters.answer import ClustersAnswer
 
@@ -108,7 +109,7 @@ def answer_about(apps: Sequence[RandomApp], clusters: Sequence[RandomCluster]) -
     return answered(found, worlds)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(APPS, CLUSTERS)
 def test_lists_are_those_of_every_way(apps: list[RandomApp], clusters: list[RandomCluster]) -> None:
     found = answer_about(apps, clusters)
@@ -159,7 +160,7 @@ def worth(
     return total, even
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(APPS, CLUSTERS)
 def test_no_way_to_share_is_worth_more(apps: list[RandomApp], clusters: list[RandomCluster]) -> None:
     found = answer_about(apps, clusters)

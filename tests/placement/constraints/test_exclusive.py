@@ -19,6 +19,24 @@ def candidates(found: Json, inventory: Inventory) -> int:
     return verdict.candidates
 
 
+@pytest.mark.parametrize("phase", [Phase.FAILED, Phase.RELEASING])
+@pytest.mark.parametrize("effect", ["NoSchedule", "PreferNoSchedule"])
+def test_a_pod_that_prefers_a_pool_may_tolerate_its_taint_after_the_pool_is_closed(phase: Phase, effect: str) -> None:
+    """It was admitted when the pool was open, and another webhook has it reviewed again."""
+    closed = pool("Closed", size=1, mode="Exclusive", assigned=["node-a"], phase=phase)
+    toleration = {"key": keys.EXCLUSIVE, "operator": "Equal", "value": "default.closed", "effect": effect}
+    wish = pod("host(Closed)", annotations={keys.PREFERRED: "host"}, tolerations=[toleration])
+    assert candidates(wish, cluster(nodes(2), pools=[closed])) == 0b10
+    assert decided(pod(tolerations=[toleration]), cluster(nodes(2), pools=[closed])).refused
+
+
+@pytest.mark.parametrize("clause", ["host(Nope)", "host(Closed[1])"])
+def test_a_pod_that_names_no_host_of_a_pool_does_not_tolerate_its_taint(clause: str) -> None:
+    toleration = {"key": keys.EXCLUSIVE, "operator": "Equal", "value": "default.closed"}
+    wish = pod(clause, annotations={keys.PREFERRED: "host"}, tolerations=[toleration])
+    assert decided(wish, cluster(nodes(2), pools=[EXCLUSIVE])).message.startswith("spec.tolerations[0]: only the web")
+
+
 @pytest.mark.parametrize(
     ("placement", "inventory", "expected"),
     [

@@ -12,6 +12,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
+from webhook.placement.text.rule import Rule
 
 TWO = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b", labels={"disk": "hdd", "cpu-type": "x"})])
 
@@ -134,5 +135,5 @@ def test_a_selector_for_another_value_is_the_pods_own_contradiction() -> None:
     ],
 )
 def test_a_node_is_labelled_if_people_give_such_labels(need: Requirement, expected: str) -> None:
-    found = NodeLabel("it", soft=False, need=need)
+    found = NodeLabel("it", soft=False, need=need, rule=Rule.HARDWARE)
     assert found.mend(World(TWO, Policy()), 0b11) == expected

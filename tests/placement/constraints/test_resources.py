@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import GIB, OUTRIGHT, Json, bound_pod, cluster, decided, node, nodes, pod
-from webhook.placement.constraints.resources import amount, ordered
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.amounts import amount, ordered
 from webhook.placement.text import keys
 
 ASKS = {"cpu": "2", "memory": "1Gi"}

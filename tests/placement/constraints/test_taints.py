@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod
-from webhook.placement.constraints.taints import tolerates
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.tolerations import tolerates
 from webhook.placement.kube.pod import Toleration
 from webhook.placement.text import keys
 

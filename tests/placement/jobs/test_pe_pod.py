@@ -110,7 +110,19 @@ def test_without_a_template_it_is_the_container_of_the_runtime() -> None:
         },
     }
     assert "resources" not in found
+
+
+def test_it_has_no_more_rights_than_pod_security_restricted_lets_it_have() -> None:
+    found = made()["spec"]
+    assert found["securityContext"] == {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+    context = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+    assert [one["securityContext"] for one in found["containers"]] == [context]
+
+
+def test_what_a_template_may_do_is_up_to_the_template() -> None:
+    found = made({"template": {"spec": {"containers": [{"name": "c", "image": "i"}]}}})["spec"]
     assert "securityContext" not in found
+    assert "securityContext" not in found["containers"][0]
 
 
 def test_the_runtime_is_told_who_it_is() -> None:
@@ -151,7 +163,7 @@ def test_valgrind_needs_the_debug_build_and_ptrace() -> None:
     options = {"runWithValgrind": True, "buildType": "release", "allowPtrace": False}
     found = container(options)
     assert found["image"] == "registry/streams:debug"
-    assert found["securityContext"] == {"capabilities": {"add": ["SYS_PTRACE"]}}
+    assert found["securityContext"]["capabilities"] == {"drop": ["ALL"], "add": ["SYS_PTRACE"]}
     assert variables(options)["STREAMS_RUN_WITH_VALGRIND"] == "true"
 
 
@@ -348,15 +360,21 @@ def test_the_worker_gets_it(containers: list[Json], annotation: str | None, work
     )
 
 
+NUMBER, TEXT = "5 is a whole number, expected a list", "found a mapping, expected a text"
 HOSTILE = [
-    pytest.param({"env": 5}, "env", id="environment"),
-    pytest.param({"env": ["X"]}, "env[0]", id="variable"),
-    pytest.param({"env": [{"name": {}}]}, "env[0].name", id="name of a variable"),
-    pytest.param({"volumeMounts": 5}, "volumeMounts", id="mounts"),
-    pytest.param({"livenessProbe": []}, "livenessProbe", id="probe"),
-    pytest.param({"securityContext": {"capabilities": {"add": 5}}}, "securityContext.capabilities.add", id="added"),
+    pytest.param({"env": 5}, "env", NUMBER, id="environment"),
+    pytest.param({"env": ["X"]}, "env[0]", '"X" is a text, expected a mapping', id="variable"),
+    pytest.param({"env": [{"name": {}}]}, "env[0].name", TEXT, id="name of a variable"),
+    pytest.param({"volumeMounts": 5}, "volumeMounts", NUMBER, id="mounts"),
+    pytest.param({"livenessProbe": []}, "livenessProbe", "found a list, expected a mapping", id="probe"),
     pytest.param(
-        {"securityContext": {"capabilities": {"add": [{}]}}}, "securityContext.capabilities.add[0]", id="capability"
+        {"securityContext": {"capabilities": {"add": 5}}}, "securityContext.capabilities.add", NUMBER, id="added"
+    ),
+    pytest.param(
+        {"securityContext": {"capabilities": {"add": [{}]}}},
+        "securityContext.capabilities.add[0]",
+        TEXT,
+        id="capability",
     ),
 ]
 
@@ -368,15 +386,14 @@ ASKS_MUCH: Json = {
 }
 
 
-@pytest.mark.parametrize(("said", "where"), HOSTILE)
-def test_a_template_of_other_types_is_left_to_the_api_server(said: Json, where: str) -> None:
+@pytest.mark.parametrize(("said", "where", "why"), HOSTILE)
+def test_a_template_of_other_types_is_left_to_the_api_server(said: Json, where: str, why: str) -> None:
     spec = {"containers": [{"name": "pe", **said}]}
     element = {"template": {"spec": spec}, **ASKS_MUCH}
     assert made(element)["spec"] == {**spec, "restartPolicy": "Never"}
     stated = msgspec.convert({"job": "parallel", **element}, ProcessingElementSpec)
     [problem] = problems_of_element("parallel-0", stated)
-    assert problem.field == "spec.template"
-    assert problem.message.endswith(f"at `$.spec.containers[0].{where}`")
+    assert (problem.field, problem.message) == (f"spec.template.spec.containers[0].{where}", why)
 
 
 @pytest.mark.parametrize("part", ["imagePullSecrets", "volumes"])

@@ -1,7 +1,6 @@
 """Random workloads of one job beside each other, judged, and judged again by trying every way."""
 
 import itertools
-import os
 import random
 from collections import Counter
 from dataclasses import dataclass
@@ -9,11 +8,14 @@ from dataclasses import dataclass
 import pytest
 
 from tests.builders import bound_pod, cluster, node
+from tests.example_count import some_of
 from tests.placement.jobs.test_job_workloads import APART, judged, own, pods
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.text import keys
 
-TIMES = int(os.environ.get("WORKLOAD_PAIRS", "400"))
+PAIRS = some_of(400)
+
+pytestmark = pytest.mark.examples
 
 
 @dataclass(frozen=True)
@@ -91,7 +93,7 @@ def _guests(case: Case) -> list[PodInfo]:
 @pytest.mark.parametrize("seed", range(4))
 def test_a_workload_is_refused_if_and_only_if_the_others_leave_it_no_room(seed: int) -> None:
     dice, refused = random.Random(seed), 0  # noqa: S311 -- no secret
-    for _ in range(TIMES // 4):
+    for _ in range(PAIRS // 4):
         case = made(dice)
         if not _holds(case, [(at, part) for part in case.parts for at in part.runs_on]):
             continue

@@ -5,6 +5,7 @@ import random
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 from tests.builders import bound_pod, cluster, node
 from tests.placement.planning.at_once import element, job_spec
@@ -16,6 +17,9 @@ from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.text import keys
 from webhook.placement.text.problem import shorten
+
+BEYOND = "[7]"
+"""An index that no pool has."""
 
 _CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
 
@@ -43,12 +47,26 @@ class HostPool:
 
 @dataclass(frozen=True)
 class Part:
-    """A processing element: its clauses, cores, and the disk that it selects."""
+    """A processing element: its clauses, cores, the disk that it selects, and the names of what it only prefers."""
 
     name: str
     clauses: tuple[str, ...] = ()
     cpu: int = 0
     disk: str = ""
+    soft: frozenset[str] = frozenset()
+
+    @property
+    def hard(self) -> tuple[str, ...]:
+        """The clauses that are required."""
+        return tuple(clause for clause in self.clauses if _read(clause)[0] not in self.soft)
+
+    def stated(self) -> dict[str, Any]:
+        """The entry of the Job."""
+        found = element(", ".join(self.clauses), str(self.cpu), disk=self.disk, name=self.name)
+        if self.soft:
+            template = found.setdefault("template", {"spec": {"containers": [{"name": "worker", "image": "worker:1"}]}})
+            template["metadata"] = {"annotations": {keys.PREFERRED: ",".join(sorted(self.soft))}}
+        return found
 
 
 @dataclass(frozen=True)
@@ -66,7 +84,7 @@ class Case:
 
     def spec(self) -> JobSpec:
         """The Job."""
-        parts = [element(", ".join(one.clauses), str(one.cpu), disk=one.disk, name=one.name) for one in self.parts]
+        parts = [one.stated() for one in self.parts]
         pools = [{"name": pool.name, "size": pool.size, "mode": pool.mode, "tags": [*pool.tags]} for pool in self.pools]
         return job_spec(*parts, pools=tuple(pools))
 
@@ -81,15 +99,15 @@ class Case:
 
     def said(self, part: Part) -> dict[str, str]:
         """The texts that refusals have for what the element states, by kind."""
-        found = {_kind(clause): clause for clause in part.clauses}
-        tokens = [clause for clause in part.clauses if clause.startswith("hostColocation")]
+        found = {_kind(clause): clause for clause in part.hard}
+        tokens = [clause for clause in part.hard if clause.startswith("hostColocation")]
         if tokens:
             found["hostColocation"] = " and ".join(tokens)
         if part.disk:
             found["disk"] = f"nodeSelector disk={part.disk}"
         alike = (
             [part]
-            if "hostIsolation" in part.clauses
+            if "hostIsolation" in part.clauses  # of equal ones each is isolated from the others by its name
             else [one for one in self.parts if replace(one, name="") == replace(part, name="")]
         )
         names, more = ", ".join(one.name for one in alike[:2]), len(alike) - 2
@@ -100,7 +118,7 @@ class Case:
     def without(self, part: Part, text: str) -> Part:
         """The element without what has that text in refusals."""
         texts = {kind: shorten(one, CLAUSE_LIMIT) for kind, one in self.said(part).items()}
-        clauses = tuple(clause for clause in part.clauses if texts[_kind(clause)] != text)
+        clauses = tuple(clause for clause in part.clauses if clause not in part.hard or texts[_kind(clause)] != text)
         disk = "" if texts.get("disk") == text else part.disk
         return replace(part, clauses=clauses, disk=disk, cpu=0 if texts["cpu"] == text else part.cpu)
 
@@ -116,13 +134,14 @@ class Case:
         left = {kind: text for kind, text in texts.items() if kept is None or text in kept}
         allowed = frozenset(one.name for one in self.machines if "disk" not in left or one.disk == part.disk)
         marks, avoids, together, uses = {"all"}, set(), set(), []
-        welcome = frozenset(_read(clause)[1][:1] for clause in part.clauses if clause.startswith(("host(P", "host(Q")))
-        for clause in part.clauses:
+        welcome = frozenset(pool.name for pool in self.pools if _names(part, pool))
+        # Others that require to be apart from the token see who only prefers it, too.
+        marks |= {_read(clause)[1] for clause in part.clauses if clause.startswith("hostExlocation")}
+        for clause in part.hard:
             name, argument = _read(clause)
             if _kind(clause) not in left:
                 continue
             if name == "hostExlocation":
-                marks.add(argument)
                 avoids.add(argument)
             elif name == "hostColocation":
                 together.add(argument)
@@ -138,6 +157,11 @@ class Case:
         requests = {"cpu": part.cpu} if "cpu" in left else {}
         keys_of = (frozenset(together), frozenset(marks), frozenset(avoids))
         return Member(part.name, allowed, requests, *keys_of, tuple(uses), welcome)
+
+
+def _names(part: Part, pool: HostPool) -> bool:
+    """Whether a clause of the element names the pool, or a host that the pool has."""
+    return any(f"host({pool.name}{index})" in part.clauses for index in ("", *(f"[{at}]" for at in range(pool.size))))
 
 
 def _kind(clause: str) -> str:
@@ -183,7 +207,7 @@ def _part(chance: random.Random, at: int, machines: tuple[Machine, ...], pools: 
         clauses.append(f'hostExlocation("{chance.choice("ab")}")')
     tokens = chance.sample("cd", chance.choice((0, 0, 0, 1, 2)))
     clauses += [f'hostColocation("{token}")' for token in sorted(tokens)]
-    if not tokens and chance.random() < 0.25:
+    if chance.random() < (0.05 if tokens else 0.25):
         clauses.append("hostIsolation")
     if pools and chance.random() < 0.4:
         pool = chance.choice(pools)
@@ -191,6 +215,24 @@ def _part(chance: random.Random, at: int, machines: tuple[Machine, ...], pools: 
     elif chance.random() < 0.12:
         clauses.append(f'host("{chance.choice(machines).name}")')
     return Part(f"pe-{at}", tuple(clauses), chance.randint(1, 4), chance.choice(("", "", "", "ssd")))
+
+
+def random_wishes(seed: int) -> Case:
+    """The case of that number, in which elements only prefer some of what they say, or prefer what there is not."""
+    case = random_case(seed)
+    chance = random.Random(~seed)  # noqa: S311 -- the same cases each time
+    return replace(case, parts=tuple(_wishing(chance, part, case.pools) for part in case.parts))
+
+
+def _wishing(chance: random.Random, part: Part, pools: tuple[HostPool, ...]) -> Part:
+    kinds = ("host", "hostColocation", "hostExlocation", "hostIsolation")
+    soft = frozenset(kind for kind in kinds if chance.random() < 0.4)
+    clauses = part.clauses
+    if "host" in soft and chance.random() < 0.5:
+        hosts = ['host("gone")', 'host("10.9.9.9")', "host(R)", *(f"host({pool.name}{BEYOND})" for pool in pools)]
+        hosts += [f"host({pool.name})" for pool in pools]
+        clauses = (*(clause for clause in clauses if _read(clause)[0] != "host"), chance.choice(hosts))
+    return replace(part, clauses=clauses, soft=soft)
 
 
 # The changes that a fix names

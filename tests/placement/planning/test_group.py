@@ -55,6 +55,9 @@ FACTS = {
     "but not with another element": (
         ((1, pod("hostIsolation")), (2, pod(pe="x")), (1, pod("hostIsolation", pe="y"))), False),
     "pods that must be apart": (((3, pod(APART)),), False),
+    "pods that must be together and apart": (((2, pod(f'{APART}, hostColocation("c")')),), False),
+    "elements that must be together and apart": (
+        ((1, pod(f'{APART}, hostColocation("c")', pe="x")), (1, pod(f'{APART}, hostColocation("c")', pe="y"))), False),
     "preferences keep others away": (
         ((1, pod(APART)), (2, pod(APART, annotations={keys.PREFERRED: "hostExlocation"}))), True),
     "with no node left to prefer": (

@@ -1,6 +1,6 @@
 """Random small Jobs: verdicts are those of the exhaustive search, conflicts are smallest, and fixes work.
 
-``make whole-jobs`` judges many more of them.
+``make whole-jobs`` judges many more of them. ``WHOLE_JOBS_FIRST`` is the seed to begin with.
 """
 
 import itertools
@@ -10,17 +10,20 @@ from dataclasses import replace
 
 import pytest
 
+from tests.example_count import some_of
 from tests.placement.planning.at_once import AtOnce, judged
 from tests.placement.planning.exhaustive import can_be_placed
-from tests.placement.planning.random_jobs import Case, applied, grown, random_case, resized
+from tests.placement.planning.random_jobs import Case, applied, grown, random_case, random_wishes, resized
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.problem import MESSAGE_LIMIT
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))
-CASES = int(os.environ.get("WHOLE_JOBS", "300"))
+CASES = some_of(300)
 BATCH = 50
+
+pytestmark = pytest.mark.examples
 
 
 @pytest.mark.parametrize("first", range(FIRST, FIRST + CASES, BATCH))
@@ -31,6 +34,26 @@ def test_verdicts_conflicts_and_fixes(first: int) -> None:
             check(case)
         except AssertionError as wrong:
             raise AssertionError(f"case {seed}: {case}") from wrong
+
+
+@pytest.mark.parametrize("first", range(FIRST, FIRST + CASES, BATCH))
+def test_a_preference_never_refuses(first: int) -> None:
+    for seed in range(first, min(first + BATCH, FIRST + CASES)):
+        case = random_wishes(seed)
+        try:
+            check(case)
+            check_wishes(case)
+        except AssertionError as wrong:
+            raise AssertionError(f"case {seed}: {case}") from wrong
+
+
+def check_wishes(case: Case) -> None:
+    """A Job that can run without its wishes is admitted with them, unless one is a token that others keep away."""
+    hard = replace(case, parts=tuple(replace(part, clauses=part.hard, soft=frozenset()) for part in case.parts))
+    kept_away = {clause for part in case.parts for clause in part.hard if clause.startswith("hostExlocation")}
+    wished = {clause for part in case.parts for clause in part.clauses if clause not in part.hard}
+    if kept_away.isdisjoint(wished) and can_be_placed(hard.instance()):
+        assert not judged(case.spec(), case.inventory()).refused
 
 
 def check(case: Case) -> None:

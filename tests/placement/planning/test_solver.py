@@ -9,7 +9,7 @@ import pytest
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.planning.assignment import AssignmentProblem, Block, violations
 from webhook.placement.planning.integer_program import Solved
-from webhook.placement.planning.solver import Assigned, assign, finished
+from webhook.placement.planning.solver import Assigned, Brief, assign, finished
 
 
 def packed(*amounts: int, nodes: int = 2) -> AssignmentProblem:
@@ -73,3 +73,11 @@ def test_a_proof_by_counts_takes_no_time() -> None:
 def test_a_coroutine_that_waits_is_not_finished() -> None:
     with pytest.raises(RuntimeError, match="it waits for something"):
         finished(asyncio.sleep(0))
+
+
+def test_a_brief_question_is_answered_by_the_same_means_in_less_time() -> None:
+    solving = AtOnce(seconds=20.0)
+    brief = Brief(solving, 0.5)
+    assert brief.left() == pytest.approx(0.5)
+    found = finished(assign(IMPOSSIBLE, brief))
+    assert (found.found, found.decided, solving.programs) == (None, True, 1)

@@ -4,13 +4,17 @@ import time
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.kube.containers import HostPort
+from webhook.placement.kube.pod import Requirement
 from webhook.placement.planning.integer_program import Solved
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -99,11 +103,17 @@ TEXTS = {
         Fault.FORBIDDEN,
     ),
     "one that contradicts itself": (
-        spec(element(f"{TOGETHER}, hostIsolation"), element()),
+        spec(element(f'{TOGETHER}, hostExlocation("c")'), element()),
         ("processing element app-0: metadata.annotations[streams.ibm.com/placement]: "
-        'hostColocation("c") and hostIsolation contradict each other\n'
-        '  Op: hostColocation("c"), hostIsolation\n'
+        'hostColocation("c") and hostExlocation("c") contradict each other\n'
+        '  Op: hostColocation("c"), hostExlocation("c")\n'
         "                           ^"),
+        Fault.INVALID,
+    ),
+    "one that is alone and shares a host": (
+        spec(element(f"{TOGETHER}, hostIsolation"), element(TOGETHER)),
+        ('hostColocation("c") and hostIsolation cannot both hold: 1 of 2 processing elements fits (app-0, app-1).\n'
+        'Nearest fix: drop hostColocation("c") (all 2 would fit), or run 1 of these 2.'),
         Fault.INVALID,
     ),
 }  # fmt: skip
@@ -132,10 +142,92 @@ def test_the_pods_of_other_jobs_count() -> None:
     )
 
 
-@pytest.mark.parametrize("gone", [{"job": "app"}, {"job": "other", "terminating": True}])
+@pytest.mark.parametrize(
+    "gone",
+    [
+        pytest.param({"job": "app"}, id="of the Job itself"),
+        pytest.param({"job": "other", "terminating": True}, id="of another job, being deleted"),
+        pytest.param({"job": "", "terminating": True}, id="of no job, being deleted"),
+    ],
+)
 def test_pods_that_go_leave_their_room(gone: dict[str, object]) -> None:
     pods = [*FULL[:2], bound_pod("node-c", pe="c", requests={"cpu": 7000}, **gone)]  # type: ignore[arg-type]
     assert not judged(FOUR, cluster(nodes(3), pods=pods)).refused
+
+
+PORT = {"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 80}]}
+
+
+@pytest.mark.parametrize("job", [pytest.param("", id="of no job"), pytest.param("other", id="of another job")])
+@pytest.mark.parametrize(("terminating", "refused"), [(False, True), (True, False)])
+def test_a_pod_that_is_being_deleted_leaves_its_ports_and_keeps_nobody_away(
+    job: str, *, terminating: bool, refused: bool
+) -> None:
+    shuns = (RepellingTerm(keys.HOSTNAME, (Requirement(keys.JOB, "In", ("app",)),), None),)
+    there = bound_pod("node-a", job=job, terminating=terminating)
+    ports, walls = replace(there, ports=(HostPort("TCP", 80),)), replace(there, shuns=shuns)
+    asking = {"template": {"spec": {"containers": [PORT]}}}
+    assert judged(spec(asking), cluster([node()], pods=[ports])).refused is refused
+    assert judged(spec(element()), cluster([node()], pods=[walls])).refused is refused
+
+
+def test_a_pod_of_no_job_that_is_gone_leaves_nothing_behind() -> None:
+    inventory = cluster(nodes(1), pods=[bound_pod(job="", uid="u", requests={"cpu": 7000}, terminating=True)])
+    inventory.set_pod(bound_pod(job="", uid="u", requests={"cpu": 7000}))
+    assert judged(FOUR, inventory).refused
+    inventory.remove_pod("u")
+    assert not judged(FOUR, inventory).refused
+
+
+PREFERRED: dict[str, object] = {"metadata": {"annotations": {keys.PREFERRED: "host"}}}
+CONTAINER: dict[str, object] = {"containers": [{"name": "worker", "image": "worker:1"}]}
+
+
+def wishing(placement: str, *, hostname: str = "", **more: Any) -> dict[str, Any]:
+    """An element that only prefers its hosts, and runs nowhere but on that node."""
+    selector = {"nodeSelector": {keys.HOSTNAME: hostname}} if hostname else {}
+    operators = [{"name": "Op", "placement": placement}]
+    return {"operators": operators, "template": PREFERRED | {"spec": CONTAINER | selector}, **more}
+
+
+ONE_P = OWN_P | {"size": 1, "selector": {"matchLabels": {keys.HOSTNAME: "node-a"}}}
+
+
+def test_hosts_of_an_exclusive_pool_run_who_only_prefers_it() -> None:
+    verdict = judged(spec(wishing("host(P)", hostname="node-a"), pools=(ONE_P,)), THREE)
+    assert (verdict.text, verdict.warnings) == ("", ())
+    assert judged(spec(wishing("host(Q)", hostname="node-a"), pools=(ONE_P,)), THREE).refused
+
+
+def test_who_prefers_a_pool_shares_a_host_with_who_requires_it() -> None:
+    near = f"{TOGETHER}, host(P)"
+    stated = spec(element(near), wishing(near, hostname="node-a"), pools=(ONE_P,))
+    assert judged(stated, THREE).text == ""
+
+
+def test_no_room_beside_who_prefers_a_pool_is_no_contradiction() -> None:
+    near = f"{TOGETHER}, host(P)"
+    stated = spec(element(near, "6"), wishing(near, resources={"requests": {"cpu": "6"}}), pools=(ONE_P,))
+    verdict = judged(stated, THREE)
+    assert (verdict.refused, verdict.fault) == (True, Fault.FORBIDDEN)
+
+
+def test_a_pool_that_does_not_exist_refuses_nobody_who_only_prefers_it() -> None:
+    verdict = judged(spec(wishing("host(Nope)"), wishing("host(Nope)", name="n")), THREE)
+    assert (verdict.text, verdict.warnings) == (
+        "",
+        (
+            (
+                'processing element app-0: host(Nope): this namespace has no HostPool "Nope" that the pod may use; '
+                "there are none"
+            ),
+        ),
+    )
+
+
+def test_a_job_has_room_for_eight_warnings_of_its_elements() -> None:
+    verdict = judged(spec(*(wishing(f"host(Nope{at})") for at in range(9))), THREE)
+    assert [line.partition(":")[0] for line in verdict.warnings] == [f"processing element app-{at}" for at in range(8)]
 
 
 def test_live_pods_of_the_job_itself_do_not_keep_it_away() -> None:
@@ -219,3 +311,14 @@ def test_pods_of_jobs_that_are_decided_about_anew_leave_and_no_others() -> None:
     leaving = {job: found.everyone.nodes.bit_count() for job in ("one", "two", "")
                if (found := world.leavers(NAMESPACE, job))}  # fmt: skip
     assert (left, leaving) == ({"one": 0, "two": 1}, {"one": 1, "two": 0, "": 0})
+
+
+def test_what_is_left_to_the_scheduler_is_a_warning() -> None:
+    near = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": keys.HOSTNAME}
+    affinity = {"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [near]}}
+    found = judged(spec({"template": {"spec": {"containers": [{"name": "c"}], "affinity": affinity}}}), THREE)
+    assert not found.refused
+    assert found.warnings[0] == (
+        "app-0: what podAffinity, podAntiAffinity, topologySpreadConstraints or hostColocation say of other pods is "
+        "left to the scheduler: some processing elements may have to wait"
+    )

@@ -83,7 +83,9 @@ class Intended:
         """Whether the scheduler sees who else is on a node of these labels, if the pod requires something of them."""
         names = (ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION)
         uniform = any(self.asked.uniformly(how) for how in ("all-same-node", "all-separate-nodes"))
-        return HOSTNAME in labels or not (uniform or self.asked.company or any(map(self.asked.of, names)))
+        hosts = [node.labels.get(HOSTNAME) for node in self.cluster.nodes]
+        own = HOSTNAME in labels and (labels[HOSTNAME] != "" and hosts.count(labels[HOSTNAME]) < 2)
+        return own or not (uniform or self.asked.company or any(map(self.asked.of, names)))
 
     def resources(self) -> dict[str, dict[Need, int]]:
         """Requests and limits of the containers in the end."""

@@ -3,15 +3,14 @@
 Hypothesis makes the bytes smaller when it shrinks; so the first choice, a byte of 0, is always the simplest one.
 """
 
-import os
 from collections.abc import Callable, Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
-TIMES = int(os.environ.get("PROPERTY_TIMES", "1"))
-"""How many times as many examples to try as in everyday runs."""
+from tests.example_count import examples
+
+__all__ = ["RandomChoices", "drawn", "examples"]
 
 _Item = TypeVar("_Item")
 
@@ -55,9 +54,3 @@ class RandomChoices:
 def drawn(draw: st.DrawFn, size: int, make: Callable[[RandomChoices], _Item]) -> _Item:
     """Things made from so many bytes."""
     return make(RandomChoices(draw(st.binary(min_size=size, max_size=size))))
-
-
-def examples(count: int) -> Callable[[Any], Any]:
-    """Try a property on so many examples: the same ones every day, others when more of them are asked for."""
-    slow = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
-    return settings(max_examples=count * TIMES, derandomize=TIMES == 1, deadline=None, suppress_health_check=slow)

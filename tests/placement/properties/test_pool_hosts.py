@@ -4,8 +4,8 @@ import msgspec
 from hypothesis import given
 
 from tests.placement.properties import decision_core
-from tests.placement.properties.clusters import Cluster, standing
-from tests.placement.properties.oracle import Oracle
+from tests.placement.properties.clusters import Cluster, digest, standing
+from tests.placement.properties.oracle import MEMBERSHIP, Oracle
 from tests.placement.properties.oracle_selectors import selector_holds
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
@@ -53,6 +53,28 @@ def exclusive(node: Node, cluster: Cluster) -> bool:
     return tainted or any(node.name in standing(pool, cluster.nodes).values() for pool in pools)
 
 
+def retained(pool: Pool, cluster: Cluster) -> dict[int, str]:
+    """Those hosts of the pool's status that it may keep: with its mark, or poolable and no other pool's.
+
+    The status of a pool may be forged.
+    """
+    mark = f"{MEMBERSHIP}{digest(f'{pool.namespace}/{pool.name}')}"
+    own = f"{pool.namespace}.{pool.name}"
+    others = [other for other in cluster.pools if other.exclusive and other is not pool]
+
+    def stays(node: Node) -> bool:
+        taints = [
+            taint for taint in node.taints if taint.key == f"{PREFIX}exclusive" and taint.effect != "PreferNoSchedule"
+        ]
+        if mark in node.labels or any(taint.value == own for taint in taints):
+            return True
+        claimed = any(node.name in standing(other, cluster.nodes).values() for other in others)
+        return not (CONTROL_PLANE in node.labels or claimed or taints)
+
+    able = {node.name for node in cluster.nodes if stays(node)}
+    return {index: name for index, name in standing(pool, cluster.nodes).items() if name in able}
+
+
 def created(cluster: Cluster) -> list[Pool]:
     return [pool for pool in cluster.pools if pool.size is not None]
 
@@ -65,7 +87,7 @@ def test_a_pool_is_completed_from_the_eligible_nodes(cluster: Cluster) -> None:
     for pool in created(cluster):
         allocation = allocate(pool, inventory, decision_core.POLICY)
         found = {host.index: host.name for host in allocation.hosts}
-        kept = {index: name for index, name in standing(pool, cluster.nodes).items() if index < (pool.size or 0)}
+        kept = {index: name for index, name in retained(pool, cluster).items() if index < (pool.size or 0)}
         could = {node.name for node in cluster.nodes if eligible(pool, node, cluster)}
         assert found.items() >= kept.items()
         assert len(set(found.values())) == len(allocation.hosts)
@@ -96,14 +118,14 @@ def test_a_literal_pool_has_its_hosts_in_its_own_order(cluster: Cluster) -> None
         allocation = allocate(pool, inventory, decision_core.POLICY)
         stays = {
             index: name
-            for index, name in standing(pool, cluster.nodes).items()
+            for index, name in retained(pool, cluster).items()
             if ":" in pool.hosts[index] or pool.hosts[index][:1].isdigit()
         }
         meant = [
             [stays[index]] if index in stays else [node.name for node in cluster.nodes if judge.is_host(node, text)]
             for index, text in enumerate(pool.hosts)
         ]
-        has = standing(pool, cluster.nodes)
+        has = retained(pool, cluster)
         closed = {node.name for node in cluster.nodes if CONTROL_PLANE in node.labels or exclusive(node, cluster)}
         single = [
             found[0]

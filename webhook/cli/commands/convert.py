@@ -3,17 +3,16 @@
 import argparse
 import sys
 from collections.abc import Iterable, Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from webhook.cli import Subparsers, say
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.inputs import read_inputs
 from webhook.cli.output import add_output, write
-from webhook.cluster.snapshot.manifests import STDIN, ManifestError, read_named
-from webhook.convert.bundle import BUNDLE_LIMIT
-from webhook.convert.conversion import ConvertOptions, InputKind, convert, kind_of
+from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.convert.conversion import ConvertOptions, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
 from webhook.convert.targets import Targets
 from webhook.placement.kube.addresses import is_node_name
@@ -27,11 +26,10 @@ _DESCRIPTION: Final = (
     "for what should be looked at. With an error, or with something lost and without --partial, no manifest is written."
 )
 _EXITS: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
-_DASH: Final = "-"
 _SHOWN: Final = 50
 """Errors of one input that are printed; the others are only counted."""
 
-Inputs = Sequence[tuple[str, Conversion]]
+Results = Sequence[tuple[str, Conversion]]
 """The results with the names of their files, in the order of the command line."""
 
 
@@ -42,6 +40,7 @@ HELP_EXAMPLES: Final = (
         "streams-placement convert examples/convert/isolation.spl -n team-a | kubectl apply -f -",
         cluster=True,
     ),
+    HelpExample("a program with the files that it uses", "streams-placement convert -f examples/convert/toolkit"),
     HelpExample(
         "the manifests as one list, for a program",
         "streams-placement convert examples/convert/isolation.spl -o json",
@@ -53,7 +52,15 @@ HELP_EXAMPLES: Final = (
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "convert", _DESCRIPTION, HELP_EXAMPLES, settings=False, exits=_EXITS)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="Files to convert, or - for standard input.")
+    parser.add_argument(
+        "files",
+        nargs="*",
+        metavar="FILE",
+        help="Files to convert, folders of SPL programs, which are read together, or - for standard input.",
+    )
+    parser.add_argument(
+        "-f", "--filename", nargs="+", action="extend", default=[], metavar="FILE", help="The same, as a flag."
+    )
     parser.add_argument(
         "--from",
         dest="kind",
@@ -78,9 +85,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Convert the files; returns ``Exit.REFUSED`` if one breaks its own rules, or if a demand is lost."""
     for flag in ("name", "namespace"):
         _check_name(f"--{flag}", getattr(arguments, flag))
+    names = [*arguments.files, *arguments.filename]
+    if not names:
+        raise WrongUse("there is nothing to convert: name files, folders of SPL programs, or - for standard input")
     targets = _targets(arguments.onto)
-    options = ConvertOptions(arguments.name, arguments.namespace, targets)
-    found: Inputs = [_converted(name, arguments.kind, options) for name in arguments.files]
+    given = read_inputs(names, arguments.kind)
+    options = ConvertOptions(arguments.name, arguments.namespace, targets, given.primitives)
+    conversions = convert(given.inputs, options)
+    found: Results = [(one.name, conversion) for one, conversion in zip(given.inputs, conversions, strict=True)]
     _check_one_name(arguments.name, found)
     broken, lost = _report(found)
     if broken or (lost and not arguments.partial):
@@ -95,7 +107,7 @@ def _check_name(flag: str, name: str | None) -> None:
         raise WrongUse(f"{flag} {quote(name)} is no name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters")
 
 
-def _check_one_name(name: str | None, found: Inputs) -> None:
+def _check_one_name(name: str | None, found: Results) -> None:
     """``--name`` is for one object; two of them with one name would be the same object."""
     named = [
         (manifest["kind"], manifest["metadata"]["name"]) for _, conversion in found for manifest in conversion.manifests
@@ -120,28 +132,7 @@ def _targets(names: list[str] | None) -> Targets | None:
         raise WrongUse(render(refused.problems)) from refused
 
 
-def _converted(name: str, kind: str | None, options: ConvertOptions) -> tuple[str, Conversion]:
-    shown = STDIN if name == _DASH else name
-    content = _content(name)
-    found = InputKind(kind) if kind is not None else kind_of(content)
-    if found is None:
-        kinds = ", ".join(InputKind)
-        raise WrongUse(f"{shown}: cannot tell what this is: say --from with one of {kinds}")
-    return shown, convert(shown, content, found, options)
-
-
-def _content(name: str) -> bytes:
-    """The content of a file, or of standard input; of a larger one so much that it is seen to be too large."""
-    if name == _DASH:
-        return sys.stdin.buffer.read(BUNDLE_LIMIT + 1)
-    try:
-        with Path(name).open("rb") as file:
-            return file.read(BUNDLE_LIMIT + 1)
-    except (OSError, ValueError) as error:
-        raise WrongUse(f"{escape(name)}: {getattr(error, 'strerror', None) or error}") from error
-
-
-def _report(found: Inputs) -> tuple[int, int]:
+def _report(found: Results) -> tuple[int, int]:
     """Print problems and remarks on standard error; returns how many problems and lost demands there are."""
     broken = lost = 0
     for _, conversion in found:
@@ -162,7 +153,7 @@ def _remark_lines(conversion: Conversion) -> Iterator[str]:
         yield escape(f"{remark.at}: {label}: {remark.what}: {remark.why}; {remark.instead}")
 
 
-def _write(found: Inputs, onto: Sequence[Manifest], form: str) -> None:
+def _write(found: Results, onto: Sequence[Manifest], form: str) -> None:
     manifests = [manifest for _, conversion in found for manifest in conversion.manifests]
     if form == "json":
         write({"apiVersion": "v1", "kind": "List", "items": [*manifests, *onto]}, form)
@@ -171,10 +162,15 @@ def _write(found: Inputs, onto: Sequence[Manifest], form: str) -> None:
     print("---\n".join(texts), end="")
 
 
-def _documents(found: Inputs) -> Iterable[str]:
-    """The manifests as YAML; the first of each input has comments with the input's name and the remarks."""
+def _documents(found: Results) -> Iterable[str]:
+    """The manifests as YAML; the first of each input has comments with the input's name and the remarks.
+
+    A file of which nothing is made or said, such as one that others use, has none unless it is the only one.
+    """
     pending = ""
     for name, conversion in found:
+        if len(found) > 1 and not conversion.manifests and not conversion.remarks:
+            continue
         pending += "".join(f"# {line}\n" for line in (escape(f"Converted from {name}."), *_remark_lines(conversion)))
         for manifest in conversion.manifests:
             yield pending + as_yaml(manifest)

@@ -27,6 +27,7 @@ from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import NAMESPACE as NAMESPACE_KIND
 from webhook.placement.text.api_kinds import NODE
+from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
@@ -178,7 +179,7 @@ def _explained(
     try:
         return [_explained_pod(file, document, found, world, earlier) for found in pods_of(document)]
     except msgspec.ValidationError as error:
-        raise WrongUse(f"{file}: {document['kind']} is not readable: {error}") from error
+        raise WrongUse(unreadable(file, document, error)) from error
 
 
 def _explained_pod(

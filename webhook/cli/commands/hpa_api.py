@@ -14,8 +14,9 @@ from webhook.rest.rest_settings import RestSettings
 from webhook.server import logs
 
 _FLAGS: Final = (
-    "host", "port", "store", "context", "namespace", "token_file", "authorize", "tls_cert", "tls_key", "client_ca",
-    "max_connections", "max_rate", "clusters", "contexts", "cluster_timeout", "cluster_parallel", "drain", "log_level",
+    "host", "port", "store", "context", "namespace", "token_file", "authorize", "audience", "tls_cert", "tls_key",
+    "client_ca", "max_connections", "max_rate", "clusters", "contexts", "cluster_timeout", "cluster_parallel",
+    "drain", "log_level",
 )  # fmt: skip
 _DESCRIPTION: Final = (
     "Answer EMCO's REST requests about HPA intents (paths below /v2), and keep the intents as HPAIntent objects of a "

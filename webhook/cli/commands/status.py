@@ -95,6 +95,8 @@ def tree(view: JobView) -> Iterator[StyledLine]:
         yield StyledLine(f"| {escape(view.message)}")
     if view.unsatisfiable:
         yield StyledLine(f"| could not be started again as a whole: {escape(view.unsatisfiable)}")
+    if view.stranded:
+        yield StyledLine(f"| stranded: {escape(view.stranded)}")
     branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
     for place, (line, message) in enumerate(branches, 1):
         last = place == len(branches)

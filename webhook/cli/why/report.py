@@ -14,7 +14,7 @@ from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
 from webhook.cli.job_explanation import explain_job
 from webhook.cli.pool_explanation import explain_pool
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, stamp
-from webhook.placement.constraints.resources import Room
+from webhook.placement.constraints.families import room_for
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
@@ -201,7 +201,7 @@ def _full(wanted: ObjectRef, found: Found, judged: JudgedObject | None) -> Itera
     candidates = 0
     for name in judged.explanation.candidates:
         candidates |= world.named(name)
-    room = Room(judged.ask.requests, pinned=candidates)
+    room = room_for(judged.ask.requests, pinned=candidates)
     for reason in room.explain(world, candidates & ~room.filter(world)):
         yield Removed("", f"{reason.one} now", names(reason.nodes, world))
 

@@ -2,6 +2,6 @@
 
 Read in this order: ``definitions`` (the objects as a whole); ``hostpool_schema``, ``hpaintent_schema``, ``job_schema``
 and ``processingelement_schema`` (fields, CEL rules and printer columns); ``element_schema`` (what the last two share),
-``condition_schema``, ``selector_schema``, ``hostpool_patterns`` and ``element_patterns`` (parts of them); ``openapi``
+``condition_schema`` and ``selector_schema`` (parts of them); ``openapi``
 (functions that write schemas).
 """

@@ -6,11 +6,10 @@ The fields are described in ``docs/hostpool.md``.
 from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
-from webhook.cluster.crds.hostpool_patterns import HOST, NAME, VALUE
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
 from webhook.cluster.crds.selector_schema import selector_schema
 from webhook.placement.inventory.objects import Phase
-from webhook.placement.inventory.pool_spec import MODES, POOL_LIMIT, TAG_LIMIT
+from webhook.placement.inventory.pool_spec import MODES, POOL_LIMIT, HostPoolSpec
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
@@ -68,31 +67,9 @@ RULES: Final = [
 ]
 """CEL rules of the spec."""
 
-FIELDS: Final[Schema] = {
-    "name": text("The name that host(...) says; metadata.name if absent.", maxLength=LABEL_LIMIT, pattern=NAME),
-    "job": text(
-        "Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
-        maxLength=LABEL_LIMIT,
-        pattern=VALUE,
-    ),
-    "hosts": listed(
-        "A literal pool: names and addresses of nodes in the order of their index; excludes every field below.",
-        {"type": "string", "maxLength": NAME_LIMIT, "pattern": HOST},
-        kind="set",
-        limit=POOL_LIMIT,
-        minItems=1,
-    ),
-    "size": number("How many hosts the pool gets; as many as there are if absent.", at_least=1, maximum=POOL_LIMIT),
-    "tags": listed(
-        "Tags, all of which must be on a host.",
-        {"type": "string", "minLength": 1, "maxLength": LABEL_LIMIT, "pattern": VALUE},
-        kind="set",
-        limit=TAG_LIMIT,
-    ),
-    "selector": selector_schema("Labels that hosts must have besides, for nodes that carry no tags."),
-    "mode": text("Whether the hosts are for this pool alone.", enum=list(MODES), default=SHARED),
-    "elastic": switch("Whether nodes may still come, so that having none is a warning, not a refusal.", default=False),
-}
+FIELDS: Final[Schema] = properties(
+    HostPoolSpec, selector=selector_schema("Labels that hosts must have besides, for nodes that carry no tags.")
+)
 """The fields of a spec; ``job_schema`` takes them for the pools of a Job."""
 
 _SPEC: Final = obj(

@@ -9,8 +9,10 @@ from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
+from webhook.placement.annotations.hardware_fields import CONTAINERS, NOTES
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.inventory.intent import CONSUMER_LIMIT, REPLICATION_LIMIT
+from webhook.placement.inventory.consumer import COUNT, OWN_NAME, WORDS
+from webhook.placement.inventory.intent import APPS, CLUSTERS, CONSUMER_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.kube.resource_name import UNITS
@@ -113,10 +115,68 @@ ENTRY: Final = [WRAPPED, *(one | {"rule": f"has(self.spec) || {one['rule']}"} fo
 WORKLOAD: Final = [_alike("container-name", "container")]
 """Rules of ``consumer``, which names the workload."""
 
-CONSUMER: Final = [_alike("consumer.container-name", "container"), _alike("consumer.container", "container")]
+_FIELDS: Final = ("apiVersion", "kind", "name", "container-name", "container", "replicas")
+"""Fields of a workload."""
+
+_CONTAINERS: Final = frozenset({"container-name", "container"})
+
+
+def _meaning(field: str) -> tuple[str, ...]:
+    """The spellings of the field."""
+    return ("container-name", "container") if field in _CONTAINERS else (field,)
+
+
+def _consistent(place: str, other: str, fields: tuple[str, ...]) -> str:
+    """CEL: whether what two objects state of a workload is the same; an empty path is the object of the rule."""
+    pairs = [
+        (f"{place}.{one}", f"{other}.{two}".lstrip(".")) for one in _FIELDS for two in _meaning(one) if two in fields
+    ]
+    return " && ".join(itertools.starmap(_same, pairs))
+
+
+_BESIDE_WORKLOAD: Final = tuple(field for field in _FIELDS if field != "name")
+
+BODY: Final = [
+    _alike("container-name", "container"),
+    rule(
+        f"!has(self.consumer) || ({_consistent('consumer', '', _FIELDS)})",
+        "must not say something else than the fields beside it",
+        fieldPath=".consumer",
+    ),
+    *(
+        rule(f"has(self.consumer) || {_has(field)}", "missing: says which workload it is", reason=_REQUIRED)
+        | {"fieldPath": f".{field}"}
+        for field in ("apiVersion", "kind", "name")
+    ),
+]
+"""Rules of ``spec`` of an entry of ``consumers``, which is the body of EMCO's programs."""
+
+CONSUMER: Final = [
+    rule(
+        "has(self.consumer) || has(self.spec) || (has(self.apiVersion) && has(self.kind) && has(self.name))",
+        "must name a workload: consumer, or apiVersion, kind and name",
+        reason=_REQUIRED,
+    ),
+    _alike("container-name", "container"),
+    rule(
+        f"!has(self.consumer) || ({_consistent('consumer', '', _BESIDE_WORKLOAD)})",
+        "must not say something else than the fields beside it",
+        fieldPath=".consumer",
+    ),
+    rule(
+        "!has(self.spec) || "
+        f"({_consistent('spec', '', _BESIDE_WORKLOAD)} && {_consistent('spec', 'consumer', _FIELDS)})",
+        "must not say something else than the fields beside it",
+        fieldPath=".spec",
+    ),
+]
 """Rules of an entry of ``consumers``."""
 
-_NAME: Final = "(has({0}.name) ? {0}.name : {0}.consumer.name)"
+_NAME: Final = (
+    "(has({0}.name) ? {0}.name : has({0}.metadata) && has({0}.metadata.name) ? {0}.metadata.name : "
+    "has({0}.consumer) ? {0}.consumer.name : has({0}.spec) && has({0}.spec.consumer) ? {0}.spec.consumer.name : "
+    "has({0}.spec) && has({0}.spec.name) ? {0}.spec.name : '')"
+)
 
 SPEC: Final = [
     _alike("app", "appName"),
@@ -131,9 +191,6 @@ SPEC: Final = [
 
 KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
 """Characters of a label key or resource name: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
-
-_NOTE_LIMIT: Final = 1024
-"""Characters of a free text."""
 
 _RULES: Final = "x-kubernetes-validations"
 
@@ -153,13 +210,7 @@ _RESOURCE: Final[Schema] = {
 }
 
 _METADATA: Final = obj(
-    "What EMCO says about it; it changes nothing.",
-    {
-        "name": text("A name.", maxLength=NAME_LIMIT),
-        "description": text("What it is for.", maxLength=_NOTE_LIMIT),
-        "userData1": text("A note.", maxLength=_NOTE_LIMIT),
-        "userData2": text("A note.", maxLength=_NOTE_LIMIT),
-    },
+    "What EMCO says about it; it changes nothing.", {name: note.schema() for name, note in NOTES.items()}
 )
 
 _SAID: Final[Schema] = {
@@ -167,8 +218,7 @@ _SAID: Final[Schema] = {
     "mandatory": switch("Whether pods must have it, which is so if absent, or are better off with it."),
     "weight": number("How much a wish counts.", at_least=LIGHTEST, maximum=HEAVIEST),
     "allocatable": switch("Whether it is an amount; so it is if absent, unless there is a value."),
-    "container-name": text("The container that gets it; that of the consumer if absent.", maxLength=LABEL_LIMIT),
-    "container": text("Another word for container-name.", maxLength=LABEL_LIMIT),
+    **{name: container.schema() for name, container in CONTAINERS.items()},
     "resource": obj("Another place for what is said of the resource or label.", _RESOURCE),
 }
 
@@ -181,40 +231,42 @@ _ENTRY: Final = obj(
     },
 ) | {_RULES: ENTRY}
 
-_WORKLOAD: Final = obj(
-    "Which workload it is.",
-    {
-        "apiVersion": text("The version of its kind, such as apps/v1.", minLength=1, maxLength=NAME_LIMIT),
-        "kind": text("Its kind, such as Deployment.", minLength=1, maxLength=LABEL_LIMIT),
-        "name": text("Its name.", minLength=1, maxLength=NAME_LIMIT),
-        "container-name": text("The container that gets what is allocatable.", maxLength=LABEL_LIMIT),
-        "container": text("Another word for container-name.", maxLength=LABEL_LIMIT),
-    },
-    required=["apiVersion", "kind", "name"],
-) | {_RULES: WORKLOAD}
+_WORKLOAD_FIELDS: Final[Schema] = {
+    **{name: field.schema() for name, field in WORDS.items()},
+    "replicas": COUNT.schema(),
+}
+
+_WORKLOAD: Final = obj("Which workload it is.", _WORKLOAD_FIELDS, required=["apiVersion", "kind", "name"]) | {
+    _RULES: WORKLOAD
+}
 
 _CONSUMER: Final = obj(
     "A workload, and the hardware that each of its pods needs.",
     {
-        "name": text("What messages call it; the name of the workload if absent.", minLength=1, maxLength=NAME_LIMIT),
+        **_WORKLOAD_FIELDS,
+        "name": OWN_NAME.schema(),
         "consumer": _WORKLOAD,
         "container": text("Another place for the container-name of the consumer.", maxLength=LABEL_LIMIT),
+        "spec": obj(
+            "Another place for all of the workload, as EMCO's programs have it.",
+            {
+                **_WORKLOAD_FIELDS,
+                "consumer": _WORKLOAD,
+            },
+        )
+        | {_RULES: BODY},
         "metadata": _METADATA,
         "requirements": listed(
             "What its pods need, all of it on one node.", _ENTRY, kind="atomic", limit=REQUIREMENT_LIMIT
         ),
     },
-    required=["consumer"],
 ) | {_RULES: CONSUMER}
 
 _SPEC: Final = obj(
     "Who needs what.",
     {
-        "app": text("The application that the workloads are parts of.", maxLength=NAME_LIMIT),
-        "appName": text("Another word for app.", maxLength=NAME_LIMIT),
-        "replicationCount": number(
-            "On how many clusters the application is to run; 1 if absent.", at_least=1, maximum=REPLICATION_LIMIT
-        ),
+        **{name: field.schema() for name, field in APPS.items()},
+        "replicationCount": CLUSTERS.schema(),
         "consumers": listed("The workloads.", _CONSUMER, kind="atomic", limit=CONSUMER_LIMIT),
     },
     default={},

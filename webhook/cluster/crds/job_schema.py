@@ -7,40 +7,29 @@ controller, not here: a CEL rule would compare every element with every other, a
 from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
-from webhook.cluster.crds.element_patterns import GITHUB_URL
-from webhook.cluster.crds.element_schema import (
-    MODEL,
-    OPTION_RULES,
-    OPTIONS,
-    PATH_LIMIT,
-    RULES,
-    at_most_one,
-    object_name,
-    pull_policy,
-    resources_schema,
-)
+from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, OPTIONS, RULES, at_most_one, resources_schema
 from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
-from webhook.cluster.crds.openapi import Schema, listed, mapped, number, obj, rule, switch, text
-from webhook.placement.inventory.job_spec import CERTIFICATE_DAYS, ELEMENT_LIMIT, SUBMISSION_SECONDS
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
+from webhook.placement.inventory.job_spec import (
+    ELEMENT_LIMIT,
+    Bundle,
+    CertificationAuthority,
+    DynamicThreading,
+    FileSource,
+    Fusion,
+    GithubSource,
+    HttpSource,
+    JobSpec,
+    ThreadingModel,
+)
 from webhook.placement.inventory.pool_spec import POOL_LIMIT as HOST_LIMIT
-from webhook.placement.jobs.problems import FUSION_TYPES, POOL_LIMIT
+from webhook.placement.jobs.problems import POOL_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.element_patterns import GITHUB_URL
 from webhook.placement.text.keys import LABEL_LIMIT
 
 PHASES: Final = ("Submitting", "Running", "Degraded", "Failed", "Completed", "Deleting")
-
-_SUBMISSION_LIMIT: Final = 604_800
-"""The longest submission in seconds: a week."""
-
-_CERTIFICATE_LIMIT: Final = 3650
-"""The longest validity of a certificate in days: ten years."""
-
-_VALUE_LIMIT: Final = 1000
-"""Submission-time values of one Job."""
-
-_URL_LIMIT: Final = 2048
-"""Characters of an URL."""
 
 _INDEX_LENGTH: Final = len(f"-{ELEMENT_LIMIT - 1}")
 """Characters that the name of a processing element has more than that of its Job, if the Job does not name it."""
@@ -108,79 +97,33 @@ ROOT_RULES: Final = [
 """CEL rules of the whole object."""
 
 
-def _url(about: str, scheme: str = "https?") -> Schema:
-    return text(about, maxLength=_URL_LIMIT, pattern=f"^{scheme}://[^ ]+$")
-
-
 _AUTHORITY: Final = obj(
-    "A root certificate that the download trusts.",
-    {
-        "configMapName": object_name("The ConfigMap with the certificate."),
-        "subPath": text("The path in the ConfigMap.", minLength=1, maxLength=PATH_LIMIT),
-    },
-    required=["configMapName"],
+    "A root certificate that the download trusts.", properties(CertificationAuthority), required=["configMapName"]
 )
 
 _HTTP: Final = obj(
-    "The bundle is at an URL.",
-    {"url": _url("The URL of the bundle."), "certificationAuthority": _AUTHORITY},
-    required=["url"],
+    "The bundle is at an URL.", properties(HttpSource, certification_authority=_AUTHORITY), required=["url"]
 )
 
-_FILE: Final = obj(
-    "The bundle is a file of the container.",
-    {"path": text("The path of the bundle.", minLength=1, maxLength=PATH_LIMIT)},
-    required=["path"],
-)
+_FILE: Final = obj("The bundle is a file of the container.", properties(FileSource), required=["path"])
 
-_GITHUB: Final = obj(
-    "The bundle is in a GitHub repository.",
-    {
-        "url": _url("The URL of the bundle.", "https"),
-        "secret": object_name("The Secret with the personal token that the URL needs."),
-    },
-    required=["url"],
-) | {RULES: GITHUB_RULES}
+_GITHUB: Final = obj("The bundle is in a GitHub repository.", properties(GithubSource), required=["url"]) | {
+    RULES: GITHUB_RULES
+}
 
 _BUNDLE: Final = obj(
     "The application bundle, and where it is fetched from.",
-    {
-        "name": text("The name of the bundle.", minLength=1, maxLength=NAME_LIMIT),
-        "pullPolicy": pull_policy("When the bundle is fetched; IfNotPresent if absent."),
-        "http": _HTTP,
-        "file": _FILE,
-        "github": _GITHUB,
-    },
+    properties(Bundle, http=_HTTP, file=_FILE, github=_GITHUB),
     required=["name"],
 ) | {RULES: BUNDLE_RULES}
 
-_FUSION: Final = obj(
-    "How operators are fused into processing elements.",
-    {
-        "type": text("What parallel regions do to fusion.", enum=list(FUSION_TYPES)),
-        "automatic": switch("Automatic fusion."),
-        "legacy": switch("Legacy fusion."),
-        "manual": number("The number of processing elements.", at_least=1, maximum=ELEMENT_LIMIT),
-    },
-) | {RULES: FUSION_RULES}
+_FUSION: Final = obj("How operators are fused into processing elements.", properties(Fusion)) | {RULES: FUSION_RULES}
 
-_DYNAMIC: Final = obj(
-    "The dynamic threading model.",
-    {
-        "elastic": switch("Whether the number of threads adapts."),
-        "threadCount": number("The number of threads.", at_least=1),
-    },
-)
+_DYNAMIC: Final = obj("The dynamic threading model.", properties(DynamicThreading))
 
-_THREADING: Final = obj(
-    "Which threads run the operators.",
-    {
-        "automatic": switch("The automatic threading model."),
-        "dedicated": switch("The dedicated threading model."),
-        "dynamic": _DYNAMIC,
-        "manual": switch("The manual threading model."),
-    },
-) | {RULES: THREADING_RULES}
+_THREADING: Final = obj("Which threads run the operators.", properties(ThreadingModel, dynamic=_DYNAMIC)) | {
+    RULES: THREADING_RULES
+}
 
 _POOL: Final = obj(
     "A HostPool that the Job makes.",
@@ -194,38 +137,24 @@ _POOL: Final = obj(
 
 _SPEC: Final = obj(
     "The application: its bundle, options, and model.",
-    {
-        "bundle": _BUNDLE,
-        "fusion": _FUSION,
-        "imagePullPolicy": pull_policy("When images are pulled; Always if absent."),
-        "imagePullSecret": object_name("The Secret for pulling images."),
-        "processingElement": obj("Options of all processing elements, where one does not say otherwise.", OPTIONS)
+    properties(
+        JobSpec,
+        bundle=_BUNDLE,
+        fusion=_FUSION,
+        processing_element=obj("Options of all processing elements, where one does not say otherwise.", OPTIONS)
         | {RULES: OPTION_RULES},
-        "submissionTimeOutInSeconds": number(
-            "Seconds after which a submission has failed, unless all pools are ready and all pods started.",
-            at_least=1,
-            maximum=_SUBMISSION_LIMIT,
-            default=SUBMISSION_SECONDS,
-        ),
-        "submissionTimeValues": mapped(
-            "Submission-time values, by name.", {"type": "string", "maxLength": PATH_LIMIT}, limit=_VALUE_LIMIT
-        ),
-        "threadingModel": _THREADING,
-        "transportCertificateValidityInDays": number(
-            "Days for which TLS certificates are valid.", at_least=1, maximum=_CERTIFICATE_LIMIT,
-            default=CERTIFICATE_DAYS,
-        ),
-        "resources": resources_schema("Compute resources of the whole Job, divided by the number of its elements."),
-        "hostPools": listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
+        threading_model=_THREADING,
+        resources=resources_schema("Compute resources of the whole Job, divided by the number of its elements."),
+        host_pools=listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["name"]},
-        "processingElements": listed(
+        processing_elements=listed(
             "The processing elements; their place in the list is their index.",
             obj("A processing element: options of its own, operators, template.", MODEL) | {RULES: OPTION_RULES},
             kind="atomic",
             limit=ELEMENT_LIMIT,
         ),
-    },
-)  # fmt: skip
+    ),
+)
 
 _NODE_NAME: Final = text("The name of a node.", maxLength=NAME_LIMIT)
 
@@ -249,6 +178,12 @@ _PLAN: Final = obj(
             kind="atomic",
             limit=ELEMENT_LIMIT,
         ),
+        "required": listed(
+            "The processing elements that run on their planned node and on no other.",
+            text("A name.", maxLength=LABEL_LIMIT),
+            kind="atomic",
+            limit=ELEMENT_LIMIT,
+        ),
         "pools": listed(
             "The hosts of the Job's own HostPools, where these were yet to be chosen.",
             obj(
@@ -261,6 +196,25 @@ _PLAN: Final = obj(
             ),
             kind="atomic",
             limit=POOL_LIMIT,
+        ),
+        "hardware": listed(
+            "The optional hardware that processing elements get; the others run without it.",
+            obj(
+                "An amount of a resource, and who gets it.",
+                {
+                    "name": text("The name of the resource.", maxLength=NAME_LIMIT + 1 + LABEL_LIMIT),
+                    "container": text("The name of the container.", maxLength=LABEL_LIMIT),
+                    "requests": text("The amount that the container requests."),
+                    "limits": text("Its limit."),
+                    "processingElements": listed(
+                        "The names of processing elements.", text("A name.", maxLength=LABEL_LIMIT),
+                        kind="atomic", limit=ELEMENT_LIMIT,
+                    ),
+                },
+                required=["name"],
+            ),
+            kind="atomic",
+            limit=ELEMENT_LIMIT,
         ),
     },
 )  # fmt: skip

@@ -2,6 +2,10 @@
 
 from typing import Any
 
+from msgspec import Struct
+
+from webhook.placement.kube.field_rules import rules_of
+
 Schema = dict[str, Any]
 """A schema, or a part of one, as JSON."""
 
@@ -51,3 +55,11 @@ def mapped(about: str, value: Schema, *, limit: int) -> Schema:
 def open_object(about: str, properties: Schema) -> Schema:
     """The schema of an object that may have other fields than these properties; other fields are kept unchecked."""
     return obj(about, properties) | {"x-kubernetes-preserve-unknown-fields": True}
+
+
+def properties(struct: type[Struct], **others: Schema) -> Schema:
+    """The fields of a Struct by the rules that stand on them; ``others`` are the schemas of fields without a rule."""
+    return {
+        encoded: others[name] if field_rule is None else field_rule.schema()
+        for name, encoded, field_rule in rules_of(struct)
+    }

@@ -6,9 +6,9 @@ The fields are described in ``docs/jobs.md``.
 from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
-from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, RULES, object_name
-from webhook.cluster.crds.hostpool_patterns import VALUE
-from webhook.cluster.crds.openapi import Schema, number, obj, rule, text
+from webhook.cluster.crds.element_schema import MODELLED, OPTION_RULES, RULES
+from webhook.cluster.crds.openapi import Schema, number, obj, properties, rule, text
+from webhook.placement.inventory.job_spec import ProcessingElementSpec
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
@@ -44,16 +44,7 @@ ROOT_RULES: Final = [
 
 _SPEC: Final = obj(
     "What runs as one pod; the Job writes it, from its list.",
-    {
-        **MODEL,
-        "job": object_name("The Job that it belongs to.", LABEL_LIMIT),
-        "launchCount": number("The launch that is to run; raising it replaces the pod.", at_least=1, default=1),
-        "contentId": text(
-            "Stands for all that determines the pod; another one replaces it.",
-            maxLength=LABEL_LIMIT,
-            pattern=VALUE,
-        ),
-    },
+    properties(ProcessingElementSpec, **MODELLED),
     required=["job"],
 ) | {RULES: SPEC_RULES}
 

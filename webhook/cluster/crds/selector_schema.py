@@ -2,18 +2,11 @@
 
 from typing import Final
 
-from webhook.cluster.crds.hostpool_patterns import VALUE
-from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
+from webhook.placement.inventory.pool_spec import EXPRESSION_LIMIT, LABELS, VALUES
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.selector import OPERATORS
 from webhook.placement.text.keys import LABEL_LIMIT
-
-_EXPRESSION_LIMIT: Final = 64
-"""Expressions of a selector: as many as a pool may have tags, because each tag becomes an expression, too."""
-
-_VALUE_LIMIT: Final = 1000
-"""Values of one expression: as many as a pod may have node selector terms. The API server needs a bound to compute the
-cost of rules."""
 
 _KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
 """Characters of a label key: a DNS subdomain, a slash and a name (Kubernetes, labels and selectors)."""
@@ -25,12 +18,7 @@ _REQUIREMENT: Final = obj(
     {
         "key": text("The label.", minLength=1, maxLength=_KEY_LIMIT),
         "operator": text("How the label and the values compare.", enum=list(OPERATORS)),
-        "values": listed(
-            "What the label is compared with.",
-            {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE},
-            kind="atomic",
-            limit=_VALUE_LIMIT,
-        ),
+        "values": VALUES.schema(),
     },
     required=["key", "operator"],
 ) | {
@@ -58,7 +46,5 @@ _REQUIREMENT: Final = obj(
 
 def selector_schema(about: str) -> Schema:
     """The schema of a label selector; ``about`` is its description."""
-    value = {"type": "string", "maxLength": LABEL_LIMIT, "pattern": VALUE}
-    labels = mapped("Labels that must be there, each with its value.", value, limit=_EXPRESSION_LIMIT)
-    expressions = listed("Requirements, all of which must hold.", _REQUIREMENT, kind="atomic", limit=_EXPRESSION_LIMIT)
-    return obj(about, {"matchLabels": labels, "matchExpressions": expressions})
+    expressions = listed("Requirements, all of which must hold.", _REQUIREMENT, kind="atomic", limit=EXPRESSION_LIMIT)
+    return obj(about, {"matchLabels": LABELS.schema(), "matchExpressions": expressions})

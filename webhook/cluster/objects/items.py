@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from kubeapi.client.decoding import ERRORS
+from kubeapi.client.decoding import ERRORS, decoded
 
 Item = Raw | object
 """An object: ``Raw`` is JSON text, everything else plain Python values."""
@@ -48,7 +48,7 @@ class _PlainDocument(Head, frozen=True, gc=False, rename="camel"):
 
 def decode(item: Item, shape: type[T]) -> T:
     """The item as a Struct; raises one of :data:`decoding.ERRORS`."""
-    return msgspec.json.decode(item, type=shape) if isinstance(item, Raw) else msgspec.convert(item, shape)
+    return decoded(item, shape) if isinstance(item, Raw) else msgspec.convert(item, shape)
 
 
 def head(item: Item) -> Head:

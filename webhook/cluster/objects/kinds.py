@@ -6,12 +6,17 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Struct
 
 from kubeapi.client.api_types import Identity
-from webhook.cluster.objects import custom_resources, translate, wire
+from webhook.cluster.objects import custom_resources, plugin_objects, storage, translate, wire
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
+from webhook.placement.inventory.device_classes import DeviceClass
 from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
+from webhook.placement.inventory.volumes import Claim
+from webhook.placement.pod_defaults.limit_range import LimitRange
+from webhook.placement.pod_defaults.priority_class import PriorityClass
+from webhook.placement.pod_defaults.runtime_class import RuntimeClass
 from webhook.placement.text import api_kinds, keys
 from webhook.placement.text.api_kinds import ApiKind
 
@@ -31,7 +36,9 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     labels: str = ""
     """A label selector, for the same."""
     optional: bool = False
-    """Whether it may be missing: it comes with a CustomResourceDefinition."""
+    """Whether it may be missing: it comes with a CustomResourceDefinition, or with newer versions of Kubernetes."""
+    spared: bool = False
+    """Whether decisions do without it where the role may not read it, which is told."""
     title: str = ""
     """What reports call the objects, if another kind of the same resource is watched, too."""
     read: Callable[[Item], tuple[T | None, Notes]]
@@ -91,11 +98,29 @@ def _read_namespace(item: Item) -> tuple[str | None, Notes]:
     return name if enabled else None, []
 
 
+def _read_device_class(item: Item) -> tuple[DeviceClass, Notes]:
+    source = decode(item, wire.DeviceClassObject)
+    _, name = translate.metadata_of(source.metadata)
+    return DeviceClass(name, (source.spec and source.spec.extended_resource_name) or ""), []
+
+
+def _read_limit_range(item: Item) -> tuple[LimitRange, Notes]:
+    return plugin_objects.limit_range(decode(item, wire.LimitRangeObject)), []
+
+
+def _read_runtime_class(item: Item) -> tuple[RuntimeClass, Notes]:
+    return plugin_objects.runtime_class(decode(item, wire.RuntimeClassObject)), []
+
+
+def _read_priority_class(item: Item) -> tuple[PriorityClass, Notes]:
+    return plugin_objects.priority_class(decode(item, wire.PriorityClassObject)), []
+
+
 def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _name_of(value: Pool | StreamsJob | Intent) -> str:
+def _name_of(value: Pool | StreamsJob | Intent | Claim | LimitRange) -> str:
     return f"{value.namespace}/{value.name}"
 
 
@@ -109,6 +134,10 @@ def _drop_job(sink: Sink, key: str) -> None:
 
 def _drop_intent(sink: Sink, key: str) -> None:
     sink.intents.drop(*key.split("/", 1))
+
+
+def _drop_limit_range(sink: Sink, key: str) -> None:
+    sink.pod_defaults.drop_limit_range(*key.split("/", 1))
 
 
 NODES: Final = Kind(
@@ -165,6 +194,77 @@ NAMESPACES: Final = Kind(
     put=lambda sink, name: sink.intents.enable(name),
     drop=lambda sink, key: sink.intents.disable(key),
 )
+DEVICE_CLASSES: Final = Kind(
+    api=api_kinds.DEVICE_CLASS,
+    optional=True,
+    spared=True,
+    read=_read_device_class,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found.name,
+    put=lambda sink, found: sink.devices.put(found),
+    drop=lambda sink, key: sink.devices.drop(key),
+)
+CLAIMS: Final = Kind(
+    api=api_kinds.CLAIM,
+    spared=True,
+    read=storage.read_claim,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, claim: sink.volumes.put_claim(claim),
+    drop=lambda sink, key: sink.volumes.drop_claim(*key.split("/", 1)),
+)
+VOLUMES: Final = Kind(
+    api=api_kinds.PERSISTENT_VOLUME,
+    spared=True,
+    read=storage.read_volume,
+    key=lambda identity: identity.name,
+    value_key=lambda volume: volume.name,
+    put=lambda sink, volume: sink.volumes.put_volume(volume),
+    drop=lambda sink, key: sink.volumes.drop_volume(key),
+)
+STORAGE_CLASSES: Final = Kind(
+    api=api_kinds.STORAGE_CLASS,
+    spared=True,
+    read=storage.read_class,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found.name,
+    put=lambda sink, found: sink.volumes.put_class(found),
+    drop=lambda sink, key: sink.volumes.drop_class(key),
+)
 
-KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES)
+LIMIT_RANGES: Final = Kind(
+    api=api_kinds.LIMIT_RANGE,
+    spared=True,
+    read=_read_limit_range,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, found: sink.pod_defaults.put_limit_range(found),
+    drop=_drop_limit_range,
+)
+RUNTIME_CLASSES: Final = Kind(
+    api=api_kinds.RUNTIME_CLASS,
+    spared=True,
+    read=_read_runtime_class,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found.name,
+    put=lambda sink, found: sink.pod_defaults.put_runtime_class(found),
+    drop=lambda sink, key: sink.pod_defaults.drop_runtime_class(key),
+)
+PRIORITY_CLASSES: Final = Kind(
+    api=api_kinds.PRIORITY_CLASS,
+    spared=True,
+    read=_read_priority_class,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found.name,
+    put=lambda sink, found: sink.pod_defaults.put_priority_class(found),
+    drop=lambda sink, key: sink.pod_defaults.drop_priority_class(key),
+)
+PLUGIN_OBJECTS: Final[tuple[AnyKind, ...]] = (LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES)
+"""What admission plugins of the API server complete pods by."""
+
+KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, DEVICE_CLASSES, *PLUGIN_OBJECTS)
 """The kinds that are watched, and read from a snapshot, in the order in which trouble with them is named."""
+
+STORAGE: Final[tuple[AnyKind, ...]] = (CLAIMS, VOLUMES, STORAGE_CLASSES)
+"""Kinds that snapshots hold and commands list. Servers ask for single objects: few pods need any of these, and a
+cluster may have tens of thousands, each of which changes several times (``docs/volumes.md``)."""

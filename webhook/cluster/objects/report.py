@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from webhook.placement.text.api_kinds import LIMIT_RANGE, PRIORITY_CLASS, RUNTIME_CLASS
 from webhook.placement.text.problem import escape
 
 FINDING_LIMIT = 1000
@@ -11,6 +12,10 @@ FINDING_LIMIT = 1000
 
 _WIDTH = 500
 """Characters of one finding: names and values in it may be as long as a file."""
+
+
+_IF_ANY = frozenset({LIMIT_RANGE.name, RUNTIME_CLASS.name, PRIORITY_CLASS.name})
+"""Kinds that the line of a report names only if there are objects of them: most clusters have few."""
 
 
 class SnapshotError(Exception):
@@ -53,5 +58,5 @@ class Report(Struct, frozen=True):
 
     def __str__(self) -> str:
         """One line: ``5 Node, 120 Pod, 0 HostPool, 0 Job, ...; 3 finished, 1 skipped, 0 ignored``."""
-        used = ", ".join(f"{count} {kind}" for kind, count in self.counts.items())
+        used = ", ".join(f"{count} {kind}" for kind, count in self.counts.items() if count or kind not in _IF_ANY)
         return f"{used}; {self.finished} finished, {self.skipped_count} skipped, {self.ignored} ignored"

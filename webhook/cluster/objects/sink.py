@@ -3,8 +3,13 @@
 from collections.abc import KeysView
 from typing import Protocol
 
+from webhook.placement.inventory.device_classes import DeviceClass
 from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
+from webhook.placement.inventory.volumes import Claim, PersistentVolume, StorageClass
+from webhook.placement.pod_defaults.limit_range import LimitRange
+from webhook.placement.pod_defaults.priority_class import PriorityClass
+from webhook.placement.pod_defaults.runtime_class import RuntimeClass
 
 
 class IntentSink(Protocol):
@@ -27,12 +32,95 @@ class IntentSink(Protocol):
         ...
 
 
+class DeviceSink(Protocol):
+    """Takes DeviceClasses; dropping an absent one does nothing."""
+
+    def put(self, found: DeviceClass) -> None:
+        """A DeviceClass was added or changed."""
+        ...
+
+    def drop(self, name: str) -> None:
+        """A DeviceClass is gone."""
+        ...
+
+
+class VolumeSink(Protocol):
+    """Takes claims, volumes and storage classes; dropping an absent one does nothing."""
+
+    def put_claim(self, claim: Claim) -> None:
+        """A PersistentVolumeClaim was added or changed."""
+        ...
+
+    def drop_claim(self, namespace: str, name: str) -> None:
+        """A PersistentVolumeClaim is gone."""
+        ...
+
+    def put_volume(self, volume: PersistentVolume) -> None:
+        """A PersistentVolume was added or changed."""
+        ...
+
+    def drop_volume(self, name: str) -> None:
+        """A PersistentVolume is gone."""
+        ...
+
+    def put_class(self, found: StorageClass) -> None:
+        """A StorageClass was added or changed."""
+        ...
+
+    def drop_class(self, name: str) -> None:
+        """A StorageClass is gone."""
+        ...
+
+
+class PodDefaultsSink(Protocol):
+    """Takes the objects that the API server completes pods by; dropping an absent one does nothing."""
+
+    def put_limit_range(self, found: LimitRange, /) -> None:
+        """A LimitRange was added or changed."""
+        ...
+
+    def drop_limit_range(self, namespace: str, name: str) -> None:
+        """A LimitRange is gone."""
+        ...
+
+    def put_runtime_class(self, found: RuntimeClass, /) -> None:
+        """A RuntimeClass was added or changed."""
+        ...
+
+    def drop_runtime_class(self, name: str) -> None:
+        """A RuntimeClass is gone."""
+        ...
+
+    def put_priority_class(self, found: PriorityClass, /) -> None:
+        """A PriorityClass was added or changed."""
+        ...
+
+    def drop_priority_class(self, name: str) -> None:
+        """A PriorityClass is gone."""
+        ...
+
+
 class Sink(Protocol):
     """Takes a cluster's objects one at a time, in any order; a second ``set_`` replaces the first."""
 
     @property
     def intents(self) -> IntentSink:
         """Where HPAIntents go."""
+        ...
+
+    @property
+    def devices(self) -> DeviceSink:
+        """Where DeviceClasses go."""
+        ...
+
+    @property
+    def volumes(self) -> VolumeSink:
+        """Where claims, volumes and storage classes go."""
+        ...
+
+    @property
+    def pod_defaults(self) -> PodDefaultsSink:
+        """Where LimitRanges, RuntimeClasses and PriorityClasses go."""
         ...
 
     def set_node(self, node: Node) -> None:

@@ -17,7 +17,6 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
-from webhook.placement.constraints.own_anti_affinity import NAMESPACE_NAME
 from webhook.placement.inventory.objects import (
     Guest,
     Node,
@@ -28,6 +27,7 @@ from webhook.placement.inventory.objects import (
     Waiting,
 )
 from webhook.placement.inventory.repelling import RepellingTerm
+from webhook.placement.inventory.template_pods import NAMESPACE_NAME
 from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.kube.pod import (
@@ -120,6 +120,7 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         guards=_guards(spec.affinity) if spec.affinity else (),
         shuns=_shuns(spec.affinity, metadata.namespace or NAMESPACE, labels) if spec.affinity else (),
         ports=_ports(spec),
+        priority=spec.priority or 0,
         waits=_waits(name, told) if waiting else None,
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )

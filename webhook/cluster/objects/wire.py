@@ -10,7 +10,8 @@ from msgspec import Struct, field
 
 from webhook.admission.opt_in import MIRROR
 from webhook.placement.inventory.pool_spec import HostPoolSpec
-from webhook.placement.kube.pod import Amount, PodSpec, Resources
+from webhook.placement.kube.pod import Amount, PodSpec, Resources, Toleration
+from webhook.placement.pod_defaults.limit_range import LimitRangeItem
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 
 
@@ -188,7 +189,63 @@ class HPAIntentObject(Struct, frozen=True, gc=False):
     spec: Any = None
 
 
+class DeviceClassSpec(Struct, frozen=True, gc=False, rename="camel"):
+    """The spec of a DeviceClass: the extended resource by which containers may request its devices."""
+
+    extended_resource_name: str | None = None
+
+
+class DeviceClassObject(Struct, frozen=True, gc=False):
+    """``resource.k8s.io/v1 DeviceClass``."""
+
+    metadata: ObjectMetadata | None = None
+    spec: DeviceClassSpec | None = None
+
+
 class NamespaceObject(Struct, frozen=True, gc=False):
     """``v1 Namespace``."""
 
     metadata: ObjectMetadata | None = None
+
+
+class LimitRangeSpec(Struct, frozen=True, gc=False):
+    """The spec of a LimitRange."""
+
+    limits: tuple[LimitRangeItem, ...] | None = None
+
+
+class LimitRangeObject(Struct, frozen=True, gc=False):
+    """``v1 LimitRange``."""
+
+    metadata: ObjectMetadata | None = None
+    spec: LimitRangeSpec | None = None
+
+
+class RuntimeClassOverhead(Struct, frozen=True, gc=False, rename="camel"):
+    """What a pod of the class takes beside its containers."""
+
+    pod_fixed: dict[str, Amount] | None = None
+
+
+class RuntimeClassScheduling(Struct, frozen=True, gc=False, rename="camel"):
+    """Where pods of the class can run."""
+
+    node_selector: dict[str, str] | None = None
+    tolerations: tuple[Toleration, ...] | None = None
+
+
+class RuntimeClassObject(Struct, frozen=True, gc=False):
+    """``node.k8s.io/v1 RuntimeClass``."""
+
+    metadata: ObjectMetadata | None = None
+    overhead: RuntimeClassOverhead | None = None
+    scheduling: RuntimeClassScheduling | None = None
+
+
+class PriorityClassObject(Struct, frozen=True, gc=False, rename="camel"):
+    """``scheduling.k8s.io/v1 PriorityClass``."""
+
+    metadata: ObjectMetadata | None = None
+    value: int | None = None
+    global_default: bool | None = None
+    preemption_policy: str | None = None

@@ -13,6 +13,7 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import PAGE, ListReader, listed
+from webhook.placement.jobs.job_progress import STRANDED
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 
@@ -51,7 +52,8 @@ class ElementView(Struct, frozen=True, rename="camel"):
 class JobView(Struct, frozen=True, rename="camel"):
     """A Job with its HostPools and processing elements; ``message`` says what it waits for, or why it has failed.
 
-    ``unsatisfiable`` says why a Job that runs could not be started again as a whole.
+    ``unsatisfiable`` says why a Job that runs could not be started again as a whole, ``stranded`` why some of it finds
+    no node beside what runs.
     """
 
     namespace: str
@@ -60,6 +62,7 @@ class JobView(Struct, frozen=True, rename="camel"):
     submitted_at: str = ""
     message: str = ""
     unsatisfiable: str = ""
+    stranded: str = ""
     host_pools: tuple[PoolView, ...] = ()
     processing_elements: tuple[ElementView, ...] = ()
 
@@ -188,16 +191,25 @@ def view_of(
     absent = {name: ElementView(name, ABSENT, message="there is no such object") for name in stated}
     named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
+    unsatisfiable, stranded = _unsatisfied(job.status)
     return JobView(
         namespace=namespace,
         name=job.name,
         phase=job.status.phase or UNKNOWN,
         submitted_at=job.status.submitted_at or "",
         message=_message(job, job.status.reason("Ready")),
-        unsatisfiable="" if job.status.phase == "Failed" else job.status.reason("Satisfiable"),
+        unsatisfiable=unsatisfiable,
+        stranded=stranded,
         host_pools=tuple(_pool(one) for one in pools if one.spec.job == job.name),
         processing_elements=(*named, *surplus),
     )
+
+
+def _unsatisfied(status: _StatusShown) -> tuple[str, str]:
+    """Why the Job could not be started again as a whole, or why some of it finds no node; both empty if it failed."""
+    why = "" if status.phase == "Failed" else status.reason("Satisfiable")
+    stranded = any(one.type == "Satisfiable" and one.reason == STRANDED for one in status.conditions or ())
+    return ("", why) if stranded else (why, "")
 
 
 def _pool(pool: StoredObject) -> PoolView:

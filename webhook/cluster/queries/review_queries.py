@@ -1,5 +1,6 @@
 """``ReviewQueries``: asks the API server the question that an answer carries, and completes the answer."""
 
+import contextlib
 import functools
 import time
 from collections.abc import Awaitable, Callable
@@ -11,10 +12,13 @@ from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import (
     Answer,
+    ClassQuestion,
+    FieldsQuestion,
     JobQuestion,
     PodQuestion,
     RightsQuestion,
     SizeQuestion,
+    VolumesQuestion,
     WholeQuestion,
     WorkloadsQuestion,
     errored,
@@ -23,10 +27,16 @@ from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
 from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
+from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
+from webhook.cluster.queries.pod_classes import PodClasses
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
+from webhook.cluster.queries.template_fields import SECONDS as FIELD_SECONDS
+from webhook.cluster.queries.template_fields import TemplateFields
 from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
 from webhook.cluster.queries.unknown_pods import UnknownPods
+from webhook.cluster.queries.volume_lookups import SECONDS as VOLUME_SECONDS
+from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
 from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
@@ -38,7 +48,7 @@ class ReviewQueries:
     nobody: it finds out about whole Jobs while other reviews go on.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- one for each kind of question, all by name
         self,
         *,
         sizes: WorkloadSizes | None = None,
@@ -46,10 +56,16 @@ class ReviewQueries:
         rights: Authorization | None = None,
         jobs: StreamsJobs | None = None,
         workloads: JobWorkloads | None = None,
+        volumes: VolumeLookups | None = None,
+        classes: PodClasses | None = None,
         verdicts: JobVerdicts | None = None,
+        fields: TemplateFields | None = None,
     ) -> None:
         self.sizes = sizes
+        self._fields = fields
+        self._classes = classes
         self._workloads = workloads
+        self._volumes = volumes
         self._verdicts = verdicts or JobVerdicts()
         self._jobs = jobs
         self._pods = pods
@@ -63,10 +79,12 @@ class ReviewQueries:
         authorize: bool = False,
         verdicts: JobVerdicts | None = None,
         unknown: Callable[[str], object] = lambda _: None,
+        namespace: str = "",
     ) -> "ReviewQueries":
         """Every question that an API server answers; about rights to use HostPools only with ``authorize``.
 
-        ``unknown`` is told why the workloads of a job could not be found out.
+        ``unknown`` is told why the workloads of a job could not be found out. ``namespace`` is the product's own, in
+        which it asks about fields; if empty, they are not asked about.
         """
         return cls(
             sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
@@ -74,7 +92,10 @@ class ReviewQueries:
             rights=Authorization(ObjectClient(connection)) if authorize else None,
             jobs=StreamsJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
             workloads=JobWorkloads(ObjectClient(connection, seconds=LIST_SECONDS, limit=LIST_BYTES), unknown),
+            volumes=VolumeLookups(ObjectClient(connection, seconds=VOLUME_SECONDS)),
             verdicts=verdicts,
+            fields=TemplateFields(ObjectClient(connection, seconds=FIELD_SECONDS), namespace) if namespace else None,
+            classes=PodClasses(ObjectClient(connection, seconds=CLASS_SECONDS)),
         )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
@@ -85,24 +106,39 @@ class ReviewQueries:
         question = answer.question
         if question is None:  # nearly all answers
             return answer
-        if isinstance(question, WholeQuestion):
-            return _whole(self, question, self._verdicts, since)
+        if isinstance(question, WholeQuestion | VolumesQuestion):
+            return self._found(question, since)
         if isinstance(question, WorkloadsQuestion):
             if self._workloads is None:
                 return answer
             return _beside(answer, question, self._workloads, self._verdicts)
         if isinstance(question, RightsQuestion):
             return self._authorized(answer, question, since)
-        return self._asked(answer, question)
+        return self._asked(answer, question, since)
 
-    def _asked(self, answer: Answer, question: SizeQuestion | PodQuestion | JobQuestion) -> Answer | Awaitable[Answer]:
-        """The answer once the API server has said what an object is like."""
+    def _found(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
+        """The answer that takes its time, to a question without which there is none."""
+        if isinstance(question, WholeQuestion):
+            return _whole(self, question, self._verdicts, since)
+        return _claiming(self, question, self._volumes, since)
+
+    def _asked(
+        self,
+        answer: Answer,
+        question: SizeQuestion | PodQuestion | JobQuestion | FieldsQuestion | ClassQuestion,
+        since: float | None,
+    ) -> Answer | Awaitable[Answer]:
+        """The answer once the API server has said what an object is like, or may be like."""
+        if isinstance(question, FieldsQuestion):
+            return _fielded(self, question, self._fields, since)
         if isinstance(question, SizeQuestion) and self.sizes:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:
             return _looked_at(answer, question, self._pods)
         if isinstance(question, JobQuestion) and self._jobs:
             return _of_job(self, answer, question, self._jobs)
+        if isinstance(question, ClassQuestion):
+            return _of_classes(self, question, self._classes, since)
         return answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
@@ -113,6 +149,15 @@ class ReviewQueries:
     def _permitted(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; it may depend on more."""
         return self.completed(replace(answer, question=question.then), since) if question.then else answer
+
+
+async def _claiming(
+    queries: ReviewQueries, question: VolumesQuestion, volumes: VolumeLookups | None, since: float | None
+) -> Answer:
+    """The answer by what is found out about the claims, and what that answer depends on."""
+    begun = time.monotonic() if since is None else since
+    found = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
+    return found if isinstance(found, Answer) else await found
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -150,6 +195,30 @@ async def _authorized(
         return _unknown("whether the HostPools may be used", failure)
     found = question.resume(refused) if refused else permitted()
     return found if isinstance(found, Answer) else await found
+
+
+async def _fielded(
+    queries: ReviewQueries, question: FieldsQuestion, fields: TemplateFields | None, since: float | None
+) -> Answer:
+    """The answer once it is known which fields the API server knows, and what that answer depends on."""
+    unknown = await fields.unknown(question.fields) if fields else None
+    found = queries.completed(question.resume(unknown), since)
+    return found if isinstance(found, Answer) else await found
+
+
+async def _of_classes(
+    queries: ReviewQueries, question: ClassQuestion, classes: PodClasses | None, since: float | None
+) -> Answer:
+    """The answer once the classes were looked up, and what it depends on.
+
+    Where that is not possible, they stay unknown.
+    """
+    known = question.known
+    if classes is not None:
+        with contextlib.suppress(ApiError):
+            known = known.looked_up(*await classes.look_up(question.classes))
+    later = queries.completed(question.resume(known), since)
+    return later if isinstance(later, Answer) else await later
 
 
 async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion, jobs: StreamsJobs) -> Answer:

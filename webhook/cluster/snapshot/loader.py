@@ -7,15 +7,20 @@ from typing import Final
 from kubeapi.client import decoding
 from webhook.cluster.objects import custom_resources, items, translate, wire
 from webhook.cluster.objects.items import Head, Item
-from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, AnyKind
+from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, STORAGE, AnyKind
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
-_KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {(kind.api.api_version, kind.name): kind for kind in KINDS}
+_KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {
+    (kind.api.api_version, kind.name): kind for kind in (*KINDS, *STORAGE)
+}
 """The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
+
+_STORED: Final = {kind.name for kind in STORAGE}
+"""Kinds that most snapshots do not have, and that are reported where they are."""
 
 _LISTS: Final[Mapping[tuple[str, str], Head | None]] = {
     ("v1", "List"): None,
@@ -80,7 +85,7 @@ class SnapshotLoader:
     def report(self) -> Report:
         """The outcome of all that was read so far."""
         return Report(
-            counts={kind: self._counts[kind] for _, kind in _KINDS},
+            counts={kind: self._counts[kind] for _, kind in _KINDS if kind not in _STORED or self._counts[kind]},
             finished=self._counts["finished"],
             ignored=self._counts["ignored"],
             skipped=tuple(self._skipped.kept),

@@ -4,8 +4,6 @@ import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
 
-import msgspec
-
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Event, Page
 from kubeapi.client.connection import Connection, Status, cause_of
@@ -100,7 +98,7 @@ class ListWatch:
                 if len(body) > self._page_limit:
                     raise ApiError(Cause.UNREADABLE, f"a page has more than {self._page_limit} bytes")
         try:
-            page = msgspec.json.decode(body, type=Page)
+            page = decoding.decoded(body, Page)
         except decoding.ERRORS as error:
             raise ApiError(Cause.UNREADABLE, f"a page is no list: {decoding.reason(error)}") from None
         if not page.metadata.version:
@@ -120,7 +118,7 @@ def error_of(event: Event) -> ApiError:
 
 def _events(lines: Lines, chunk: bytes) -> list[Event]:
     try:
-        return [msgspec.json.decode(line, type=Event) for line in lines.feed(chunk)]
+        return [decoding.decoded(line, Event) for line in lines.feed(chunk)]
     except TooLongError as error:
         raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
     except decoding.ERRORS as error:

@@ -22,7 +22,7 @@ from webhook.cluster.watch.list_watch import ListWatch, error_of
 from webhook.cluster.watch.store import Store
 
 MISSING_LIMIT: Final = 3
-"""Answers that a kind is not installed after which its objects are removed: a server that starts may give one."""
+"""Answers that a kind is not there to read after which its objects are removed: a server that starts may give one."""
 
 _RELIST_CAUSES: Final = frozenset({Cause.GONE, Cause.UNREADABLE})
 """Causes of failures after which the watch cannot continue from its last version."""
@@ -168,7 +168,8 @@ class Reflector:
         self._unsure = True
         if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:
             self._version = ""
-        if failure.cause is Cause.MISSING and self.kind.optional:
+        forbidden = failure.cause is Cause.FORBIDDEN and self.kind.spared
+        if forbidden or (failure.cause is Cause.MISSING and self.kind.optional):
             self._version = ""
             if not self.store.known or self._backoff.streak >= MISSING_LIMIT:
                 pause = self._backoff.about(self._pace.absent)
@@ -176,7 +177,7 @@ class Reflector:
         await asyncio.sleep(pause)
 
     async def _not_installed(self) -> None:
-        """The kind is not installed: treat that as a list without objects."""
+        """The kind is not installed, or must not be read: treat that as a list without objects."""
         self._list_watch.heard = time.monotonic()
         changed = bool(self.store.known) or not self.synced
         self.store.begin()

@@ -31,6 +31,9 @@ class ObservedInventory:
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self.intents = inventory.intents
+        self.devices = inventory.devices
+        self.volumes = inventory.volumes
+        self.pod_defaults = inventory.pod_defaults
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
         self.on_pod: list[Listener[str, PodInfo]] = []

@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
 from webhook.placement.inventory.inventory import Inventory
@@ -22,7 +23,8 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.element_status import UNKNOWN, Said
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.planned_nodes import PlannedNodes, planned_nodes, stand_ins
-from webhook.placement.jobs.whole_job import judge_job, members_of_job, pools_of_job
+from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
+from webhook.placement.jobs.whole_job import claims_of_job, judge_job, members_of_job, pools_of_job
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.solver import Solving
@@ -48,10 +50,18 @@ class Judgement(Struct, frozen=True):
 
 
 class JobJudge:
-    """Judges Jobs by the inventory; whoever writes what follows from a verdict keeps ``turn`` from before to after."""
+    """Judges Jobs by the inventory; whoever writes what follows from a verdict keeps ``turn`` from before to after.
+
+    ``volumes`` finds out about the claims of a Job; without it what the inventory has counts.
+    """
 
     def __init__(
-        self, inventory: Inventory, policy: Policy, kept: Reservations, solving: Callable[[], Solving] = AtOnce
+        self,
+        inventory: Inventory,
+        policy: Policy,
+        kept: Reservations,
+        solving: Callable[[], Solving] = AtOnce,
+        volumes: VolumeLookups | None = None,
     ) -> None:
         self.turn = asyncio.Lock()
         """Held from a verdict until what it promises is stored, so that the next one counts it."""
@@ -60,14 +70,15 @@ class JobJudge:
         self._policy = policy
         self._kept = kept
         self._solving = solving
+        self._volumes = volumes
 
     async def judge(self, job: StoredJob, spec: JobSpec) -> Judgement:
         """Find out whether the whole Job can run, if its own pods were all started anew."""
-        if job.namespace in self._policy.excluded:
+        if not self.judges(job):
             return Judgement()  # the webhook changes no pod there, so no constraint holds
         self._kept.expire()
-        inventory, solving = self._promised_to_others(job.key), self._solving()
-        verdict = await judge_job(*job.key, spec, inventory, self._policy, solving)
+        inventory = await self._known_to(job.key, spec)
+        verdict = await judge_job(*job.key, spec, inventory, self._policy, self._solving())
         if verdict.refused:
             return Judgement(Said(holds=False, reason=UNSATISFIABLE, message=verdict.line))
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
@@ -76,7 +87,22 @@ class JobJudge:
         count = sum(verdict.group.counts)
         words = (f"{counted(count, 'processing element')} can run at the same time", *verdict.warnings)
         said = Said(holds=True, reason=SATISFIABLE, message="; ".join(words))
-        return Judgement(said, planned_nodes(verdict.group, plan.placed), verdict.group.members)
+        return Judgement(said, planned_nodes(verdict.group, plan.placed, verdict.given), verdict.group.members)
+
+    def judges(self, job: StoredJob) -> bool:
+        """Whether the webhook changes pods in the Job's namespace; nothing is planned where it does not."""
+        return job.namespace not in self._policy.excluded
+
+    async def replan(self, job: StoredJob, spec: JobSpec, standing: Standing) -> Replanned:
+        """Find nodes for the elements of the Job that wait."""
+        self._kept.expire()
+        inventory = await self._known_to(job.key, spec)
+        return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
+
+    def keep_anew(self, job: StoredJob, spec: JobSpec, found: Replanned) -> None:
+        """Keep the room for elements that wait, by the plan which the Job was stored with."""
+        pods = stand_ins(job.key, found.members, found.plan)
+        self._kept.hold(job.key, pods, self._pools(job.key, spec, found.plan), job.judged)
 
     def keep(self, job: StoredJob, spec: JobSpec, judged: Judgement) -> None:
         """Keep the room that the Job is promised by the plan which it was stored with."""
@@ -96,6 +122,14 @@ class JobJudge:
         if spec is not None:
             members = await members_of_job(*job.key, spec, self._inventory, self._policy, self._solving())
             self.keep(job, spec, Judgement(plan=job.planned(), members=members))
+
+    async def _known_to(self, job: Name, spec: JobSpec) -> Inventory:
+        """The inventory with what other Jobs are promised, and with what the claims of this one are bound to."""
+        claims = await claims_of_job(*job, spec, self._solving()) if self._volumes else None
+        if self._volumes is None or claims is None:
+            return self._promised_to_others(job)
+        volumes = await self._volumes.find(claims)
+        return self._promised_to_others(job).with_volumes(volumes)
 
     def _promised_to_others(self, job: Name) -> Inventory:
         """The inventory in which pools of other Jobs have the hosts that they were promised."""

@@ -1,7 +1,8 @@
 """Writes the status of a Job where it differs from the stored one, and records Events about its changes."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from typing import Final
 
 from msgspec import Raw
 
@@ -13,8 +14,14 @@ from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.jobs.element_status import Said
-from webhook.placement.jobs.job_progress import UNSATISFIABLE, JobPhase
+from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE, JobPhase
 from webhook.placement.text.api_kinds import STREAMS_JOB
+from webhook.placement.text.problem import enumerated
+
+NAMED: Final = 3
+"""Processing elements that a message names."""
+
+_TROUBLE: Final = frozenset({UNSATISFIABLE, STRANDED})
 
 
 class JobReports:
@@ -39,16 +46,25 @@ class JobReports:
         with self._store.jobs.writing(job.key):
             written = read_job(Raw(await self._server.merge_patch(f"{job_path(*job.key)}/status", patch)))
             self._store.jobs.learn(written)
-        about = Regarding(
-            api_version=STREAMS_JOB.api_version,
-            kind=STREAMS_JOB.name,
-            namespace=job.namespace,
-            name=job.name,
-            uid=job.uid,
-        )
         for warns, reason, note in _news(before, status):
-            (self._events.warning if warns else self._events.normal)(about, reason, note)
+            (self._events.warning if warns else self._events.normal)(_about(job), reason, note)
         return written
+
+    def moved(self, job: StoredJob, elements: Sequence[str]) -> None:
+        """Record that these elements are restarted on another node, since theirs cannot run all that share it."""
+        verb = "is" if len(elements) == 1 else "are"
+        note = f"{enumerated(elements, NAMED)} {verb} restarted: others that share it find no room on their node"
+        self._events.normal(_about(job), "Moved", note)
+
+
+def _about(job: StoredJob) -> Regarding:
+    return Regarding(
+        api_version=STREAMS_JOB.api_version,
+        kind=STREAMS_JOB.name,
+        namespace=job.namespace,
+        name=job.name,
+        uid=job.uid,
+    )
 
 
 def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]]:
@@ -67,7 +83,7 @@ def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]
 
 def _of_satisfiable(before: Said, after: Said) -> Iterator[tuple[bool, str, str]]:
     """An Event where a Job could not be started again as a whole any more, or can be again."""
-    if after.reason == UNSATISFIABLE and (before.reason, before.message) != (after.reason, after.message):
-        yield True, UNSATISFIABLE, after.message
-    elif after.holds and before.reason == UNSATISFIABLE:
+    if after.reason in _TROUBLE and (before.reason, before.message) != (after.reason, after.message):
+        yield True, after.reason, after.message
+    elif after.holds and before.reason in _TROUBLE:
         yield False, after.reason, after.message

@@ -77,7 +77,7 @@ class Reservations:
                     yield pool
 
     def _pod(self, _uid: str, _before: PodInfo | None, after: PodInfo | None) -> None:
-        if after is not None and after.node and after.job:
+        if after is not None and after.node and after.job and not after.terminating:
             self._settle((after.namespace, after.job), after.pe)
 
     def _element(self, _before: StoredElement | None, after: StoredElement | None) -> None:

@@ -13,6 +13,7 @@ from kubeapi.clock import Clock
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
+from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
@@ -41,12 +42,19 @@ class SatisfiableReview:
     """Fills its queue by changes; :meth:`look` is called by one worker. ``clock`` measures how long a look takes."""
 
     def __init__(
-        self, watched: ObservedInventory, store: JobStore, judge: JobJudge, reports: JobReports, clock: Clock
+        self,
+        watched: ObservedInventory,
+        store: JobStore,
+        judge: JobJudge,
+        reports: JobReports,
+        plans: LaunchPlans,
+        clock: Clock,
     ) -> None:
         self.queue: Queue[Name] = Queue(clock=clock)
         self._store = store
         self._judge = judge
         self._reports = reports
+        self._plans = plans
         self._clock = clock
         self._leading = False
         watched.on_node.append(lambda *_: self._changed())
@@ -86,4 +94,5 @@ class SatisfiableReview:
             judged = await self._judge.judge(job, spec)
         if judged.satisfiable != UNKNOWN:
             status = status_of_job(job)
-            await self._reports.say(job, replace(status, satisfiable=judged.satisfiable))
+            said = self._plans.stranded(job, judged.satisfiable)
+            await self._reports.say(job, replace(status, satisfiable=said))

@@ -39,6 +39,8 @@ class Records(Generic[R]):
         """Versions of answers that the watch has not brought yet."""
         self._written: dict[Name, R | None] = {}
         """Objects that are being written, with what the watch has brought of them meanwhile."""
+        self._writers: dict[Name, int] = {}
+        """How many writes of each of them are under way: a Job is written by several workers."""
 
     def put(self, record: R) -> None:
         """An object was added or changed, as the watch says."""
@@ -56,13 +58,17 @@ class Records(Generic[R]):
     @contextlib.contextmanager
     def writing(self, key: Name) -> Iterator[None]:
         """While an object is written, and its answer learned; without an answer everything is news."""
-        self._written[key] = None
+        self._writers[key] = self._writers.get(key, 0) + 1
+        self._written.setdefault(key, None)
         try:
             yield
         finally:
-            late = self._written.pop(key)
-            if late is not None:
-                _tell(self.on_news, None, late)
+            self._writers[key] -= 1
+            if not self._writers[key]:
+                del self._writers[key]
+                late = self._written.pop(key)
+                if late is not None:
+                    _tell(self.on_news, None, late)
 
     def learn(self, record: R) -> None:
         """The API server has answered this state of an object; of an object that is gone nothing is learned."""

@@ -41,11 +41,20 @@ SOON: Final = 0.1
 TAKEN: Final = 5.0
 """Seconds until the next pass while somebody else's pod has the name of the next one."""
 
+STRICT: Final = "fieldValidation=Strict"
+"""A field that the API server does not know is an error, and is not left out of the pod."""
+
 STEPS: Final = 8
 """Steps of one pass; an end, the next launch and its pod are five."""
 
 BEHIND: Final = 5.0
 """Seconds until the next pass over an element whose pod the watch has not brought: it may go before it is seen."""
+
+PLANNED: Final = 5.0
+"""Seconds until the next pass over an element for which no plan was made meanwhile: the plan wakes it."""
+
+HELD: Final = 1.0
+"""Seconds until the next pass over an element whose pod must not be created yet, by the plan of its Job."""
 
 _REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
 """Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
@@ -243,6 +252,13 @@ class _ElementPass:
 
     async def _create(self, step: Step) -> bool:
         """Create the pod; the last step if it cannot be created now."""
+        planned = self._steering.planned(self._element)
+        if planned is None:
+            self._wait = PLANNED
+            return True
+        if planned.held is not None:
+            self._wait = HELD
+            return await self._say(_held(step.status, planned.held.reason, planned.held.message))
         if await self._unseen():
             self._wait = SOON
             return True
@@ -250,8 +266,9 @@ class _ElementPass:
         launch = Launch(job=element.job, element=element.name, uid=element.uid, count=step.launch, image=self._image)
         name = pod_name(element.name, step.launch)
         try:
-            pod = self._steering(pod_of(launch, self._spec, self._options), element)
-            self._pod = read_element_pod(Raw(await self._server.create(POD.path_in(element.namespace), pod)))
+            pod = self._steering(pod_of(launch, self._spec, self._options), planned)
+            path = f"{POD.path_in(element.namespace)}?{STRICT}"
+            self._pod = read_element_pod(Raw(await self._server.create(path, pod)))
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
                 return await self._taken(step, name)

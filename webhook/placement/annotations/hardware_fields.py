@@ -11,6 +11,9 @@ from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.field_rules import TextRule
+from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
@@ -26,6 +29,20 @@ _INSIDE: Final = ("name", "key", "requests", "limits", "units", "value")
 """Fields below ``resource``."""
 _WRAPPED: Final = ("name", "metadata", "spec")
 """Fields of a requirement that has a name and has all other fields below ``spec``."""
+NOTES: Final[Mapping[str, TextRule]] = {
+    "name": TextRule(about="A name.", most=NAME_LIMIT),
+    "description": TextRule(about="What it is for.", most=1024),
+    "userData1": TextRule(about="A note.", most=1024),
+    "userData2": TextRule(about="A note.", most=1024),
+}
+"""The rules of ``metadata``, which EMCO's objects have and which changes nothing."""
+
+CONTAINERS: Final[Mapping[str, TextRule]] = {
+    "container-name": TextRule(about="The container that gets it; that of the consumer if absent.", most=LABEL_LIMIT),
+    "container": TextRule(about="Another word for container-name.", most=LABEL_LIMIT),
+}
+"""The rules of the container of a requirement, in both spellings."""
+
 _LOOKED_AT: Final = 2 * len(_WRITTEN)
 """Fields of one mapping that are read. Of more fields at least half are unknown, which makes problems enough."""
 
@@ -51,7 +68,23 @@ def fields_of(item: Value, path: str) -> tuple[Fields, list[Problem]]:
     problems = [Problem(path, unknown("field", name, _WRAPPED)) for name in foreign]
     if problems or not isinstance(item["spec"], dict):
         return {}, problems or [Problem(f"{path}.spec", "must be a mapping")]
-    return _flat(item["spec"], f"{path}.spec")
+    found, wrong = _flat(item["spec"], f"{path}.spec")
+    return found, [*problems_of_notes(item.get("metadata"), f"{path}.metadata"), *wrong]
+
+
+def problems_of_notes(value: Value, path: str) -> Iterator[Problem]:
+    """Problems of ``metadata`` at that path."""
+    if value is None:
+        return
+    if not isinstance(value, dict):
+        yield Problem(path, "must be a mapping")
+        return
+    for name, rule in NOTES.items():
+        word = value.get(name)
+        if isinstance(word, str):
+            yield from rule.problems(f"{path}.{name}", word)
+        elif word is not None:
+            yield Problem(f"{path}.{name}", "must be one word")
 
 
 def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:

@@ -9,7 +9,7 @@ from typing import Final
 from webhook.placement.annotations.expressions import problems_of_key, problems_of_values
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST, Hardware
 from webhook.placement.annotations.hardware_amount import read_amounts
-from webhook.placement.annotations.hardware_fields import Fields, fields_of
+from webhook.placement.annotations.hardware_fields import CONTAINERS, Fields, fields_of
 from webhook.placement.annotations.placement_text import SHOWN, annotation
 from webhook.placement.annotations.yaml_text import Value, parse_yaml
 from webhook.placement.kube.resource_name import is_resource
@@ -80,6 +80,8 @@ def _requirement(fields: Fields, path: str, container: str) -> tuple[Hardware | 
     if name is None:
         return None, [*problems, Problem(path, "needs a name: of a resource, or of a node label")]
     allocatable = _WORDS.get(fields["allocatable"].word, True) if "allocatable" in fields else "value" not in fields
+    if container_name := fields.get("container-name"):
+        problems += CONTAINERS["container-name"].problems(container_name.path, container_name.word)
     hardware, wrong = (_amount if allocatable else _label)(fields, path)
     if problems or wrong or hardware is None:
         return None, [*problems, *wrong]

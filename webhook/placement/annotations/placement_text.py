@@ -143,14 +143,13 @@ def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
 def contradictions(clauses: Sequence[Clause], field: str, text: str) -> Iterator[Problem]:
     """A problem for each two clauses that contradict each other, at the offset of the later clause.
 
-    ``hostColocation`` contradicts ``hostExlocation`` of the same token, and ``hostIsolation``. ``text`` is the text of
-    the annotation that the clauses were read from, ``field`` the path of that annotation.
+    ``hostColocation`` contradicts ``hostExlocation`` of the same token. ``text`` is the text of the annotation that the
+    clauses were read from, ``field`` the path of that annotation.
     """
     near = [clause for clause in clauses if clause.name is ClauseName.COLOCATION]
     away = {clause.argument: clause for clause in clauses if clause.name is ClauseName.EXLOCATION}
-    alone = next((clause for clause in clauses if clause.name is ClauseName.ISOLATION), None)
     for clause in near:
-        other = away.get(clause.argument) or alone
+        other = away.get(clause.argument)
         if other is not None:
             first, second = sorted((clause, other), key=lambda found: found.offset)
             yield Problem(field, f"{first} and {second} contradict each other", text, second.offset)

@@ -25,6 +25,9 @@ from webhook.placement.text.problem import Problem, quote
 Uniform = Literal["all-same-node", "all-separate-nodes", "none"]
 """Uniform mapping: all workers of a job on one node, each worker on a node of its own, or neither."""
 
+PREFERRED: Final = "mapping"
+"""Name of the expressions of worker mapping in the annotation ``preferred``."""
+
 UNIFORMS: Final[dict[str, Uniform]] = {name: name for name in get_args(Uniform)}
 
 _KEPT: Final = 1024

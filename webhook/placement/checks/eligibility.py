@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import Struct
 
+from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
-from webhook.placement.constraints.taints import Tolerated, in_words
 from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
+from webhook.placement.inventory.tolerations import in_words
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all, requirements_of
 from webhook.placement.pools.allocation import strangers
+from webhook.placement.pools.host_list import retainable
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import EXCLUSIVE
 
@@ -49,9 +50,10 @@ class HostRule(Struct, frozen=True):
 def hurdles(pool: Pool, world: World) -> tuple[HostRule, ...]:
     """The rules for hosts of a sized pool, in the order in which nodes are blamed.
 
-    Nodes that are the pool's hosts already keep all rules.
+    Nodes that are the pool's hosts already, and may stay, keep all rules.
     """
     held = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
+    held &= retainable(pool, world.inventory, world.policy)
     found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(HostRule(one.nodes | held, one.explain, one.fixes) for one in found)
 
@@ -112,7 +114,7 @@ Taints of passing conditions are not listed: no pool is refused for these.
 
 def _untainted(world: World) -> HostRule:
     """Rule: the node has no taint that keeps pods away, but for that of exclusive hosts."""
-    tolerated = Tolerated(())
+    tolerated = families.tolerated()
 
     def fixes(out: Bits) -> Iterator[Fix]:
         by_cure: dict[tuple[str, str], Bits] = {}
@@ -132,7 +134,7 @@ def _untainted(world: World) -> HostRule:
 
 def _free(pool: Pool, world: World) -> HostRule:
     """Rule: the node is exclusive to no other pool."""
-    own = NoForeignExclusiveHosts(((pool.namespace, pool.name),))
+    own = families.exclusive_to_none_but(((pool.namespace, pool.name),))
     release = ("release", " from another exclusive HostPool")
     return HostRule(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
 

@@ -5,10 +5,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.constraints.taints import in_words
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool, PoolHost
 from webhook.placement.inventory.pool_labels import labels_of
+from webhook.placement.inventory.tolerations import in_words
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.pools.allocation import strangers

@@ -12,13 +12,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
-from webhook.placement.constraints.taints import tolerates
+from webhook.placement.constraints.families import exclusive_to_none_but
 from webhook.placement.decision.tolerated_hosts import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import NodeDemand, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.tolerations import tolerates
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod, Toleration
 from webhook.placement.kube.selector import Nodes, matching_all, matching_any
@@ -140,7 +140,7 @@ def obstacle(pod: PodInfo, node: str, world: World) -> str:
         return ""
     own = [pool for name in pod.pools for pool in pool_of(name, pod.namespace, pod.job, world.inventory)]
     exclusive = tuple((pool.namespace, pool.name) for pool in own if pool.exclusive)
-    if not there & NoForeignExclusiveHosts(exclusive).filter(world):
+    if not there & exclusive_to_none_but(exclusive).filter(world):
         return f"node {node} is exclusive to another HostPool"
     # The controller labels a host before the pool's status names it, and either may be seen first: one of both will do.
     demand = pod.demand if pod.job else None

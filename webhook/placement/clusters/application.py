@@ -62,8 +62,8 @@ class ClusterApp(Struct, frozen=True, eq=False):
 def apps_of(workloads: Iterable[tuple[str, AppWorkload]], intents: Sequence[Intent]) -> tuple[ClusterApp, ...]:
     """The apps, sorted by name: those that intents name, and for workloads of no intent the app that is named with it.
 
-    A consumer without its workload counts as one pod with the containers that the intent names. If two namespaces have
-    an app of one name, the names of both begin with the namespace.
+    A consumer without its workload counts as its replicas, or one pod, with the containers that the intent names. If
+    two namespaces have an app of one name, the names of both begin with the namespace.
     """
     workloads = list(workloads)
     named = {workload.key: workload for _, workload in workloads}
@@ -118,25 +118,28 @@ def _app(
 
 
 def _consumed(intent: Intent) -> dict[WorkloadKey, AppWorkload]:
-    """The workloads that the intent names, each as one pod with all containers that the intent names for it."""
+    """The workloads that the intent names, whose pods have all containers that the intent names for them."""
     containers: dict[WorkloadKey, list[str]] = {}
+    counts: dict[WorkloadKey, int] = {}
     for consumer in intent.consumers:
-        listed = containers.setdefault((intent.namespace, consumer.group, consumer.owner), [])
+        key = (intent.namespace, consumer.group, consumer.owner)
+        listed = containers.setdefault(key, [])
         listed += [one.container for one in consumer.hardware if one.container]
-    return {key: _assumed(key, names) for key, names in containers.items()}
+        counts[key] = max(counts.get(key, 1), consumer.replicas or 1)
+    return {key: _assumed(key, names, counts[key]) for key, names in containers.items()}
 
 
-def _assumed(key: WorkloadKey, containers: Iterable[str]) -> AppWorkload:
+def _assumed(key: WorkloadKey, containers: Iterable[str], count: int) -> AppWorkload:
     namespace, group, owner = key
     kind, _, name = owner.partition("/")
     version = f"{group}/v1" if group else "v1"
     spec = PodSpec(containers=tuple(Container(name=one) for one in dict.fromkeys(containers) or (UNNAMED,)))
     reference = OwnerReference(api_version=version, kind=kind, name=name, controller=True)
     pod = Pod(Metadata(generate_name=f"{name}-", namespace=namespace, owner_references=(reference,)), spec)
-    return AppWorkload(namespace, version, kind, name, pod, assumed=True)
+    return AppWorkload(namespace, version, kind, name, pod, count, assumed=True)
 
 
 def _joined(one: AppWorkload, other: AppWorkload) -> AppWorkload:
     """A workload that several intents name and that is not known as an object, with the containers of all of them."""
     named = [container.name for found in (one, other) for container in (found.pod.spec or PodSpec()).containers or ()]
-    return _assumed(one.key, [name for name in named if name != UNNAMED])
+    return _assumed(one.key, [name for name in named if name != UNNAMED], max(one.count, other.count))

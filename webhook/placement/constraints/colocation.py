@@ -8,11 +8,9 @@ therefore form one group, with one label and one term.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.constraints.shared_room import room_beside
 from webhook.placement.inventory.job_model import tokens_of
 from webhook.placement.inventory.job_pods import PodLabel
@@ -23,15 +21,17 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class Colocated(Struct, frozen=True, gc=False):
+class Colocated(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node runs the pod's colocation group, if live pods of the group run anywhere.
 
     ``tokens`` are the pod's own, ``group`` all tokens of its group. ``held`` are the nodes with live pods of the group,
     ``roomy`` the nodes in ``held`` with room for the new pod beside these.
     """
 
+    rule: ClassVar[str] = Rule.COLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
     clause: str
@@ -43,11 +43,20 @@ class Colocated(Struct, frozen=True, gc=False):
     roomy: Bits
     node: str = ""
 
+    @property
+    def tie(self) -> Tie:
+        """The nodes of live pods, if there are any."""
+        return Tie.HOSTS if self.held else Tie.NONE
+
+    def company(self, job: str) -> Company:
+        """Pods with a common token share a node."""
+        return Company(together=tuple(f"colocation {job} {token}" for token in self.tokens))
+
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own, and with the group and room beside it if the group runs anywhere."""
         return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """A label for each token, a label for a group of several tokens, and one term."""
         for token in self.tokens:
             key, value = token_label(token)
@@ -58,15 +67,11 @@ class Colocated(Struct, frozen=True, gc=False):
         weight = PREFERENCE if self.soft else None
         yield NearPods(self.clause, pod_terms.with_label(key, value, self.job), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without the group, nodes with it and without room."""
         return pod_terms.elsewhere(out, self.held, f"the pods of {self.clause}", world)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: the live pods of the group would have to move."""
-        return ""
 
 
 def token_label(token: str) -> PodLabel:

@@ -3,8 +3,8 @@
 A family is one file in ``constraints/`` with a function of type :class:`Parse` and frozen types that have the members
 of :class:`Constraint`. Every family is listed in ``families.py``, at its place in the order of reasons
 (``docs/architecture.md`` shows how to add a family). A family that depends on what all others add to the pod has a
-parser of type :class:`ParseFinished`. :class:`NodeSet` and :class:`EveryNode` are bases for constraints of two simple
-shapes.
+parser of type :class:`ParseFinished`. :class:`ConstraintDefaults` is the base of all constraints, :class:`NodeSet` and
+:class:`EveryNode` are bases for constraints of two simple shapes.
 """
 
 import enum
@@ -14,16 +14,25 @@ from typing import ClassVar, Final, Protocol
 from msgspec import Struct
 
 from webhook.placement.constraints.topology_limit import Limit
+from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
+
+ALL_OF: Final = "element "
+"""Prefix of the key that every pod of a job marks; the job follows (:class:`Company`)."""
 
 ADD_NODE: Final = "add a node"
 """Start of the text of a change that adds a node: that helps only if nothing ties the pod to nodes there are."""
+
+
+_NO_AMOUNTS: Final[Tally] = {}
 
 
 class Reason(Struct, frozen=True):
@@ -50,8 +59,43 @@ class Spread(enum.Enum):
     """All of them on one node."""
 
 
+class Tie(enum.Enum):
+    """Whether a node that is added can meet a constraint."""
+
+    NONE = enum.auto()
+    """It can."""
+    HOSTS = enum.auto()
+    """It cannot: only nodes that exist can meet the constraint, such as hosts of a pool or nodes of live pods."""
+    HOST = enum.auto()
+    """It cannot: the constraint names one node."""
+
+
+class Company(Struct, frozen=True, gc=False):
+    """What a constraint demands of the other pods of a group that is placed as a whole, by keys.
+
+    Pods with a common key in ``together`` share a node. A pod that ``avoids`` a key shares no node with another pod
+    that ``marks`` that key. A key is a text that names the job as ``namespace/name`` if it is about pods of one job.
+    """
+
+    together: tuple[str, ...] = ()
+    marks: tuple[str, ...] = ()
+    avoids: tuple[str, ...] = ()
+
+    @classmethod
+    def apart(cls, key: str) -> "Company":
+        """Pods that share no node with each other."""
+        return cls(marks=(key,), avoids=(key,))
+
+
+ANY_COMPANY: Final = Company()
+"""That of constraints that demand nothing of other pods."""
+
+
 class Constraint(Protocol):
-    """One condition on the node of a pod, valid in the world in which it was parsed."""
+    """One condition on the node of a pod, valid in the world in which it was parsed.
+
+    Families derive their constraints from :class:`ConstraintDefaults`, which has the members that few families change.
+    """
 
     @property
     def clause(self) -> str:
@@ -81,6 +125,62 @@ class Constraint(Protocol):
         """How replicas with this constraint can be spread: over nodes, or over the domains of a topology key."""
         ...
 
+    @property
+    def rule(self) -> str:
+        """The word under which refusals that name the clause are counted: a :class:`Rule`, or one of the family."""
+        ...
+
+    @property
+    def needs(self) -> tuple[Requirement, ...]:
+        """The requirements that the constraint makes on labels of the node, all of which must hold."""
+        ...
+
+    @property
+    def tie(self) -> Tie:
+        """Whether a node that is added can meet the constraint."""
+        ...
+
+    @property
+    def pool(self) -> Pool | None:
+        """The HostPool to whose hosts the constraint restricts the pod, if there is one."""
+        ...
+
+    @property
+    def index(self) -> int | None:
+        """The index of the one host of ``pool`` that meets the constraint; ``None`` if each host does."""
+        ...
+
+    @property
+    def requests(self) -> Tally:
+        """The amounts of resources that the constraint wants room for on the node."""
+        ...
+
+    @property
+    def pinned(self) -> Bits:
+        """The nodes where ``requests`` are compared with free room in place of allocatable room."""
+        ...
+
+    @property
+    def topology(self) -> str:
+        """The topology key in whose domains the constraint counts pods, so that labels of nodes change what it counts.
+
+        Empty for a constraint that counts no pods by domain.
+        """
+        ...
+
+    @property
+    def about_taints(self) -> bool:
+        """Whether the nodes that the constraint rules out are out for their taints."""
+        ...
+
+    def company(self, job: str, /) -> Company:
+        """What the constraint demands of other pods of its group; ``job`` is ``namespace/name`` of the pod's job."""
+        ...
+
+    def at_once(self, ask: Ask, world: World, /) -> Iterable["Constraint"]:
+        """Further constraints of a pod that must not wait for others to end: on what runs on the nodes now."""
+        ...
+
     def filter(self, world: World, /) -> Bits:
         """Nodes that meet the constraint; bits of slots without a node do not matter."""
         ...
@@ -98,7 +198,76 @@ class Constraint(Protocol):
         ...
 
 
-class NodeSet(Struct, frozen=True, gc=False):
+class ConstraintDefaults(Struct, frozen=True, gc=False):
+    """Base of all constraints, with the members of :class:`Constraint` that hold for most families.
+
+    A subclass has ``clause``, ``soft``, ``node``, ``verb``, ``spread`` and the four methods that concern nodes, and
+    overrides a member of this base, by a field, a class variable or a property, where its family differs.
+    """
+
+    @property
+    def rule(self) -> str:
+        """That of families that refusals are not counted by."""
+        return Rule.OTHER
+
+    @property
+    def needs(self) -> tuple[Requirement, ...]:
+        """No label."""
+        return ()
+
+    @property
+    def tie(self) -> Tie:
+        """A new node can meet the constraint."""
+        return Tie.NONE
+
+    @property
+    def pool(self) -> Pool | None:
+        """No HostPool."""
+        return None
+
+    @property
+    def index(self) -> int | None:
+        """No index."""
+        return None
+
+    @property
+    def requests(self) -> Tally:
+        """No amounts."""
+        return _NO_AMOUNTS
+
+    @property
+    def pinned(self) -> Bits:
+        """No nodes."""
+        return 0
+
+    @property
+    def topology(self) -> str:
+        """No topology key."""
+        return ""
+
+    @property
+    def about_taints(self) -> bool:
+        """Not about taints."""
+        return False
+
+    def company(self, _job: str) -> Company:
+        """Nothing."""
+        return ANY_COMPANY
+
+    def at_once(self, _ask: Ask, _world: World) -> Iterable[Constraint]:
+        """None."""
+        return ()
+
+    def inject(self, _world: World) -> Iterable[Effect]:
+        """Nothing: what the constraint stands for is in Kubernetes already."""
+        return ()
+
+    def mend(self, _world: World, _out: Bits) -> str:
+        """Nothing: no single label or node that is added opens a node."""
+        return ""
+
+
+class NodeSet(ConstraintDefaults, frozen=True, gc=False):
     """Base of constraints that are met by ``nodes``, known when the pod is parsed, and add nothing to the pod.
 
     ``one`` and ``many`` say why all other nodes are out (:class:`Reason`).
@@ -113,24 +282,25 @@ class NodeSet(Struct, frozen=True, gc=False):
     node: str = ""
     soft: bool = False
 
+    @property
+    def tie(self) -> Tie:
+        """One node, if the condition names it."""
+        return Tie.HOST if self.node else Tie.NONE
+
     def filter(self, _world: World) -> Bits:
         """The nodes of the set."""
         return self.nodes
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: what the constraint stands for is in Kubernetes already."""
-        return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All other nodes, under one reason."""
         yield Reason(self.one, self.many, out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: no single label or node that is added changes the set."""
-        return ""
+
+class VacantNodes(NodeSet, frozen=True, gc=False):
+    """Nodes that run none of certain pods; a node that is added runs none."""
 
 
-class EveryNode(Struct, frozen=True, gc=False):
+class EveryNode(ConstraintDefaults, frozen=True, gc=False):
     """Base of hard constraints that rule out no node for a single pod.
 
     A subclass has ``clause`` and ``spread``, and matters by that spread or by effects of its own.
@@ -144,17 +314,16 @@ class EveryNode(Struct, frozen=True, gc=False):
         """All nodes."""
         return world.everything
 
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod's own spec has it already."""
-        return ()
-
     def explain(self, _world: World, _out: Bits) -> Iterator[Reason]:
         """No reasons: no node is out."""
         return iter(())
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: no node is out."""
-        return ""
+
+class StandingConstraint(EveryNode, frozen=True, gc=False):
+    """A condition that nobody wrote and every node meets; it carries what a pod demands whatever its clauses are."""
+
+    spread: ClassVar[Spread] = Spread.FREE
+    clause: str = ""
 
 
 class Parse(Protocol):

@@ -16,6 +16,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import BIND
 from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.rule import Rule
 
 
 class CpuBinding(EveryNode, frozen=True, gc=False):
@@ -24,6 +25,7 @@ class CpuBinding(EveryNode, frozen=True, gc=False):
     Every node meets the constraint: a node does not tell whether its kubelet has the static CPU manager policy.
     """
 
+    rule: ClassVar[str] = Rule.MAPPING
     spread: ClassVar[Spread] = Spread.FREE
     clause: ClassVar[str] = BINDING
     limits: tuple[SetResources, ...]

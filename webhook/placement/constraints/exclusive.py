@@ -3,26 +3,26 @@
 See ``docs/hostpool.md``.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.tolerations import foreign_tolerations
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.owner import of_daemon_set
-from webhook.placement.kube.pod import Toleration
-from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
+class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
     """The standing condition that the node is exclusive to no pool but those in ``own``."""
 
+    rule: ClassVar[str] = Rule.NODES
+    about_taints: ClassVar[bool] = True
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     own: tuple[Name, ...]
@@ -40,10 +40,6 @@ class NoForeignExclusiveHosts(Struct, frozen=True, gc=False):
             if taint.value not in values:
                 taken |= nodes
         return world.everything & ~taken
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the family ``hostpool`` adds the toleration for the pod's own pool."""
-        return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All of them under one reason, which does not say whose hosts the nodes are."""
@@ -71,20 +67,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         if pool.mode == "Exclusive":
             own += ((pool.namespace, pool.name),)
     # To create a DaemonSet with such a toleration takes a right, which is checked when the DaemonSet is submitted.
-    wrong = foreign_tolerations(ask.spec.tolerations or (), own)
+    wrong = foreign_tolerations(ask.spec.tolerations or (), (*own, *ask.closed_pools))
     if wrong and of_daemon_set(ask.references):
         wrong = []
     return (*wrong, NoForeignExclusiveHosts(own)) if world.inventory.pools.exclusive() else wrong
-
-
-def foreign_tolerations(tolerations: Sequence[Toleration], own: Collection[Name]) -> list[Problem]:
-    """A problem for each toleration of the exclusive taint of a pool that is not in ``own``."""
-    if keys.EXCLUSIVE not in [toleration.key for toleration in tolerations]:
-        return []
-    values = {keys.exclusive(*name) for name in own}
-    message = f"only the webhook tolerates {keys.EXCLUSIVE}: name the exclusive HostPool with host(...) instead"
-    return [
-        Problem(f"spec.tolerations[{at}]", message)
-        for at, toleration in enumerate(tolerations)
-        if toleration.key == keys.EXCLUSIVE and (toleration.operator == "Exists" or toleration.value not in values)
-    ]

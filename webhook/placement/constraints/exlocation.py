@@ -3,11 +3,9 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.request.ask import Ask
@@ -15,11 +13,13 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class Exlocated(Struct, frozen=True, gc=False):
+class Exlocated(ConstraintDefaults, frozen=True, gc=False):
     """The condition for one token: ``held`` are the nodes with a live pod of the job that has the token."""
 
+    rule: ClassVar[str] = Rule.EXLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
     clause: str
@@ -29,26 +29,26 @@ class Exlocated(Struct, frozen=True, gc=False):
     held: Bits
     node: str = ""
 
+    def company(self, job: str) -> Company:
+        """Pods with the token share no node."""
+        return Company.apart(f"exlocation {job} {self.token}")
+
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no pod of the token."""
         return world.inventory.nodes.own_hostname & ~self.held
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """The token's label, and a term that keeps pods with that label away."""
         key = keys.EXLOCATION + keys.digest(self.token)
         term = pod_terms.with_label(key, self.token, self.job)
         yield AddLabel(self.clause, key, self.token)
         yield AwayFromPods(self.clause, term, PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a pod of the token."""
         return pod_terms.taken(out, f"a pod of {self.clause}", world)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: one of the live pods would have to end."""
-        return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

@@ -1,7 +1,8 @@
 """The list of all constraint families, in the order in which they are judged.
 
 A node is counted under the first family that rules it out, so this is the order of reasons in messages, too
-(``docs/verdicts.md``).
+(``docs/verdicts.md``). Other packages get constraints
+from this module alone: by these parsers, or by the functions for conditions that are not read from a pod.
 """
 
 from webhook.placement.constraints import (
@@ -21,14 +22,20 @@ from webhook.placement.constraints import (
     taints,
     topology_spread,
     uniform,
+    volumes,
 )
-from webhook.placement.constraints.constraint import Parse, ParseFinished
+from webhook.placement.constraints.constraint import Constraint, Parse, ParseFinished
+from webhook.placement.inventory.objects import Tally
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.pod import Toleration
 
 FAMILIES: tuple[Parse, ...] = (
     host.parse,
     hostpool.parse,
     node_label.parse_mapping,
     node_selector.parse,
+    volumes.parse,
     node_label.parse_hardware,
     taints.parse,
     exclusive.parse,
@@ -47,3 +54,18 @@ LAST: tuple[ParseFinished, ...] = (
     topology_spread.parse,
 )
 """Families of the pod's own terms about other pods, which the scheduler applies to the finished pod."""
+
+
+def tolerated(tolerations: tuple[Toleration, ...] = ()) -> Constraint:
+    """The standing condition that these tolerations cover the taints of the node; exclusive hosts are not meant."""
+    return taints.Tolerated(tolerations)
+
+
+def exclusive_to_none_but(own: tuple[Name, ...]) -> Constraint:
+    """The standing condition that the node is exclusive to no HostPool but these."""
+    return exclusive.NoForeignExclusiveHosts(own)
+
+
+def room_for(requests: Tally, *, pinned: Bits = 0, said: str = "") -> Constraint:
+    """The condition that the node has room for these amounts, free room on ``pinned`` nodes; ``said`` is its clause."""
+    return resources.Room(requests, pinned, said, hardware=bool(said))

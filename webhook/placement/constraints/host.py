@@ -7,10 +7,8 @@ other string must be the exact name of a node.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.addresses import canonical, is_node_name
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import NodeTerm, Requirement
@@ -21,15 +19,18 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.rule import Rule
 
 
-class NamedHost(Struct, frozen=True, gc=False):
+class NamedHost(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node is the one that the clause names.
 
     ``text`` is the name or address, ``node`` the name (empty for an address). ``nodes`` is the set of that one node,
     ``target`` its name; both are empty if there is no such node. ``bound`` tells that the pod gets ``nodeName``.
     """
 
+    rule: ClassVar[str] = Rule.HOST
+    tie: ClassVar[Tie] = Tie.HOST
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     clause: str

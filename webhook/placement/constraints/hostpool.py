@@ -7,10 +7,8 @@ controller writes. So a pool of any size costs the scheduler one expression.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
+from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tags_of
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
@@ -21,14 +19,16 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class PoolHosts(Struct, frozen=True, gc=False):
+class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node is a host of ``pool``, or with an ``index`` that one host.
 
     ``members`` is the requirement on the membership label, ``tags`` are those on tags and on the pool's selector.
     """
 
+    rule: ClassVar[str] = Rule.POOL
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     clause: str
@@ -38,6 +38,18 @@ class PoolHosts(Struct, frozen=True, gc=False):
     members: tuple[Requirement, ...]
     tags: tuple[Requirement, ...]
     node: str = ""
+
+    @property
+    def needs(self) -> tuple[Requirement, ...]:
+        """Those on tags and on the pool's selector; a node gets its membership label when it is a host."""
+        return self.tags
+
+    @property
+    def tie(self) -> Tie:
+        """Hosts of a sized pool are nodes that exist, and an index names one."""
+        if self.index is not None:
+            return Tie.HOST
+        return Tie.HOSTS if self.pool.sized else Tie.NONE
 
     def filter(self, world: World) -> Bits:
         """Nodes that have all the labels, or will have them once the pool is ready."""
@@ -73,7 +85,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
 
     def mend(self, world: World, out: Bits) -> str:
         """Label one more node, or what would complete a pool that has no hosts."""
-        if self.shortage(world):
+        if world.shortage(self.pool):
             return self._complete(world, out)
         if self.pool.sized:
             out &= matching_all(world, self.members)
@@ -82,12 +94,6 @@ class PoolHosts(Struct, frozen=True, gc=False):
         if not labels or not out & matching_all(world, others):
             return ""
         return f"label {f'a host of HostPool {self.pool.spl_name}' if self.pool.sized else 'one more node'} {labels}"
-
-    def shortage(self, world: World) -> str:
-        """Why a sized pool that is not ready cannot be completed; empty if it can, or is ready."""
-        if not self.pool.sized or self.pool.phase is Phase.READY:
-            return ""
-        return world.allocation(self.pool).reason
 
     def _complete(self, world: World, out: Bits) -> str:
         """What would give the pool all of its hosts, with one of ``out`` among them; empty if that is not sure."""
@@ -118,7 +124,7 @@ class PoolHosts(Struct, frozen=True, gc=False):
 
     def _what(self, world: World) -> str:
         """What all other nodes are not, in words."""
-        if shortage := self.shortage(world):
+        if shortage := world.shortage(self.pool):
             return f"in HostPool {self.pool.spl_name}, which cannot be completed: {shortage}"
         return self._called() if self.pool.sized else f"{self._called()} ({self._by()})"
 

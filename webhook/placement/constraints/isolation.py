@@ -10,10 +10,8 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import ALL_OF, Company, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.job_model import Isolated, JobModel
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
@@ -24,15 +22,17 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class OwnHost(Struct, frozen=True, gc=False):
+class OwnHost(ConstraintDefaults, frozen=True, gc=False):
     """The isolation of the pod itself: ``held`` are the nodes with pods of the job's other processing elements.
 
     ``modelled`` tells that the Job object has the isolation, too, so that all other pods get the label. Without that
     the pod also keeps away from the job's other processing elements by name, as pods created earlier have no label.
     """
 
+    rule: ClassVar[str] = Rule.ISOLATION
     verb: ClassVar[str] = "drop"
     clause: str
     soft: bool
@@ -43,6 +43,10 @@ class OwnHost(Struct, frozen=True, gc=False):
     modelled: bool
     node: str = ""
 
+    def company(self, job: str) -> Company:
+        """The pod shares its node with no other processing element of the job."""
+        return Company(avoids=(f"{ALL_OF}{job}",))
+
     @property
     def spread(self) -> Spread:
         """Replicas may share a host if a label or the Job object tells that they are one processing element."""
@@ -52,7 +56,7 @@ class OwnHost(Struct, frozen=True, gc=False):
         """Nodes with a host name of their own and without pods of the job's other processing elements."""
         return world.inventory.nodes.own_hostname & ~self.held
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """A term for each isolated operator and, if not ``modelled``, one on labels of job and processing element."""
         weight = PREFERENCE if self.soft else None
         for operator in self.operators:
@@ -62,23 +66,20 @@ class OwnHost(Struct, frozen=True, gc=False):
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
             yield AwayFromPods(self.clause, pod_terms.of_job(self.job, *others), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with another processing element of the job."""
         return pod_terms.taken(out, "another processing element of the job", world)
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: one of the live pods would have to end."""
-        return ""
 
-
-class IsolatedPods(Struct, frozen=True, gc=False):
+class IsolatedPods(ConstraintDefaults, frozen=True, gc=False):
     """The isolation of the job's other processing elements: the pod gets their labels and keeps off their hosts.
 
     ``held`` are the nodes that share a host name with a live isolated pod.
     """
 
+    rule: ClassVar[str] = Rule.ISOLATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     isolated: tuple[Isolated, ...]
@@ -101,10 +102,6 @@ class IsolatedPods(Struct, frozen=True, gc=False):
         """Nodes with an isolated processing element."""
         what = "a processing element of the job with hostIsolation"
         yield Reason(f"runs {what}", f"run {what}", out)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: the isolated pod would have to end."""
-        return ""
 
 
 @functools.lru_cache(1024)

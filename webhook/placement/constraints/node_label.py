@@ -8,9 +8,8 @@ give to containers are room on the node, which the family ``resources`` judges.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.annotations.worker_mapping import PREFERRED
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.pool_labels import settable
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
@@ -19,9 +18,7 @@ from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes,
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
-
-SOFT = "mapping"
-"""Name of the family ``mapping`` in the annotation ``preferred``."""
+from webhook.placement.text.rule import Rule
 
 _WEIGHT = 10
 """Factor from the weight of a requirement (at most 10) to the weight of a preferred node term (at most 100)."""
@@ -32,7 +29,9 @@ def parse_mapping(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     expressions = ask.mapping.expressions
     if not expressions:
         return ()
-    return [NodeLabel(expression.clause, SOFT in ask.soft, expression.need) for expression in expressions]
+    return [
+        NodeLabel(expression.clause, PREFERRED in ask.soft, expression.need, Rule.MAPPING) for expression in expressions
+    ]
 
 
 def parse_hardware(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
@@ -40,10 +39,13 @@ def parse_hardware(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     labels = ask.provision.labels
     if not labels:
         return ()
-    return [NodeLabel(found.clause, not found.mandatory, found.need, _WEIGHT * found.weight) for found in labels]
+    return [
+        NodeLabel(found.clause, not found.mandatory, found.need, Rule.HARDWARE, _WEIGHT * found.weight)
+        for found in labels
+    ]
 
 
-class NodeLabel(Struct, frozen=True, gc=False):
+class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
     """The condition that a label of the node meets ``need``; a preferred one (``soft``) has a ``weight`` up to 100."""
 
     verb: ClassVar[str] = "drop"
@@ -51,8 +53,14 @@ class NodeLabel(Struct, frozen=True, gc=False):
     clause: str
     soft: bool
     need: Requirement
+    rule: str
     weight: int = PREFERENCE
     node: str = ""
+
+    @property
+    def needs(self) -> tuple[Requirement, ...]:
+        """The one requirement."""
+        return (self.need,)
 
     def filter(self, world: World) -> Bits:
         """Nodes whose label meets the requirement."""

@@ -4,8 +4,6 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.constraints.affinity_terms import (
     never_matching,
@@ -13,18 +11,18 @@ from webhook.placement.constraints.affinity_terms import (
     problems_of_required,
     why_none_matches,
 )
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, NodeSet, Reason, Spread
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, NodeSet, Reason, Spread
 from webhook.placement.inventory.pool_labels import settable
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.node_terms import TERM_LIMIT
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement, required_terms
 from webhook.placement.kube.selector import matching_all, matching_any
-from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import AFFINITY as OWN_AFFINITY
-from webhook.placement.request.pod_text import NODE_NAME, SELECTOR, label
+from webhook.placement.request.pod_text import NODE_NAME, SELECTOR, label, selected
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 AFFINITY = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms"
 
@@ -40,10 +38,17 @@ The search for a smallest conflict is quadratic in clauses, and people write few
 class OwnNodes(NodeSet, frozen=True, gc=False):
     """The condition of the pod's own node name, of its required node affinity, or of a selector of many labels."""
 
+    rule: ClassVar[str] = Rule.OWN_NODES
+    needs: tuple[Requirement, ...] = ()
 
-class OwnLabel(Struct, frozen=True, gc=False):
-    """The condition of one label of the pod's ``nodeSelector``; its texts are made only when they are read."""
 
+class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
+    """The condition of one label of the pod's ``nodeSelector``; its texts are made only when they are read.
+
+    ``runtime`` is the RuntimeClass that selects the label, empty if the pod itself does.
+    """
+
+    rule: ClassVar[str] = Rule.OWN_NODES
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     key: str
@@ -51,19 +56,21 @@ class OwnLabel(Struct, frozen=True, gc=False):
     nodes: Bits
     node: str = ""
     soft: bool = False
+    runtime: str = ""
 
     @property
     def clause(self) -> str:
         """The label as refusals name it."""
-        return label(self.key, self.value)
+        return selected(self.runtime, self.key, self.value) if self.runtime else label(self.key, self.value)
+
+    @property
+    def needs(self) -> tuple[Requirement, ...]:
+        """The label with its value."""
+        return (Requirement(self.key, "In", (self.value,)),)
 
     def filter(self, _world: World) -> Bits:
         """Nodes that have the label."""
         return self.nodes
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod has the selector already."""
-        return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All other nodes, under one reason."""
@@ -72,7 +79,7 @@ class OwnLabel(Struct, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> str:
         """Label one more node if people write that label, else add a node."""
-        label = settable((Requirement(self.key, "In", (self.value,)),))
+        label = settable(self.needs)
         return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
 
 
@@ -85,7 +92,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     required = required_terms(spec)
     return (
         *(_name(spec.node_name, world) if spec.node_name else ()),
-        *(_selector(spec.node_selector, world) if spec.node_selector else ()),
+        *(_selector(spec.node_selector, ask, world) if spec.node_selector else ()),
         *(world.once(required, _required) if required is not None else ()),
         # The scheduler never sees a pod with a node name.
         *(_preferred(affinity.preferred) if affinity and affinity.preferred and not spec.node_name else ()),
@@ -98,15 +105,17 @@ def _name(name: str, world: World) -> Iterator[Constraint]:
     yield OwnNodes(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
 
 
-def _selector(labels: Mapping[str, str], world: World) -> Iterator[Constraint]:
+def _selector(labels: Mapping[str, str], ask: Ask, world: World) -> Iterator[Constraint]:
     """The constraints of ``spec.nodeSelector``."""
     if len(labels) > LABELS:
-        nodes = matching_all(world, (Requirement(key, "In", (value,)) for key, value in labels.items()))
+        needs = tuple(Requirement(key, "In", (value,)) for key, value in labels.items())
         other = "match the pod's nodeSelector"
-        yield OwnNodes(SELECTOR, nodes, f"does not {other}", f"do not {other}")
+        yield OwnNodes(SELECTOR, matching_all(world, needs), f"does not {other}", f"do not {other}", needs=needs)
         return
+    runtime = ask.completed.plugins.runtime if ask.completed else None
     for key, value in labels.items():
-        yield OwnLabel(key, value, world.with_label(key, (value,)))
+        whose = runtime.name if runtime and key in runtime.node_selector else ""
+        yield OwnLabel(key, value, world.with_label(key, (value,)), runtime=whose)
 
 
 def _required(terms: tuple[NodeTerm, ...], world: World) -> tuple[Constraint | Problem | str, ...]:

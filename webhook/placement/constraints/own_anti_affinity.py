@@ -5,18 +5,16 @@ scheduler, as the labels of these pods are not known (``docs/spread.md``).
 """
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from webhook.placement.constraints.constraint import Constraint, EveryNode, Finished
 from webhook.placement.constraints.topology_limit import OnePerDomain
-from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
+from webhook.placement.inventory.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.kube.pod import PodTerm
-from webhook.placement.kube.selector import holds, requirements_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import ANTI_AFFINITY
 from webhook.placement.request.world import World
-
-NAMESPACE_NAME = "kubernetes.io/metadata.name"
-"""Label of every namespace, with its name as the value (Kubernetes, well-known labels)."""
+from webhook.placement.text.rule import Rule
 
 
 class OwnAntiAffinity(EveryNode, frozen=True, gc=False):
@@ -26,6 +24,7 @@ class OwnAntiAffinity(EveryNode, frozen=True, gc=False):
     that the pods could go to a new domain.
     """
 
+    rule: ClassVar[str] = Rule.OWN_SPREAD
     key: str
     world: World
     growing: bool
@@ -58,17 +57,3 @@ def _repels(term: PodTerm, peers: TemplatePods, namespace: str) -> bool:
     """Whether the term surely matches pods of the same template in the pod's namespace."""
     matched = peers.match(term.label_selector, term.match_label_keys, term.mismatch_label_keys)
     return matched is True and applies(term, namespace, namespace)
-
-
-def applies(term: PodTerm, own: str, namespace: str) -> bool:
-    """Whether the term of a pod in the namespace ``own`` surely applies to pods in ``namespace``.
-
-    A term that names no namespace applies to its own only.
-    """
-    if namespace in (term.namespaces or ()):
-        return True
-    if term.namespace_selector is None:
-        return not term.namespaces and own == namespace
-    named = {NAMESPACE_NAME: namespace}
-    requirements = requirements_of(term.namespace_selector)
-    return all(need.key in named and holds(need, named[need.key]) for need in requirements)

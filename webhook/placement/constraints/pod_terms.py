@@ -6,6 +6,7 @@ Shared by the families colocation, exlocation, isolation, uniform and run-with. 
 
 import functools
 from collections.abc import Collection, Iterable, Iterator
+from typing import Final
 
 from webhook.placement.constraints.constraint import NodeSet, Reason
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
@@ -17,7 +18,8 @@ from webhook.placement.spl.clauses import Clause
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted
 
-_HOSTNAMED = (NodeTerm(match_expressions=(Requirement(keys.HOSTNAME, "Exists"),)),)
+NAMED_LIMIT: Final = 100
+"""Shared host names that a node term lists: 6 KiB at most, as the value of a label has at most 63 characters."""
 
 
 @functools.lru_cache(1024)
@@ -36,19 +38,29 @@ def of_job(job: str, *expressions: Requirement) -> PodTerm:
     return PodTerm(label_selector=selector, topology_key=keys.HOSTNAME)
 
 
-def hostnamed(clause: str) -> RequireNodes:
-    """The effect that only nodes with a host name can run the pod: the scheduler sees no other pods on the others.
+def hostnamed(clause: str, world: World) -> RequireNodes:
+    """The effect that only nodes with a host name of their own can run the pod.
 
-    The effect is not firm, so that ``/validate`` takes pods that older versions of the webhook have patched.
+    The scheduler sees no other pods on nodes without a host name, and takes nodes of one host name for one host. Up to
+    ``NAMED_LIMIT`` shared host names are excluded. The effect is not firm, so that ``/validate`` takes pods that older
+    versions of the webhook have patched, and pods that were patched before a second node had the host name.
     """
-    return RequireNodes(clause, _HOSTNAMED, firm=False)
+    return RequireNodes(clause, _host_term(world.inventory.nodes.shared_hostnames()), firm=False)
+
+
+@functools.lru_cache(16)
+def _host_term(shared: tuple[str, ...]) -> tuple[NodeTerm, ...]:
+    """The term for nodes with a host name that is none of the shared ones."""
+    named = Requirement(keys.HOSTNAME, "Exists")
+    others = (Requirement(keys.HOSTNAME, "NotIn", shared),) if 0 < len(shared) <= NAMED_LIMIT else ()
+    return (NodeTerm(match_expressions=(named, *others)),)
 
 
 def shared_hostnames(world: World) -> Iterator[str]:
-    """A warning for pods that are to share a host, if several nodes have the same host name."""
+    """A warning for pods that are to share a host, if too many host names are shared to exclude them all."""
     nodes = world.inventory.nodes
-    shared = nodes.with_key(keys.HOSTNAME) & world.everything & ~nodes.own_hostname
-    if shared:
+    if len(nodes.shared_hostnames()) > NAMED_LIMIT:
+        shared = nodes.with_key(keys.HOSTNAME) & world.everything & ~nodes.own_hostname
         count = counted(shared.bit_count(), "node")
         rule = "Kubernetes takes nodes of one such label for one host, and may split there what is to share one"
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"

@@ -5,42 +5,33 @@ A pod that the scheduler places may wait for others to finish, so its requests a
 Requests are in milli-units of cpu and whole units of everything else.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.hardware import SEVERAL
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
-from webhook.placement.kube.quantity import NANO, format_quantity
-from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import REQUESTS
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text.problem import Problem, enumerated
-
-PODS = "pods"
-"""The resource that counts pods: every pod needs one of it."""
+from webhook.placement.text.rule import Rule
 
 _ONE: Tally = {PODS: 1}
 
-SAID = 4
-"""At most so many resources are named in a clause; the user knows the rest."""
 
-_FIRST = (CPU, MEMORY)
-"""Resources that are named before the others."""
-
-
-class Room(Struct, frozen=True, gc=False):
+class Room(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node has room for ``requests``: free room on ``pinned`` nodes, else allocatable.
 
     If the requests come from hardware requirements, or from the pod's Job or processing element, ``said`` names these,
     and ``grants`` is what they give to containers. ``overrules`` tells that the amount can be lowered but not dropped:
-    it is the Job's, or a container itself asks for more than the hardware requirement does.
+    it is the Job's, or a container itself asks for more than the hardware requirement does. ``hardware`` tells that
+    the amounts are those of hardware requirements. ``added`` names the LimitRange and RuntimeClass by which the API
+    server adds to the pod's own requests.
     """
 
     spread: ClassVar[Spread] = Spread.FREE
@@ -49,8 +40,15 @@ class Room(Struct, frozen=True, gc=False):
     said: str = ""
     grants: tuple[SetResources, ...] = ()
     overrules: bool = False
+    hardware: bool = False
     soft: bool = False
     node: str = ""
+    added: str = ""
+
+    @property
+    def rule(self) -> str:
+        """That of hardware if the amounts are those of hardware requirements, else that of requests."""
+        return Rule.HARDWARE if self.hardware else Rule.REQUESTS
 
     @property
     def verb(self) -> str:
@@ -62,7 +60,7 @@ class Room(Struct, frozen=True, gc=False):
         """The requests in words; empty for the place of the pod itself, which nobody writes."""
         if self.said:
             return self.said
-        return f"{REQUESTS}{self._wanted()}" if PODS not in self.requests else ""
+        return f"{REQUESTS}{self._wanted()}{self.added}" if PODS not in self.requests else ""
 
     def filter(self, world: World) -> Bits:
         """Nodes with room for all of the requests."""
@@ -113,23 +111,13 @@ class Room(Struct, frozen=True, gc=False):
         return Reason(f"has {what}", f"have {what}", nodes)
 
 
-def amount(resource: str, value: int) -> str:
-    """The Kubernetes quantity of ``value``, in milli-units of cpu or whole units of any other resource."""
-    return format_quantity(value * (NANO // 1000 if resource == CPU else NANO))
-
-
-def ordered(requests: Mapping[str, object]) -> list[str]:
-    """Resource names in the order of messages: cpu, memory, the others by name."""
-    named = sorted(requests.keys() - set(_FIRST))
-    return [resource for resource in (*_FIRST, *named) if resource in requests]
-
-
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """One constraint for what the pod requests, and a standing one for its place among the pods of a node.
 
     Each resource that mandatory hardware requirements give is a constraint of its own, and so are all resources that
     the pod's Job or processing element states. Grants of optional requirements are made only for amounts that the pod
-    requests itself; they go with the standing constraint, and so does the default of processing elements.
+    requests itself; they go with the standing constraint, and so does the default of processing elements. Of resources
+    that a DeviceClass maps there is no amount to judge, but what containers are given.
     """
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
@@ -137,10 +125,10 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     stated, silent = ask.provision.stated, tuple[SetResources, ...]()
     if not ask.provision.grants and not stated:
         place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
-        return (Room(asked, pinned), place) if asked else (place,)
+        return (Room(asked, pinned, added=_added(ask, asked)), place) if asked else (place,)
     rooms: list[Room] = []
-    if stated and stated[0].firm:
-        shares = {grant.resource: asked.pop(grant.resource) for grant in stated if grant.resource in asked}
+    shares = {grant.resource: asked.pop(grant.resource) for grant in stated if grant.firm and grant.resource in asked}
+    if shares:
         rooms.append(Room(shares, pinned, _said(stated[0].cause, shares), stated, overrules=True))
     else:
         silent = stated
@@ -148,16 +136,30 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [grant.cause for grant in grants if grant.firm]
         if firm:
-            rooms.append(
-                Room(
-                    {resource: total}, pinned, SEVERAL.join(firm), grants, overrules=resource in ask.provision.overruled
-                )
-            )
+            given = {resource: total} if total else {}
+            overrules = resource in ask.provision.overruled
+            rooms.append(Room(given, pinned, SEVERAL.join(firm), grants, overrules=overrules, hardware=True))
         else:
             silent += grants
         if 0 < own <= total:
             asked[resource] = own
-    return (*rooms, *([Room(asked, pinned)] if asked else []), Room({PODS: wanted}, pinned, grants=silent))
+    return (
+        *rooms,
+        *([Room(asked, pinned, added=_added(ask, asked))] if asked else []),
+        Room({PODS: wanted}, pinned, grants=silent),
+    )
+
+
+def _added(ask: Ask, asked: Tally) -> str:
+    """The objects by whose defaults and overhead the API server adds to these requests; empty for an arrived pod."""
+    if ask.completed is None:
+        return ""
+    names = dict.fromkeys(name for resource, name in ask.completed.given.items() if resource in asked)
+    causes = [f"LimitRange {name}" for name in names]
+    runtime = ask.completed.plugins.runtime
+    if runtime and not runtime.overhead.keys().isdisjoint(asked):
+        causes.append(f"RuntimeClass {runtime.name}")
+    return f" ({enumerated(causes, SAID)})" if causes else ""
 
 
 def _said(cause: str, shares: Tally) -> str:

@@ -7,11 +7,9 @@ kept (``docs/mapping.md``).
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.pod_selection import PodSelection
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, PodTerm
 from webhook.placement.provision.effects import AwayFromPods, Effect, NearPods
@@ -19,11 +17,13 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
-class SelectedPods(Struct, frozen=True, gc=False):
+class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
     """The selected pods to be near, or away from; ``own`` tells that the selection matches the pod itself."""
 
+    rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     selection: PodSelection
     own: bool
@@ -44,19 +44,15 @@ class SelectedPods(Struct, frozen=True, gc=False):
         """Nodes with a host name of their own; on others the scheduler cannot tell which pods are there."""
         return world.inventory.nodes.own_hostname
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """One term for the selected pods of the namespace, of any job."""
         term = PodTerm(LabelSelector(match_expressions=self.selection.needs), HOSTNAME)
         yield NearPods(self.clause, term) if self.selection.near else AwayFromPods(self.clause, term)
-        yield pod_terms.hostnamed(self.clause)
+        yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own."""
         yield pod_terms.nameless(out)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: kubelets write the label of the host name."""
-        return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:

@@ -7,47 +7,23 @@ Cordoned and unready nodes have taints, too. The taint of exclusive pools belong
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.objects import Taint
+from webhook.placement.inventory.tolerations import CONDITIONS, CORDONED, tolerates
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.passing_conditions import PASSING
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
-
-_CORDONED = "node.kubernetes.io/unschedulable"
-
-_CONDITIONS = {_CORDONED: ("is cordoned", "are cordoned"), **PASSING}
-"""Taints that Kubernetes derives from a node's state, in words, for one node and for several."""
+from webhook.placement.text.rule import Rule
 
 
-def tolerates(toleration: Toleration, taint: Taint) -> bool:
-    """Whether the toleration covers the taint, as ``ToleratesTaint`` of Kubernetes decides."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator == "Exists":
-        return True
-    return (
-        bool(toleration.key) and toleration.operator in (None, "", "Equal") and (toleration.value or "") == taint.value
-    )
-
-
-def in_words(taint: Taint) -> str:
-    """The taint as a predicate about its node, such as ``is cordoned``."""
-    words = _CONDITIONS.get(taint.key)
-    return words[0] if words else f"has the taint {taint}"
-
-
-class Tolerated(Struct, frozen=True, gc=False):
+class Tolerated(ConstraintDefaults, frozen=True, gc=False):
     """The standing condition that the ``tolerations`` cover every taint of the node that keeps pods away."""
 
+    rule: ClassVar[str] = Rule.NODES
+    about_taints: ClassVar[bool] = True
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     tolerations: tuple[Toleration, ...]
@@ -73,14 +49,10 @@ class Tolerated(Struct, frozen=True, gc=False):
                     kept_away |= nodes
         return world.everything & ~kept_away
 
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: only users add tolerations of such taints."""
-        return ()
-
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Each node under the first of its taints that is not tolerated, in the order of their texts."""
         for taint, nodes in self._keeping(world, out):
-            words = _CONDITIONS.get(taint.key)
+            words = CONDITIONS.get(taint.key)
             if words:
                 yield Reason(words[0], words[1], nodes)
             else:
@@ -93,7 +65,7 @@ class Tolerated(Struct, frozen=True, gc=False):
         """
         keeping: dict[str, Bits] = {}
         for taint in self._untolerated(world):
-            fix = "uncordon one node" if taint.key == _CORDONED else f"tolerate {taint}"
+            fix = "uncordon one node" if taint.key == CORDONED else f"tolerate {taint}"
             keeping[fix] = keeping.get(fix, 0) | world.inventory.nodes.taints[taint.key][taint] & out
         alone = {
             fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()

@@ -7,13 +7,13 @@ Otherwise a pod is refused only for what cannot hold whatever pods run (``docs/s
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
 
-from webhook.placement.constraints.constraint import Constraint, Finished, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Finished, Reason, Spread
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import PodInfo
@@ -21,11 +21,11 @@ from webhook.placement.inventory.template_pods import template_pods_of
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of
-from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import spread
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.rule import Rule
 
 HONOR, IGNORE = "Honor", "Ignore"
 
@@ -33,13 +33,14 @@ _OF_NODE = "DaemonSet"
 """Kind whose pods are each tied to a node of their own, so that these pods are always evenly spread."""
 
 
-class TopologySpread(Struct, frozen=True, gc=False):
+class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
     """One topology spread constraint: ``reach`` are nodes with its label, ``nodes`` those that can take the pod now.
 
     ``limit`` says how many pods of the template its domains take; ``None`` if that is not known, or such pods do not
     count. ``over`` says what other domains would exceed. ``new`` tells that a node in a new domain would help.
     """
 
+    rule: ClassVar[str] = Rule.OWN_SPREAD
     verb: ClassVar[str] = "drop"
     soft: ClassVar[bool] = False
     node: ClassVar[str] = ""
@@ -52,6 +53,11 @@ class TopologySpread(Struct, frozen=True, gc=False):
     new: bool = False
 
     @property
+    def topology(self) -> str:
+        """The topology key."""
+        return self.key
+
+    @property
     def spread(self) -> Spread | MaxSkew:
         """The limit by domain, if it is known."""
         return self.limit or Spread.FREE
@@ -59,10 +65,6 @@ class TopologySpread(Struct, frozen=True, gc=False):
     def filter(self, _world: World) -> Bits:
         """Nodes of domains that would not exceed the skew."""
         return self.nodes
-
-    def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: the pod has the constraint already."""
-        return ()
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without the label, then nodes of domains that would exceed the skew."""

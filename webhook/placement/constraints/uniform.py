@@ -6,11 +6,9 @@ The workers of a job are its pods that ask for uniform worker mapping; the webho
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from msgspec import Struct
-
 from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
+from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.constraints.shared_room import room_beside
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
@@ -19,6 +17,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 SOFT = "uniform"
 """Name of the family in the annotation ``preferred``."""
@@ -29,13 +28,17 @@ LABEL: PodLabel = keys.WORKER, "true"
 _SEPARATE = "a worker of all-separate-nodes"
 """Text for a live worker that keeps others away."""
 
+_WORKERS = "workers "
+"""Prefix of the key of a job's workers; the job follows."""
 
-class SameNode(Struct, frozen=True, gc=False):
+
+class SameNode(ConstraintDefaults, frozen=True, gc=False):
     """The condition that all workers are on one node.
 
     ``held`` are the nodes with live workers, ``roomy`` the nodes in ``held`` with room for one more beside these.
     """
 
+    rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
     clause: str
@@ -45,29 +48,35 @@ class SameNode(Struct, frozen=True, gc=False):
     roomy: Bits
     node: str = ""
 
+    @property
+    def tie(self) -> Tie:
+        """The nodes of live pods, if there are any."""
+        return Tie.HOSTS if self.held else Tie.NONE
+
+    def company(self, job: str) -> Company:
+        """All workers of the job share a node."""
+        return Company(together=(f"{_WORKERS}{job}",), marks=(f"{_WORKERS}{job}",))
+
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own, and with workers and room beside them if any worker runs."""
         return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that puts the pod beside pods with that label."""
         yield AddLabel(self.clause, *LABEL)
         yield NearPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without workers, nodes with workers and without room."""
         return pod_terms.elsewhere(out, self.held, "the job's other workers", world)
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: the live workers would have to move."""
-        return ""
 
-
-class SeparateNodes(Struct, frozen=True, gc=False):
+class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
     """The condition that each worker is on a node of its own: ``held`` are the nodes with live workers."""
 
+    rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
     clause: str
@@ -76,24 +85,24 @@ class SeparateNodes(Struct, frozen=True, gc=False):
     held: Bits
     node: str = ""
 
+    def company(self, job: str) -> Company:
+        """Workers of the job share no node."""
+        return Company.apart(f"{_WORKERS}{job}")
+
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no worker."""
         return world.inventory.nodes.own_hostname & ~self.held
 
-    def inject(self, _world: World) -> Iterable[Effect]:
+    def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod away from pods with that label."""
         yield AddLabel(self.clause, *LABEL)
         yield AwayFromPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause)
+            yield pod_terms.hostnamed(self.clause, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a worker."""
         return pod_terms.taken(out, "another worker of the job", world)
-
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: one of the live workers would have to end."""
-        return ""
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:

@@ -2,14 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from webhook.placement.constraints.colocation import Colocated
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint
-from webhook.placement.constraints.host import NamedHost
-from webhook.placement.constraints.hostpool import PoolHosts
-from webhook.placement.constraints.node_label import NodeLabel
-from webhook.placement.constraints.node_selector import LABELS, OwnLabel
-from webhook.placement.constraints.topology_spread import TopologySpread
-from webhook.placement.constraints.uniform import SameNode
+from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Tie
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_labels import labels_of, labels_set
 from webhook.placement.kube.bits import Bits
@@ -31,34 +24,20 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
     text = constraint.mend(world, out)
-    needs, pools = needs_of(constraint), [pool for _, pool in ask.pools]
+    needs, pools = constraint.needs, [pool for _, pool in ask.pools]
     if text.startswith(ADD_NODE):
         taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
         return text if joinable(others, ask, needs) and not taken else ""
-    if isinstance(constraint, PoolHosts) and constraint.shortage(world):
+    if constraint.pool and world.shortage(constraint.pool):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
         if any(pool.exclusive for pool in pools):
             return ""  # no node can be a host of both pools
     labels = labels_set(needs)
-    spread = {other.key for other in others if isinstance(other, TopologySpread)}
+    spread = {other.topology for other in others} - {""}
     if labels and spread - labels.keys():
         return ""  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
     return text if possible else ""
-
-
-def fixed(constraint: Constraint) -> bool:
-    """Whether no node that is added can meet the constraint: it names its nodes, or live pods tie it to theirs."""
-    if isinstance(constraint, PoolHosts):
-        return constraint.pool.sized
-    return single(constraint) or (isinstance(constraint, Colocated | SameNode) and bool(constraint.held))
-
-
-def single(constraint: Constraint) -> bool:
-    """Whether the constraint names one node."""
-    if isinstance(constraint, PoolHosts):
-        return constraint.index is not None
-    return bool(constraint.node) or isinstance(constraint, NamedHost)
 
 
 def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:
@@ -67,7 +46,9 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
     The new node may have the labels of any node that meets the constraints, but a host name of its own.
     """
     asked = [*all_needs(constraints, ask)]
-    if any(map(fixed, constraints)) or any(term.match_fields for term in required_terms(ask.spec) or ()):
+    if any(found.tie is not Tie.NONE for found in constraints) or any(
+        term.match_fields for term in required_terms(ask.spec) or ()
+    ):
         return False
     mine = {need.key for need in needs}
     return not (
@@ -94,24 +75,8 @@ def _chosen_by(labels: Mapping[str, str], pools: Iterable[Pool], world: World) -
 
 
 def all_needs(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
-    """All requirements on labels of the node: those of the constraints, and those of the pod's own spec."""
+    """All requirements on labels of the node: those of the constraints, and those of the pod's own node affinity."""
     for constraint in constraints:
-        yield from needs_of(constraint)
-    selector = ask.spec.node_selector or {}
-    for key, value in selector.items() if len(selector) > LABELS else ():
-        yield Requirement(key, "In", (value,))
+        yield from constraint.needs
     for term in required_terms(ask.spec) or ():
         yield from term.match_expressions or ()
-
-
-def needs_of(constraint: Constraint) -> tuple[Requirement, ...]:
-    """The requirements of the constraint on labels of the node."""
-    match constraint:
-        case PoolHosts():
-            return constraint.tags
-        case NodeLabel():
-            return (constraint.need,)
-        case OwnLabel():
-            return (Requirement(constraint.key, "In", (constraint.value,)),)
-        case _:
-            return ()

@@ -4,7 +4,7 @@
 """
 
 import functools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,16 +14,17 @@ from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels,
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import Refusal, refuse
 from webhook.placement.decision.relaxation import REFUSED
-from webhook.placement.decision.tolerated_hosts import TOLERATIONS, refuse_tolerations
+from webhook.placement.decision.tolerated_hosts import RUNTIME_CLASS, TOLERATIONS, refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.size_limits import oversized
-from webhook.placement.provision.effects import Effect
+from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, fault_of, render
+from webhook.placement.text.rule import OF_FAULT
 
 
 class Decision(Struct, frozen=True, gc=False):
@@ -61,6 +62,15 @@ class Decision(Struct, frozen=True, gc=False):
     def headline(self) -> str:
         """The first line of ``message``, which can be shown alone."""
         return self.message.partition("\n")[0]
+
+    @property
+    def rules(self) -> tuple[str, ...]:
+        """The rules by which the pod is refused; none for one that is admitted."""
+        if not self.refused:
+            return ()
+        if self.problems or self.refusal is None:
+            return (OF_FAULT[self.fault],)
+        return self.refusal.rules
 
     @property
     def fault(self) -> Fault:
@@ -114,7 +124,7 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         effects = [*effects, *group.constraint.inject(world)]
     if ask.provision.wanted:
         granted = granted_hardware(ask, verdict.candidates, world)
-        effects, unmet = [*effects, *granted.given], tuple(granted.warnings)
+        effects, unmet = [*_less(effects, granted.given), *granted.given], tuple(granted.warnings)
         verdict = verdict.granting(granted.rooms)
     additions, wrong = _contrary(pod, ask, effects)
     if wrong:
@@ -124,6 +134,14 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     warnings = (*ask.warnings, *parsed.warnings, *unmet, *doubts)
     decision = Decision(ask, (), verdict, refusal, additions, warnings, depends)
     return _waiting(decision, Wait.for_nodes(refusal, patient=world.patient)) if refusal else decision
+
+
+def _less(effects: Iterable[Effect], given: Sequence[SetResources]) -> Iterator[Effect]:
+    """The effects without the amounts that those ``given`` replace: optional hardware comes before what is stated."""
+    replaced = {(effect.place, effect.resource) for effect in given}
+    for effect in effects:
+        if not isinstance(effect, SetResources) or (effect.place, effect.resource) not in replaced:
+            yield effect
 
 
 def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
@@ -157,7 +175,11 @@ def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions,
 
 def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) -> list[Problem]:
     """Problems of tolerations that open exclusive hosts; not those of the pod's node name, which it could drop."""
-    return [problem for problem in refuse_tolerations(ask, constraints, world) if problem.field.startswith(TOLERATIONS)]
+    return [
+        problem
+        for problem in refuse_tolerations(ask, constraints, world)
+        if problem.field.startswith((TOLERATIONS, RUNTIME_CLASS))
+    ]
 
 
 def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:

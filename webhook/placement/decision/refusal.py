@@ -20,11 +20,15 @@ _LINES = 64
 
 
 class Refusal(Struct, frozen=True):
-    """Why no node can run the pod: the whole ``text``, the ``clauses`` of its first line, and whose fault it is."""
+    """Why no node can run the pod: the whole ``text``, the ``clauses`` of its first line, and whose fault it is.
+
+    ``rules`` are the rules of the clauses.
+    """
 
     text: str
     clauses: tuple[str, ...]
     fault: Fault
+    rules: tuple[str, ...]
 
     @property
     def headline(self) -> str:
@@ -46,7 +50,7 @@ def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusa
     fix = f"Nearest fix: {nearest_fix(verdict, ask, world, clause_nodes, relaxation)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = within_limit(first, lines, fix)
-    return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN)
+    return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN, verdict.rules(clauses))
 
 
 def _pinned(verdict: Verdict) -> tuple[str, ...]:

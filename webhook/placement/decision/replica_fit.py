@@ -6,14 +6,13 @@ Room is what nodes have to give, free or not: a pod may wait until others finish
 import bisect
 import functools
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.constraints.resources import Room
 from webhook.placement.constraints.topology_limit import Limit, fitting, holding
 from webhook.placement.decision.verdict import Judged, constraints_of, judge
 from webhook.placement.inventory.capacity import Row
@@ -23,6 +22,25 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 
 
+class ClaimTemplates(Struct, frozen=True):
+    """The claims that a StatefulSet makes for each pod: the names and StorageClasses of their templates.
+
+    ``name`` is that of the set, ``start`` the ordinal of its first pod. A class is ``None`` for the default one.
+    """
+
+    name: str
+    named: tuple[tuple[str, str | None], ...]
+    start: int = 0
+
+    def pod(self, at: int) -> str:
+        """The name of the pod at that place."""
+        return f"{self.name}-{self.start + at}"
+
+    def claim(self, template: str, at: int) -> str:
+        """The name of the claim of the pod at that place."""
+        return f"{template}-{self.pod(at)}"
+
+
 class Replicas(Struct, frozen=True):
     """How many pods a workload wants at a time.
 
@@ -30,7 +48,8 @@ class Replicas(Struct, frozen=True):
     there only while a rollout replaces the others. ``owner`` is the workload whose live pods make room for these, such
     as ``Deployment/pipeline``. ``everywhere`` stands for a DaemonSet: one pod on every node that its template selects.
     ``in_turn`` tells that one pod may wait until another has finished, so that room for one is enough, ``suspended``
-    that no pod is to run yet.
+    that no pod is to run yet. ``selector`` are the ``matchLabels`` by which a DaemonSet knows its pods,
+    ``claims`` the claims that a StatefulSet makes for its pods.
     """
 
     count: int = 1
@@ -40,6 +59,8 @@ class Replicas(Struct, frozen=True):
     everywhere: bool = False
     in_turn: bool = False
     suspended: bool = False
+    selector: Mapping[str, str] = {}
+    claims: ClaimTemplates | None = None
 
     @property
     def needed(self) -> int:
@@ -110,9 +131,8 @@ class ReplicaFit:
         needs: dict[str, int] = {}
         pinned: Bits = 0
         for room in rooms:
-            if isinstance(room, Room):
-                needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
-                pinned |= room.pinned
+            needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
+            pinned |= room.pinned
         return self._world.inventory.nodes.capacity.copies(needs, free=pinned)
 
     def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:

@@ -9,10 +9,10 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Final
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts, foreign_tolerations
-from webhook.placement.constraints.topology_spread import TopologySpread
+from webhook.placement.constraints.families import exclusive_to_none_but
 from webhook.placement.decision.verdict import judge
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.tolerations import foreign_tolerations
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import of_daemon_set
 from webhook.placement.kube.pod import Toleration
@@ -25,6 +25,9 @@ from webhook.placement.text.problem import Fault, Problem
 TOLERATIONS: Final = "spec.tolerations["
 """Prefix of the field of a problem about a toleration; its index follows."""
 
+RUNTIME_CLASS: Final = "spec.runtimeClassName"
+"""The field of a problem about a toleration that the pod's RuntimeClass adds."""
+
 
 def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
     """A problem for each way onto another pool's exclusive host that the pod takes; none for a pod of a DaemonSet.
@@ -35,7 +38,7 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
     tolerations = spec.tolerations or ()
     if not (spec.node_name or _may_open(tolerations)) or of_daemon_set(ask.references):
         return
-    yield from foreign_tolerations(tolerations, own_pools(ask))
+    yield from foreign_tolerations(tolerations, {*own_pools(ask), *ask.closed_pools})
     if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     if opened(ask, constraints, world):
@@ -45,7 +48,15 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
 def of_everything(ask: Ask, world: World) -> Iterator[Problem]:
     """A problem for each of the pod's tolerations of everything."""
     message = "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool"
-    yield from (Problem(f"{TOLERATIONS}{at}]", message, fault=Fault.FORBIDDEN) for at in opening(ask, world))
+    for at in opening(ask, world):
+        yield Problem(toleration_field(ask, at), message, fault=Fault.FORBIDDEN)
+
+
+def toleration_field(ask: Ask, at: int) -> str:
+    """The field to which the pod owes the toleration: that of the RuntimeClass for one that the class adds."""
+    runtime = ask.completed.plugins.runtime if ask.completed else None
+    tolerations = ask.spec.tolerations or ()
+    return RUNTIME_CLASS if runtime and tolerations[at] in runtime.tolerations else f"{TOLERATIONS}{at}]"
 
 
 def _may_open(tolerations: Iterable[Toleration]) -> bool:
@@ -88,7 +99,7 @@ def own_pools(ask: Ask) -> frozenset[Name]:
 
 def foreign_hosts(own: Collection[Name], world: World) -> Bits:
     """Nodes that are exclusive to a pool that is not in ``own``."""
-    return world.everything & ~NoForeignExclusiveHosts(tuple(own)).filter(world)
+    return world.everything & ~exclusive_to_none_but(tuple(own)).filter(world)
 
 
 def reach(constraints: Iterable[Constraint], world: World) -> Bits:
@@ -97,5 +108,5 @@ def reach(constraints: Iterable[Constraint], world: World) -> Bits:
     Two kinds of constraints are left out: those without a clause, exclusivity among them, and topology spread, which
     depends on where other pods are now.
     """
-    lasting = [found for found in constraints if found.clause and not isinstance(found, TopologySpread)]
+    lasting = [found for found in constraints if found.clause and not found.topology]
     return judge(lasting, world).candidates

@@ -2,16 +2,14 @@
 
 import functools
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason
-from webhook.placement.constraints.exclusive import NoForeignExclusiveHosts
 from webhook.placement.constraints.families import FAMILIES, LAST
-from webhook.placement.constraints.taints import Tolerated
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement, required_terms
 from webhook.placement.kube.selector import matching_all, matching_any
@@ -19,6 +17,7 @@ from webhook.placement.provision.effects import AddLabel, BindTo, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Problem
+from webhook.placement.text.rule import Rule
 
 
 class Judged(Struct, frozen=True, gc=False):
@@ -63,6 +62,11 @@ class Verdict(Struct, frozen=True, gc=False):
             left &= judged.nodes
             if out:
                 yield judged, out
+
+    def rules(self, clauses: Collection[str]) -> tuple[str, ...]:
+        """The rules of these clauses of hard constraints, each once; ``nodes`` where there is no clause."""
+        found = (judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses)
+        return tuple(dict.fromkeys(found)) if clauses else (Rule.NODES,)
 
     def reasons(self, world: World) -> list[Reason]:
         """Why nodes are out, each node under one reason; the reason with most nodes first."""
@@ -162,7 +166,7 @@ def _tolerated(constraints: Iterable[Constraint], world: World) -> Bits:
 
     Hosts of exclusive pools count as tainted: the controller is about to taint them.
     """
-    kept = (found.filter(world) for found in constraints if isinstance(found, Tolerated | NoForeignExclusiveHosts))
+    kept = (found.filter(world) for found in constraints if found.about_taints)
     return functools.reduce(operator.and_, kept, world.everything)
 
 

@@ -4,7 +4,7 @@ import enum
 
 from msgspec import Struct
 
-from webhook.placement.constraints.taints import Tolerated
+from webhook.placement.constraints.families import tolerated
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
@@ -47,4 +47,4 @@ class Wait(Struct, frozen=True, gc=False):
 
 def blocking_conditions(ask: Ask, nodes: Bits, now: World) -> str:
     """The conditions that keep the pod off these nodes now, such as ``3 nodes are not ready``; empty if none does."""
-    return ", ".join(map(str, Tolerated(ask.spec.tolerations or ()).explain(now, nodes)))
+    return ", ".join(map(str, tolerated(ask.spec.tolerations or ()).explain(now, nodes)))

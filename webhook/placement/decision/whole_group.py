@@ -7,11 +7,7 @@ and the others must follow to that node; so the first one may go only to nodes w
 from collections.abc import Iterable, Iterator
 from typing import ClassVar, Final
 
-from msgspec import Struct
-
-from webhook.placement.constraints.colocation import Colocated
-from webhook.placement.constraints.constraint import Constraint, Reason, Spread
-from webhook.placement.constraints.uniform import SameNode
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.kube.bits import Bits, slots
@@ -29,7 +25,7 @@ MAKERS: Final = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "Job", "Re
 """Kinds of owner that create several pods of one template; Deployment for a template in a manifest."""
 
 
-class WholeGroup(Struct, frozen=True, gc=False):
+class WholeGroup(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node is one of ``nodes``, which have room for all ``count`` pods of a group.
 
     ``clause`` is the one that puts the group onto one node. ``hostnames`` are the host names of the candidates among
@@ -63,15 +59,11 @@ class WholeGroup(Struct, frozen=True, gc=False):
         what = f"not hold {counted(self.count, 'pod')} of {self.clause}"
         yield Reason(f"does {what}", f"do {what}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: the constraint is made only if some node has the room."""
-        return ""
-
 
 def first_of_group(constraints: Iterable[Constraint]) -> Constraint | None:
     """The constraint by which the pod must share a node with pods none of which runs yet; ``None`` without one."""
-    near = (found for found in constraints if isinstance(found, Colocated | SameNode) and not found.soft)
-    return next((found for found in near if not found.held), None)
+    near = (found for found in constraints if found.spread is Spread.TOGETHER and not found.soft)
+    return next((found for found in near if found.tie is Tie.NONE), None)
 
 
 def made_in_numbers(ask: Ask) -> bool:

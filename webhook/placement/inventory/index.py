@@ -86,8 +86,8 @@ class NodeIndex:
     """
 
     __slots__ = (
-        "_free", "_kept_away", "_numbers", "_ranks", "_topology", "addresses", "capacity", "everything", "has",
-        "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
+        "_free", "_kept_away", "_numbers", "_ranks", "_shared", "_topology", "addresses", "capacity", "everything",
+        "has", "labels", "names", "nodes", "own_hostname", "slot_of", "tainted", "taints", "version",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -108,6 +108,7 @@ class NodeIndex:
         self._numbers = Numbers()
         self._ranks: npt.NDArray[np.int64] | None = None
         self._kept_away: Bits | None = None
+        self._shared: tuple[str, ...] | None = None
 
     def put(self, node: Node) -> None:
         """Add the node, or replace the node with its name."""
@@ -170,6 +171,13 @@ class NodeIndex:
             host = self.nodes[slot].labels.get(keys.HOSTNAME)
             found |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
         return found
+
+    def shared_hostnames(self) -> tuple[str, ...]:
+        """The host names that several nodes have, sorted; the empty one is among them if any node has it."""
+        if self._shared is None:
+            shared = self.with_key(keys.HOSTNAME) & ~self.own_hostname
+            self._shared = tuple(sorted({self.nodes[slot].labels[keys.HOSTNAME] for slot in slots(shared)}))
+        return self._shared
 
     def domains_of(self, key: str) -> Domains:
         """The topology domains of the key: all nodes by their value of the label."""
@@ -249,6 +257,7 @@ class NodeIndex:
             self._rehost(bit, old.get(keys.HOSTNAME), new.get(keys.HOSTNAME))
 
     def _rehost(self, bit: Bits, old: str | None, new: str | None) -> None:
+        self._shared = None
         self.own_hostname &= ~bit
         for value in (old, new):
             sharing = self.with_label(keys.HOSTNAME, (value,)) if value else 0

@@ -3,18 +3,17 @@
 An HPAIntent states hardware requirements of workloads, its consumers, apart from their pods (``docs/hpaintent.md``).
 """
 
-import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
+from webhook.placement.inventory.consumer import Consumer, contradicting, foreign, odd, read_consumer
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.field_rules import NumberRule, TextRule
 from webhook.placement.kube.numbers import integer
-from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
 CONSUMER_LIMIT: Final = 64
@@ -23,26 +22,23 @@ CONSUMER_LIMIT: Final = 64
 REPLICATION_LIMIT: Final = 1000
 """Clusters on which one app is to run, at most (``docs/clusters.md``)."""
 
-_APP: Final = ("app", "appName")
+APPS: Final[Mapping[str, TextRule]] = {
+    "app": TextRule(about="The application that the workloads are parts of.", most=NAME_LIMIT),
+    "appName": TextRule(about="Another word for app.", most=NAME_LIMIT),
+}
+"""The rules of the application, in both spellings."""
+
+CLUSTERS: Final = NumberRule(
+    "On how many clusters the application is to run; 1 if absent.",
+    1,
+    REPLICATION_LIMIT,
+    form=f"is no whole number from 1 to {REPLICATION_LIMIT}",
+)
+"""The rule of ``replicationCount``."""
+
+_APP: Final = tuple(APPS)
 _COUNT: Final = "replicationCount"
 _SPEC: Final = (*_APP, _COUNT, "consumers")
-_CONSUMER: Final = ("name", "consumer", "requirements", "metadata", "container")
-_WORKLOAD: Final = ("apiVersion", "kind", "name", "container-name", "container")
-_NEEDED: Final = ("apiVersion", "kind", "name")
-
-
-class Consumer(Struct, frozen=True, gc=False):
-    """A workload in an HPAIntent, and the hardware requirements of its pods.
-
-    ``group`` is the API group of the workload's kind, ``owner`` its kind and name, such as ``Deployment/api-server``.
-    Pods of a consumer with ``problems`` are refused.
-    """
-
-    name: str
-    group: str
-    owner: str
-    hardware: tuple[Hardware, ...] = ()
-    problems: tuple[Problem, ...] = ()
 
 
 class Intent(Struct, frozen=True, gc=False):
@@ -65,8 +61,10 @@ def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Int
     value = of_json(spec)
     if not isinstance(value, dict):
         return Intent(namespace, name, problems=(Problem(f"{where}spec", "must be a mapping with consumers"),))
-    apps = [(f"{where}spec.{name}", word) for name in _APP if isinstance(word := value.get(name), str)]
-    problems = [*_foreign(value, _SPEC, f"{where}spec"), *_odd(value, _APP, f"{where}spec"), *_contradicting(apps)]
+    apps: list[tuple[str, Value]] = [(f"{where}spec.{name}", value[name]) for name in _APP if name in value]
+    problems = [*foreign(value, _SPEC, f"{where}spec"), *odd(value, _APP, f"{where}spec"), *contradicting(apps)]
+    for path, word in apps:
+        problems += APPS["app"].problems(path, word) if isinstance(word, str) else ()
     count, wrong = _replication(value.get(_COUNT), f"{where}spec.{_COUNT}")
     problems += wrong
     consumers: list[Consumer] = []
@@ -78,11 +76,11 @@ def read_intent(namespace: str, name: str, spec: object, where: str = "") -> Int
         problems.append(Problem(f"{where}spec.consumers", message))
     else:
         for at, item in enumerate(listed or ()):
-            consumer, wrong = _consumer(item, f"{where}spec.consumers[{at}]")
+            consumer, wrong = read_consumer(item, f"{where}spec.consumers[{at}]")
             consumers += [consumer] if consumer else []
             problems += wrong
         problems += _twice(consumers, f"{where}spec.consumers")
-    app = apps[0][1] if apps else ""
+    app = next((word for _, word in apps if isinstance(word, str)), "")
     return Intent(namespace, name, tuple(consumers), tuple(problems[:SHOWN]), app, count)
 
 
@@ -91,66 +89,10 @@ def _replication(value: Value, path: str) -> tuple[int | None, list[Problem]]:
     if value is None:
         return None, []
     count = integer(value) if isinstance(value, str) else None
-    if count is None or not 1 <= count <= REPLICATION_LIMIT:
+    if count is None or next(CLUSTERS.problems(path, count), None) is not None:
         stated = quote(value) if isinstance(value, str) else "it"
-        return None, [Problem(path, f"{stated} is no whole number from 1 to {REPLICATION_LIMIT}")]
+        return None, [Problem(path, f"{stated} {CLUSTERS.form}")]
     return count, []
-
-
-def _consumer(item: Value, path: str) -> tuple[Consumer | None, list[Problem]]:
-    workload = item.get("consumer") if isinstance(item, dict) else None
-    if not isinstance(item, dict) or not isinstance(workload, dict):
-        sample = "{name, consumer: {apiVersion, kind, name, container-name}, requirements}"
-        return None, [Problem(path, f"must be a consumer: {sample}")]
-    problems = [*_foreign(item, _CONSUMER, path), *_foreign(workload, _WORKLOAD, f"{path}.consumer")]
-    problems += [*_odd(item, ("name", "container"), path), *_odd(workload, _WORKLOAD, f"{path}.consumer")]
-    missing = [field for field in _NEEDED if not workload.get(field)]
-    problems += [Problem(f"{path}.consumer.{field}", "missing: says which workload it is") for field in missing]
-    container, wrong = _container(item, workload, path)
-    hardware: tuple[Hardware, ...] = ()
-    if item.get("requirements"):
-        hardware, more = read_requirements(item["requirements"], f"{path}.requirements", container)
-        wrong += more
-    problems += wrong
-    words = {field: word for field, word in workload.items() if isinstance(word, str) and word}
-    if not words.keys() >= set(_NEEDED):
-        return None, problems
-    group, name = words["apiVersion"].rpartition("/")[0], item.get("name")
-    named = name if isinstance(name, str) else words["name"]
-    return Consumer(named, group, f"{words['kind']}/{words['name']}", hardware, tuple(problems)), problems
-
-
-def _container(item: Mapping[str, Value], workload: Mapping[str, Value], path: str) -> tuple[str, list[Problem]]:
-    """The container of allocatable requirements, from any of three fields; empty if no field names one."""
-    stated = [
-        (f"{path}.{place}", word)
-        for place, word in (
-            ("consumer.container-name", workload.get("container-name")),
-            ("consumer.container", workload.get("container")),
-            ("container", item.get("container")),
-        )
-        if isinstance(word, str)
-    ]
-    return stated[0][1] if stated else "", list(_contradicting(stated))
-
-
-def _foreign(value: Mapping[str, Value], known: tuple[str, ...], path: str) -> Iterator[Problem]:
-    foreign = itertools.islice((name for name in value if name not in known), SHOWN)
-    return (Problem(path, unknown("field", name, known)) for name in foreign)
-
-
-def _odd(value: Mapping[str, Value], words: tuple[str, ...], path: str) -> Iterator[Problem]:
-    """A problem for each of the fields ``words`` that is a list or a mapping and must be one word."""
-    odd = (name for name in words if isinstance(value.get(name), list | dict))
-    return (Problem(f"{path}.{name}", "must be one word") for name in odd)
-
-
-def _contradicting(stated: list[tuple[str, str]]) -> Iterator[Problem]:
-    """A problem for each path whose word differs from that of the first path; all paths mean the same field."""
-    for path, word in stated[1:]:
-        if word != stated[0][1]:
-            message = f"is {quote(word)}, but {stated[0][0]} is {quote(stated[0][1])}, and both mean the same"
-            yield Problem(path, message)
 
 
 def _twice(consumers: list[Consumer], path: str) -> Iterator[Problem]:

@@ -1,15 +1,16 @@
-"""The whole state of a cluster that decisions are made from: nodes, live pods, host pools, jobs and intents.
+"""The whole state of a cluster that decisions are made from: nodes, live pods, host pools, jobs, hardware and volumes.
 
 The inventory does no input or output. The watch of the cluster, or the loader of a snapshot, calls the methods
 ``set_...`` and ``remove_...`` for each object. An update takes time by what changed, a question a few set operations.
 """
 
 import copy
-from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.inventory.device_classes import DeviceClasses
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
@@ -18,28 +19,31 @@ from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
+from webhook.placement.inventory.priorities import Priorities
 from webhook.placement.inventory.repelling import Repelling
 from webhook.placement.inventory.taken_host_ports import TakenHostPorts
+from webhook.placement.inventory.volumes import Volumes
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import HostPort
+from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 
 _NO_PODS = JobPods()
 
 
-class _Foreign(Struct, frozen=True, gc=False):
+class Held(Struct, frozen=True, gc=False):
     """What is kept of a bound pod of no job: half the size of a tuple, and most of 150,000 pods belong to no job."""
 
     slot: int
     requests: Tally
 
 
-class _Stranger(_Foreign, frozen=True, gc=False):
+class _Stranger(Held, frozen=True, gc=False):
     """A bound pod of no job that counts as a stranger, with the pools that it names."""
 
     named_pools: NamedPools
 
 
-_UNBOUND: Final = _Foreign(-1, {})
+_UNBOUND: Final = Held(-1, {})
 """In place of what is kept of a bound pod: the pod has no node."""
 
 
@@ -50,10 +54,9 @@ class Inventory:
     """
 
     __slots__ = (
-        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "foreign_pods",
-        "guests",
-        "intents", "jobs", "jobs_version", "leaving", "leaving_changed", "nodes", "pools", "sleepers", "visitors",
-        "waiting",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "devices",
+        "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed", "nodes",
+        "pod_defaults", "pools", "priorities", "sleepers", "visitors", "volumes", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -63,9 +66,15 @@ class Inventory:
         self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
+        self.devices = DeviceClasses()
+        self.volumes = Volumes()
+        self.pod_defaults = PodDefaults()
+        self.priorities = Priorities()
         self.jobs_version = 0
         self.leaving: dict[str, PodInfo] = {}
         """Pods of jobs that are being deleted, by uid. Such pods still run, and are not in :meth:`job_pods`."""
+        self.ending: dict[str, Held] = {}
+        """Bound pods of no job that are being deleted, by uid: slot and requests."""
         self.leaving_changed = 0
         """Counts changes of ``leaving``."""
         self.visitors: dict[str, PodInfo] = {}
@@ -82,7 +91,7 @@ class Inventory:
         self._repelling = Repelling()
         self._taken_ports = TakenHostPorts()
         self._change_count = 0
-        self._held: dict[str, _Foreign | PodInfo] = {}
+        self._held: dict[str, Held | PodInfo] = {}
         """Pods by uid; all that is known of a bound pod of a job."""
 
     def recovered(self) -> "Inventory | None":
@@ -125,15 +134,18 @@ class Inventory:
             return
         slot = self.nodes.reserve(pod.node)
         self.nodes.capacity.take(slot, pod.requests)
+        self.priorities.add(slot, pod)
         self._keep_away(slot, pod)
         self.guests.add(slot, pod)
         if not pod.job:
             named_pools = self.foreign_pods.add(slot, pod)
             self._held[pod.uid] = (
-                _Foreign(slot, pod.requests) if named_pools is None else _Stranger(slot, pod.requests, named_pools)
+                Held(slot, pod.requests) if named_pools is None else _Stranger(slot, pod.requests, named_pools)
             )
             if pod.pools:
                 self.visitors[pod.uid] = pod
+            if pod.terminating:
+                self.ending[pod.uid] = Held(slot, pod.requests)
             return
         self._held[pod.uid] = pod
         if pod.terminating:
@@ -183,9 +195,11 @@ class Inventory:
         else:
             slot, requests = held.slot, held.requests
             self.visitors.pop(uid, None)
+            self.ending.pop(uid, None)
             if isinstance(held, _Stranger):
                 self.foreign_pods.remove(slot, held.named_pools)
         self.nodes.capacity.take(slot, requests, -1)
+        self.priorities.remove(uid, slot, requests)
         self.guests.remove(uid)
         self._repelling.remove(uid)
         self._taken_ports.remove(uid)
@@ -210,7 +224,7 @@ class Inventory:
                 return True
         return False
 
-    def repelled(self, namespace: str, labels: Mapping[str, str], but: Collection[str] = ()) -> dict[str, Bits]:
+    def repelled(self, namespace: str, labels: Mapping[str, str], but: Container[str] = ()) -> dict[str, Bits]:
         """By topology key, nodes where required podAntiAffinity of pods keeps away a pod with these labels.
 
         Nodes are left out where that is not certain. Pods whose uids are in ``but`` count as gone.
@@ -223,7 +237,7 @@ class Inventory:
                     found[key] = found.get(key, 0) | self.nodes.with_label(key, (value,))
         return found
 
-    def without_ports(self, wanted: Iterable[HostPort], but: Collection[str] = ()) -> Bits:
+    def without_ports(self, wanted: Iterable[HostPort], but: Container[str] = ()) -> Bits:
         """Nodes on which a pod has taken one of the host ports; pods whose uids are in ``but`` count as gone."""
         return self._taken_ports.slots(wanted, but)
 
@@ -291,10 +305,22 @@ class Inventory:
             found.pools = self.pools.with_pools(pools)
         return found
 
+    def with_pod_defaults(self, pod_defaults: PodDefaults) -> "Inventory":
+        """A view of the inventory in which the API server completes pods by these objects, not to be changed."""
+        found = copy.copy(self)
+        found.pod_defaults = pod_defaults
+        return found
+
     def with_pools(self, pools: Sequence[Pool]) -> "Inventory":
         """A view of the inventory with these HostPools in place of those with their names, not to be changed."""
         found = copy.copy(self)
         found.pools = self.pools.with_pools(pools)
+        return found
+
+    def with_volumes(self, volumes: Volumes) -> "Inventory":
+        """A view of the inventory in which these volumes are known, not to be changed."""
+        found = copy.copy(self)
+        found.volumes = volumes
         return found
 
     def remove_job(self, namespace: str, name: str) -> None:

@@ -12,6 +12,7 @@ from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.kube.pod import Resources
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text.problem import Problem
 
 
 class Isolated(NamedTuple):
@@ -35,6 +36,7 @@ class JobModel:
         "deleting",
         "elements",
         "isolated",
+        "misstated",
         "name",
         "shared",
         "source",
@@ -56,8 +58,8 @@ class JobModel:
         )
         self._cpu_bound = {element.name: element.cpu_bound for element in job.elements}
         self._bindings = frozenset(self._cpu_bound.values())
-        self.shared = _shared(job)
-        """What each element gets of the Job's own resources; ``None`` if the Job states none that can be divided."""
+        self.shared, self.misstated = _shared(job)
+        """What each element gets of the Job's own resources, and why these cannot be divided among the elements."""
         self._resources = {element.name: element.resources for element in job.elements if element.resources}
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
 
@@ -69,8 +71,8 @@ class JobModel:
 
     @property
     def has_resources(self) -> bool:
-        """Whether some element gets resources."""
-        return self.shared is not None or bool(self._resources)
+        """Whether some element gets resources, or would if they could be divided."""
+        return self.shared is not None or bool(self._resources) or bool(self.misstated)
 
     def resources(self, pe: str) -> Resources | None:
         """What the element gets: its share of the Job's resources, else its own; ``None`` if it gets none."""
@@ -108,12 +110,18 @@ def tokens_of(clauses: Iterable[Clause]) -> frozenset[str]:
     )
 
 
-def _shared(job: StreamsJob) -> Resources | None:
-    """One share of the Job's resources. What cannot be divided is left out: admission refuses such a Job."""
+def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
+    """One share of the Job's resources, and why there is none.
+
+    Admission refuses a Job whose resources cannot be divided, but one that was stored before may state such.
+    """
     stated = job.resources
-    if stated is None or not job.elements or any(problems_of_resources(stated, "spec.resources")):
-        return None
-    return divided(stated, len(job.elements), "spec.resources")[0]
+    if stated is None or not job.elements:
+        return None, ()
+    if problems := tuple(problems_of_resources(stated, "spec.resources")):
+        return None, problems
+    share, problems = divided(stated, len(job.elements), "spec.resources")
+    return (None, problems) if problems else (share, ())
 
 
 def clauses_of(element: Element) -> tuple[Clause, ...]:

@@ -1,17 +1,73 @@
 """The specs of a Job and of a ProcessingElement (Streams instance operator) as values, and the inheritance of options.
 
-The fields are described in ``docs/jobs.md``. Nothing is checked here; see ``placement/jobs/problems.py``.
+The fields are described in ``docs/jobs.md``. What a field may say stands on the field: the CustomResourceDefinitions
+and ``placement/jobs/problems.py``, which has the rules about several fields, are made of it.
 """
 
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
 from msgspec import Struct
 
 from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
+from webhook.placement.kube.field_rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
+from webhook.placement.kube.hostpool_patterns import VALUE
 from webhook.placement.kube.pod import Resources
+from webhook.placement.spl.placement import TEXT_LIMIT
+from webhook.placement.text.keys import LABEL_LIMIT
 
 ELEMENT_LIMIT: Final = 1000
 """Processing elements of one job (``docs/operations.md``, limits)."""
+
+PATH_LIMIT: Final = 4096
+"""Characters of a path (Linux, ``PATH_MAX``)."""
+
+IDENTIFIER_LIMIT: Final = 1024
+"""Characters of the name of an operator, which has the names of the composites around it, or of a property."""
+
+SUBMISSION_SECONDS: Final = 300
+CERTIFICATE_DAYS: Final = 30
+"""Defaults of ``submissionTimeOutInSeconds`` and ``transportCertificateValidityInDays``."""
+
+_SUBMISSION_LIMIT: Final = 604_800
+"""The longest submission in seconds: a week."""
+
+_CERTIFICATE_LIMIT: Final = 3650
+"""The longest validity of a certificate in days: ten years."""
+
+_COUNT_LIMIT: Final = 1000
+"""Submission-time values of a Job; replicas and shards of Redis servers."""
+
+_URL_LIMIT: Final = 2048
+"""Characters of an URL."""
+
+_PULL_POLICIES: Final = ("Always", "IfNotPresent")
+_TRACE_LEVELS: Final = ("OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
+"""Values of options, as the Streams instance operator and SPL have them."""
+
+FUSION_TYPES: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
+"""Values of ``fusion.type``, as SPL has them."""
+
+_WHERE: Final = "where is the bundle?"
+
+
+def _pull_policy(about: str) -> TextRule:
+    return TextRule(about=about, words=_PULL_POLICIES)
+
+
+def _path(about: str, needed: str = "") -> TextRule:
+    return TextRule(about=about, least=1, most=PATH_LIMIT, needed=needed)
+
+
+def _absolute(about: str) -> TextRule:
+    return TextRule(about=about, most=PATH_LIMIT, pattern=ABSOLUTE_PATH, form="is no absolute path")
+
+
+def _url(about: str, scheme: str, needed: str = "") -> TextRule:
+    form = "is no URL of " + scheme.replace("s?", " or https")
+    return TextRule(about=about, most=_URL_LIMIT, pattern=f"^{scheme}://[^ ]+$", form=form, needed=needed)
+
 
 _SPEC = {"frozen": True, "gc": False, "forbid_unknown_fields": True, "rename": "camel", "omit_defaults": True}
 
@@ -19,35 +75,39 @@ _SPEC = {"frozen": True, "gc": False, "forbid_unknown_fields": True, "rename": "
 class CertificationAuthority(Struct, **_SPEC):
     """A root certificate for downloads of a bundle: the ConfigMap that has it, and the path in it."""
 
-    config_map_name: str = ""
-    sub_path: str | None = None
+    config_map_name: Annotated[
+        str, object_name("The ConfigMap with the certificate.", needed="the name of a ConfigMap")
+    ] = ""
+    sub_path: Annotated[str | None, _path("The path in the ConfigMap.")] = None
 
 
 class HttpSource(Struct, **_SPEC):
     """A bundle at an URL."""
 
-    url: str = ""
+    url: Annotated[str, _url("The URL of the bundle.", "https?", _WHERE)] = ""
     certification_authority: CertificationAuthority | None = None
 
 
 class FileSource(Struct, **_SPEC):
     """A bundle at a path of the container."""
 
-    path: str = ""
+    path: Annotated[str, _path("The path of the bundle.", _WHERE)] = ""
 
 
 class GithubSource(Struct, **_SPEC):
     """A bundle in a GitHub repository; ``secret`` names the Secret with the token."""
 
-    url: str | None = None
-    secret: str | None = None
+    url: Annotated[str | None, _url("The URL of the bundle.", "https")] = None
+    secret: Annotated[str | None, object_name("The Secret with the personal token that the URL needs.")] = None
 
 
 class Bundle(Struct, **_SPEC):
     """The application bundle (SAB): its name, and where it is fetched from."""
 
-    name: str = ""
-    pull_policy: str | None = None
+    name: Annotated[
+        str, TextRule(about="The name of the bundle.", least=1, most=NAME_LIMIT, needed="a bundle has a name")
+    ] = ""
+    pull_policy: Annotated[str | None, _pull_policy("When the bundle is fetched; IfNotPresent if absent.")] = None
     http: HttpSource | None = None
     file: FileSource | None = None
     github: GithubSource | None = None
@@ -56,50 +116,61 @@ class Bundle(Struct, **_SPEC):
 class Fusion(Struct, **_SPEC):
     """How operators are fused into processing elements; at most one of automatic, legacy and manual."""
 
-    type: str | None = None
-    automatic: bool | None = None
-    legacy: bool | None = None
-    manual: int | None = None
+    type: Annotated[str | None, TextRule(about="What parallel regions do to fusion.", words=FUSION_TYPES)] = None
+    automatic: Annotated[bool | None, SwitchRule("Automatic fusion.")] = None
+    legacy: Annotated[bool | None, SwitchRule("Legacy fusion.")] = None
+    manual: Annotated[int | None, NumberRule("The number of processing elements.", 1, ELEMENT_LIMIT)] = None
 
 
 class DynamicThreading(Struct, **_SPEC):
     """The dynamic threading model."""
 
-    elastic: bool | None = None
-    thread_count: int | None = None
+    elastic: Annotated[bool | None, SwitchRule("Whether the number of threads adapts.")] = None
+    thread_count: Annotated[int | None, NumberRule("The number of threads.", 1)] = None
 
 
 class ThreadingModel(Struct, **_SPEC):
     """The threading model; at most one of the four."""
 
-    automatic: bool | None = None
-    dedicated: bool | None = None
+    automatic: Annotated[bool | None, SwitchRule("The automatic threading model.")] = None
+    dedicated: Annotated[bool | None, SwitchRule("The dedicated threading model.")] = None
     dynamic: DynamicThreading | None = None
-    manual: bool | None = None
+    manual: Annotated[bool | None, SwitchRule("The manual threading model.")] = None
+
+
+_SUB_PATH: Final = TextRule(
+    about="A path in the claim; its root if absent.",
+    least=1,
+    most=PATH_LIMIT,
+    pattern=RELATIVE_PATH,
+    form="is not a path within the claim",
+)
 
 
 class DataVolumeClaim(Struct, **_SPEC):
     """A PersistentVolumeClaim, and a path in it."""
 
-    name: str = ""
-    sub_path: str | None = None
+    name: Annotated[str, object_name("The PersistentVolumeClaim.", needed="the name of a PersistentVolumeClaim")] = ""
+    sub_path: Annotated[str | None, _SUB_PATH] = None
 
 
 class FileSystemRepository(Struct, **_SPEC):
     """Checkpoints in a file system: the path at which the claim is mounted."""
 
-    path: str = ""
+    path: Annotated[str, _absolute("Where the file system is mounted in the container.")] = ""
     volume_claim: DataVolumeClaim | None = None
 
 
 class RedisRepository(Struct, **_SPEC):
     """Checkpoints in Redis servers behind a Service."""
 
-    replica_count: int | None = None
-    restricted_property: str | None = None
-    service: str | None = None
-    shard_count: int | None = None
-    shuffle: bool | None = None
+    replica_count: Annotated[int | None, NumberRule("How many replicas there are.", 1, _COUNT_LIMIT)] = None
+    restricted_property: Annotated[
+        str | None, TextRule(about="The restricted property that is the password.", least=1, most=IDENTIFIER_LIMIT)
+    ] = None
+    service: Annotated[str | None, object_name("The Service of the servers.", LABEL_LIMIT)] = None
+    shard_count: Annotated[int | None, NumberRule("How many shards a replica has.", 1, _COUNT_LIMIT)] = None
+    shuffle: Annotated[bool | None, SwitchRule("Whether servers are chosen in random order.")] = None
 
 
 class CheckpointRepository(Struct, **_SPEC):
@@ -115,28 +186,68 @@ class ElementOptions(Struct, **_SPEC, kw_only=True):
     An option that is ``None`` is inherited (:func:`effective`).
     """
 
-    build_type: str | None = None
-    image_pull_policy: str | None = None
-    image_pull_secret: str | None = None
-    sab_name: str | None = None
-    transport_security_type: str | None = None
+    build_type: Annotated[
+        str | None, TextRule(about="The build of the runtime; debug if nobody says.", words=("debug", "release"))
+    ] = None
+    image_pull_policy: Annotated[str | None, _pull_policy("When the image is pulled; as the Job says, or Always.")] = (
+        None
+    )
+    image_pull_secret: Annotated[
+        str | None, object_name("The Secret for pulling the image; that of the Job, or none.")
+    ] = None
+    sab_name: Annotated[
+        str | None, TextRule(about="The application bundle; that of the Job.", least=1, most=NAME_LIMIT)
+    ] = None
+    transport_security_type: Annotated[
+        str | None,
+        TextRule(
+            about="How connections between processing elements are encrypted; none if nobody says.",
+            words=("none", "TLSv1.2"),
+        ),
+    ] = None
     resources: Resources | None = None
-    allow_ptrace: bool | None = None
-    run_with_valgrind: bool | None = None
-    app_trace_level: str | None = None
-    runtime_trace_level: str | None = None
-    delete_failed_pod: bool | None = None
-    restart_completed_pod: bool | None = None
-    restart_deleted_pod: bool | None = None
-    restart_failed_pod: bool | None = None
-    initial_probe_delay_in_seconds: int | None = None
-    probe_failure_threshold: int | None = None
-    probe_interval_in_seconds: int | None = None
-    data_path: str | None = None
+    allow_ptrace: Annotated[
+        bool | None, SwitchRule("Whether the container has the capability SYS_PTRACE; no if nobody says.")
+    ] = None
+    run_with_valgrind: Annotated[
+        bool | None,
+        SwitchRule(
+            "Whether the runtime runs in valgrind, which implies buildType debug and allowPtrace; no if nobody says."
+        ),
+    ] = None
+    app_trace_level: Annotated[
+        str | None, TextRule(about="Trace level of the application; that of the bundle if absent.", words=_TRACE_LEVELS)
+    ] = None
+    runtime_trace_level: Annotated[
+        str | None, TextRule(about="Trace level of the runtime; INFO if nobody says.", words=_TRACE_LEVELS)
+    ] = None
+    delete_failed_pod: Annotated[
+        bool | None, SwitchRule("Whether a pod that has failed is deleted; yes if nobody says.")
+    ] = None
+    restart_completed_pod: Annotated[
+        bool | None, SwitchRule("Whether a pod that has completed is started again; no if nobody says.")
+    ] = None
+    restart_deleted_pod: Annotated[
+        bool | None, SwitchRule("Whether a pod that somebody deletes is started again; no if nobody says.")
+    ] = None
+    restart_failed_pod: Annotated[
+        bool | None,
+        SwitchRule(
+            "Whether a pod that has failed is started again; if nobody says, whether all operators are restartable."
+        ),
+    ] = None
+    initial_probe_delay_in_seconds: Annotated[
+        int | None, NumberRule("Seconds before the first liveness probe; 30 if nobody says.", 0)
+    ] = None
+    probe_failure_threshold: Annotated[
+        int | None, NumberRule("Failed probes after which it is killed; 1 if nobody says.", 1)
+    ] = None
+    probe_interval_in_seconds: Annotated[int | None, NumberRule("Seconds between probes; 10 if nobody says.", 1)] = None
+    data_path: Annotated[str | None, _absolute("The data path of the runtime; that of the image if absent.")] = None
     data_volume_claim: DataVolumeClaim | None = None
     checkpoint_repository: CheckpointRepository | None = None
-    app_properties_secret: str | None = None
-    restricted_properties_secret: str | None = None
+    app_properties_secret: Annotated[str | None, object_name("The Secret with application properties.")] = None
+    restricted_properties_secret: Annotated[str | None, object_name("The Secret with restricted properties.")] = None
 
 
 DEFAULTS: Final = ElementOptions(
@@ -159,18 +270,28 @@ DEFAULTS: Final = ElementOptions(
 """
 
 
+OPERATOR_NAME: Final = TextRule(about="The operator, different from all others here.", least=1, most=IDENTIFIER_LIMIT)
+
+
 class OperatorSpec(Struct, **_SPEC):
     """An operator that is fused into a processing element: its placement clauses, and whether it can be restarted."""
 
-    name: str = ""
-    placement: str | None = None
-    restartable: bool | None = None
+    name: Annotated[str, OPERATOR_NAME] = ""
+    placement: Annotated[
+        str | None,
+        TextRule(
+            about='Its host constraints, such as host(Pool), hostColocation("t") or hostIsolation.', most=TEXT_LIMIT
+        ),
+    ] = None
+    restartable: Annotated[
+        bool | None, SwitchRule("Whether it can be started again after a failure; yes if absent.")
+    ] = None
 
 
 class ElementSpec(ElementOptions, **_SPEC, kw_only=True):
     """A processing element in the model of a Job; ``template`` is a ``PodTemplateSpec`` as JSON."""
 
-    name: str | None = None
+    name: Annotated[str | None, object_name("The ProcessingElement; <job>-<index> if absent.", LABEL_LIMIT)] = None
     operators: tuple[OperatorSpec, ...] | None = None
     template: Any = None
 
@@ -180,21 +301,28 @@ class JobSpec(Struct, **_SPEC, kw_only=True):
 
     bundle: Bundle | None = None
     fusion: Fusion | None = None
-    image_pull_policy: str | None = None
-    image_pull_secret: str | None = None
+    image_pull_policy: Annotated[str | None, _pull_policy("When images are pulled; Always if absent.")] = None
+    image_pull_secret: Annotated[str | None, object_name("The Secret for pulling images.")] = None
     processing_element: ElementOptions | None = None
-    submission_time_out_in_seconds: int | None = None
-    submission_time_values: dict[str, str] | None = None
+    submission_time_out_in_seconds: Annotated[
+        int | None,
+        NumberRule(
+            "Seconds after which a submission has failed, unless all pools are ready and all pods started.",
+            1,
+            _SUBMISSION_LIMIT,
+            SUBMISSION_SECONDS,
+        ),
+    ] = None
+    submission_time_values: Annotated[
+        dict[str, str] | None, TextMapRule("Submission-time values, by name.", TextRule(most=PATH_LIMIT), _COUNT_LIMIT)
+    ] = None
     threading_model: ThreadingModel | None = None
-    transport_certificate_validity_in_days: int | None = None
+    transport_certificate_validity_in_days: Annotated[
+        int | None, NumberRule("Days for which TLS certificates are valid.", 1, _CERTIFICATE_LIMIT, CERTIFICATE_DAYS)
+    ] = None
     resources: Resources | None = None
     host_pools: tuple[HostPoolSpec, ...] | None = None
     processing_elements: tuple[ElementSpec, ...] | None = None
-
-
-SUBMISSION_SECONDS: Final = 300
-CERTIFICATE_DAYS: Final = 30
-"""Defaults of ``submissionTimeOutInSeconds`` and ``transportCertificateValidityInDays``."""
 
 
 class ProcessingElementSpec(ElementSpec, **_SPEC, kw_only=True):
@@ -203,9 +331,19 @@ class ProcessingElementSpec(ElementSpec, **_SPEC, kw_only=True):
     ``job`` names its Job. A ``launch_count`` that is raised, and another ``content_id``, make its pod be replaced.
     """
 
-    job: str = ""
-    launch_count: int = 1
-    content_id: str | None = None
+    job: Annotated[
+        str, object_name("The Job that it belongs to.", LABEL_LIMIT, needed="a ProcessingElement belongs to a Job")
+    ] = ""
+    launch_count: Annotated[int, NumberRule("The launch that is to run; raising it replaces the pod.", 1, None, 1)] = 1
+    content_id: Annotated[
+        str | None,
+        TextRule(
+            about="Stands for all that determines the pod; another one replaces it.",
+            most=LABEL_LIMIT,
+            pattern=VALUE,
+            form="is not a label value",
+        ),
+    ] = None
 
 
 def element_name(job: str, place: int, element: ElementSpec) -> str:

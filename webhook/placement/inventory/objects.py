@@ -86,8 +86,8 @@ class PodInfo(Struct, frozen=True, gc=False):
 
     Of every pod: ``node`` is its node, empty while it has none; ``requests`` are its effective requests; ``pools`` the
     SPL names of the pools in its placement; ``guards`` the topology keys of its required podAntiAffinity, ``shuns``
-    those of its terms that users write; ``ports`` the ports of its node that it takes; ``waits`` is set while it has no
-    node if no node could run it when it was admitted.
+    those of its terms that users write; ``ports`` the ports of its node that it takes; ``priority`` its priority, by
+    which the scheduler preempts; ``waits`` is set while it has no node if no node could run it when it was admitted.
 
     Of pods of a job: ``job`` and ``pe``; ``labels`` under the product's prefix; ``isolated``, the operators with
     ``hostIsolation``; ``cpu_bound``, whether the pod is bound to cpus; ``repels``, the labels under the product's
@@ -117,6 +117,7 @@ class PodInfo(Struct, frozen=True, gc=False):
     waits: Waiting | None = None
     shuns: tuple[RepellingTerm, ...] = ()
     ports: tuple[HostPort, ...] = ()
+    priority: int = 0
 
     @property
     def of_node(self) -> bool:

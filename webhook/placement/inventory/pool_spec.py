@@ -4,16 +4,26 @@ The CustomResourceDefinition has the same rules, and admission checks them as we
 same, from an older definition or from a file, is not used.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Annotated, Final
 
 from msgspec import Struct
 
-from webhook.placement.annotations.expressions import problems_of_key, problems_of_values
+from webhook.placement.annotations.expressions import problems_of_key
 from webhook.placement.inventory.objects import Pool
-from webhook.placement.kube.addresses import canonical, is_node_name
+from webhook.placement.kube.addresses import NAME_LIMIT, canonical
+from webhook.placement.kube.field_rules import (
+    NumberRule,
+    SwitchRule,
+    TextListRule,
+    TextMapRule,
+    TextRule,
+    broken,
+)
+from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.pod import LabelSelector
 from webhook.placement.kube.selector import problems_of, unreadable
-from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE
+from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, quote
 
 POOL_LIMIT = 5000
@@ -24,18 +34,70 @@ TAG_LIMIT = 64
 
 MODES = ("Shared", "Exclusive")
 
+EXPRESSION_LIMIT: Final = 64
+"""Expressions of a selector: as many as a pool may have tags, because each tag becomes an expression, too."""
+
+_VALUE_LIMIT: Final = 1000
+"""Values of one expression: as many as a pod may have node selector terms. The API server needs a bound to compute the
+cost of rules."""
+
+LABEL: Final = TextRule(most=LABEL_LIMIT, pattern=VALUE, form="is not a label value")
+LABELS: Final = TextMapRule("Labels that must be there, each with its value.", LABEL, EXPRESSION_LIMIT)
+"""The rule of ``matchLabels``."""
+VALUES: Final = TextListRule(
+    about="What the label is compared with.", entry=LABEL, kind="atomic", most=_VALUE_LIMIT, nouns="values"
+)
+"""The rule of ``values`` of an expression."""
+
+
+_TAG: Final = TextRule(least=1, most=LABEL_LIMIT, pattern=VALUE, form="is not a label value")
+_HOST: Final = TextRule(most=NAME_LIMIT, pattern=HOST, form="is neither an IP address nor a node name")
+_NAME: Final = TextRule(
+    about="The name that host(...) says; metadata.name if absent.",
+    most=LABEL_LIMIT,
+    pattern=NAME,
+    form=f"is no SPL identifier or label value of at most {LABEL_LIMIT} characters",
+)
+_JOB: Final = TextRule(
+    about="Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
+    most=LABEL_LIMIT,
+    pattern=VALUE,
+    form="is not a label value",
+)
+_HOSTS: Final = TextListRule(
+    about="A literal pool: names and addresses of nodes in the order of their index; excludes every field below.",
+    entry=_HOST,
+    kind="set",
+    most=POOL_LIMIT,
+    nouns="hosts",
+    least=1,
+)
+_SIZE: Final = NumberRule(
+    "How many hosts the pool gets; as many as there are if absent.",
+    1,
+    POOL_LIMIT,
+    form=f"is not between 1 and {POOL_LIMIT}",
+)
+_TAGS: Final = TextListRule(
+    about="Tags, all of which must be on a host.", entry=_TAG, kind="set", most=TAG_LIMIT, nouns="tags"
+)
+_MODE: Final = TextRule(about="Whether the hosts are for this pool alone.", words=MODES, default=MODES[0])
+_ELASTIC: Final = SwitchRule(
+    "Whether nodes may still come, so that having none is a warning, not a refusal.", default=False
+)
+
 
 class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The fields of ``spec``. An unknown field is an error, because a mistyped constraint must not be ignored."""
 
-    name: str | None = None
-    job: str | None = None
-    hosts: tuple[str, ...] | None = None
-    size: int | None = None
-    tags: tuple[str, ...] | None = None
+    name: Annotated[str | None, _NAME] = None
+    job: Annotated[str | None, _JOB] = None
+    hosts: Annotated[tuple[str, ...] | None, _HOSTS] = None
+    size: Annotated[int | None, _SIZE] = None
+    tags: Annotated[tuple[str, ...] | None, _TAGS] = None
     selector: LabelSelector | None = None
-    mode: str | None = None
-    elastic: bool | None = None
+    mode: Annotated[str | None, _MODE] = None
+    elastic: Annotated[bool | None, _ELASTIC] = None
 
 
 def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
@@ -56,18 +118,8 @@ def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
 
 def problems_of_spec(spec: HostPoolSpec) -> Iterator[Problem]:
     """A problem for every rule that the spec breaks."""
-    if spec.name and not _nameable(spec.name):
-        yield Problem(
-            "spec.name", f"{quote(spec.name)} is no SPL identifier or label value of at most {LABEL_LIMIT} characters"
-        )
-    if spec.mode is not None and spec.mode not in MODES:
-        yield Problem("spec.mode", f"{quote(spec.mode)} is not one of {', '.join(MODES)}")
+    yield from broken(spec, "spec", "name", "job", "mode")
     yield from _created(spec) if spec.hosts is None else _literal(spec, spec.hosts)
-
-
-def _nameable(name: str) -> bool:
-    # SPL identifiers may begin and end with "_", label values may not.
-    return len(name) <= LABEL_LIMIT and LABEL_VALUE.fullmatch(name.strip("_")) is not None
 
 
 def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
@@ -81,29 +133,16 @@ def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
     }
     if any(others.values()):
         yield Problem("spec.hosts", f"excludes {', '.join(name for name, there in others.items() if there)}")
-    if not hosts:
-        yield Problem("spec.hosts", "must name at least one host")
-    if len(hosts) > POOL_LIMIT:
-        yield Problem("spec.hosts", f"{len(hosts)} hosts, at most {POOL_LIMIT} are allowed")
-    for place, host in enumerate(hosts):
-        if canonical(host) is None and not is_node_name(host):
-            yield Problem(f"spec.hosts[{place}]", f"{quote(host)} is neither an IP address nor a node name")
-    yield from repeated("spec.hosts", (canonical(host) or host for host in hosts))
+    yield from broken(spec, "spec", "hosts")
+    yield from repeated("spec.hosts", [canonical(host) or host for host in hosts])
 
 
 def _created(spec: HostPoolSpec) -> Iterator[Problem]:
     """Problems of a pool of ``createPool``: its size, tags and selector."""
-    if spec.size is not None and not 1 <= spec.size <= POOL_LIMIT:
-        yield Problem("spec.size", f"{spec.size} is not between 1 and {POOL_LIMIT}")
+    yield from broken(spec, "spec", "size", "tags")
     if spec.size is None and spec.mode == "Exclusive":
         yield Problem("spec.size", "missing, an Exclusive pool must say how many hosts it takes")
-    tags = spec.tags or ()
-    if len(tags) > TAG_LIMIT:
-        yield Problem("spec.tags", f"{len(tags)} tags, at most {TAG_LIMIT} are allowed")
-    for place, tag in enumerate(tags):
-        if not tag or not LABEL_VALUE.fullmatch(tag):
-            yield Problem(f"spec.tags[{place}]", f"{quote(tag)} is not a label value")
-    yield from repeated("spec.tags", tags)
+    yield from repeated("spec.tags", spec.tags or ())
     if spec.selector is not None:
         yield from _selector(spec.selector)
 
@@ -111,15 +150,18 @@ def _created(spec: HostPoolSpec) -> Iterator[Problem]:
 def _selector(selector: LabelSelector) -> Iterator[Problem]:
     """Problems of a selector that the API server would refuse in node affinity, or the scheduler could not read."""
     path = "spec.selector.matchLabels"
-    for key, value in (selector.match_labels or {}).items():
+    yield from LABELS.problems(path, selector.match_labels or {})
+    for key in selector.match_labels or {}:
         yield from problems_of_key(key, path)
-        if not LABEL_VALUE.fullmatch(value):
-            yield Problem(f"{path}[{key}]", f"{quote(value)} is not a label value")
-    for place, requirement in enumerate(selector.match_expressions or ()):
+    expressions = selector.match_expressions or ()
+    if len(expressions) > EXPRESSION_LIMIT:
+        message = f"{len(expressions)} of them, at most {EXPRESSION_LIMIT} are allowed"
+        yield Problem("spec.selector.matchExpressions", message)
+    for place, requirement in enumerate(expressions):
         path = f"spec.selector.matchExpressions[{place}]"
         yield from problems_of_key(requirement.key, f"{path}.key")
         yield from problems_of(requirement, path)
-        yield from problems_of_values(requirement.values or (), f"{path}.values")
+        yield from VALUES.problems(f"{path}.values", requirement.values or ())
         if found := unreadable(requirement):
             message = f"{found} is no whole number of 64 bits, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
@@ -127,6 +169,8 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
 
 def repeated(path: str, values: Iterable[str | int], field: str = "") -> Iterator[Problem]:
     """A problem for each value that is in the list ``path`` already; ``field`` is its path within an entry."""
+    if isinstance(values, Sequence) and len(set(values)) == len(values):  # nearly all lists
+        return
     first: dict[str | int, int] = {}
     for place, value in enumerate(values):
         earlier = first.setdefault(value, place)

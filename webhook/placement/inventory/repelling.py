@@ -4,7 +4,7 @@ Kept are terms that users write, of which it is certain to which pods they apply
 those that the product writes, matter to that job only, and are known as its labels.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Container, Mapping
 
 from msgspec import Struct
 
@@ -64,14 +64,14 @@ class Repelling:
             if not places:
                 del known[term]
 
-    def slots(self, namespace: str, labels: Mapping[str, str], but: Collection[str]) -> dict[str, Bits]:
+    def slots(self, namespace: str, labels: Mapping[str, str], but: Container[str]) -> dict[str, Bits]:
         """By topology key, the slots of pods that keep away one with these labels; those in ``but`` count as gone."""
         found: dict[str, Bits] = {}
         for label in ("", *labels):
             for term, places in self._by_label.get(label, {}).values():
                 if term.about(namespace, labels):
                     for slot, uids in places.items():
-                        if not uids.issubset(but):
+                        if not all(uid in but for uid in uids):
                             found[term.topology_key] = found.get(term.topology_key, 0) | 1 << slot
         return found
 

@@ -1,6 +1,6 @@
 """Ports of their nodes that pods have taken (Kubernetes, ``hostPort`` and ``hostNetwork``)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Container, Iterable
 
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.containers import HostPort
@@ -31,7 +31,7 @@ class TakenHostPorts:
             if not pods:
                 del self._taken[key]
 
-    def slots(self, wanted: Iterable[HostPort], but: Collection[str]) -> Bits:
+    def slots(self, wanted: Iterable[HostPort], but: Container[str]) -> Bits:
         """The slots of pods that have one of these ports; those in ``but`` count as gone."""
         found = {
             slot

@@ -9,9 +9,12 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.kube.owner import HASH
-from webhook.placement.kube.pod import LabelSelector, OwnerReference, Requirement
+from webhook.placement.kube.pod import LabelSelector, OwnerReference, PodTerm, Requirement
 from webhook.placement.kube.selector import holds, requirements_of
 from webhook.placement.text import keys
+
+NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"
+"""Label of every namespace, with its name as the value (Kubernetes, well-known labels)."""
 
 _JOB: Final = frozenset(
     {"batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name", "controller-uid", "job-name"}
@@ -35,6 +38,9 @@ SINGLE: Final[Mapping[str, frozenset[str]]] = {
 
 _VARIABLE: Final = (keys.COLOCATION, keys.ISOLATION)
 """Prefixes of labels that the webhook adds, depending on the state of the cluster at the pod's creation."""
+
+_PRESENCE: Final = frozenset({"Exists", "DoesNotExist"})
+"""Operators for which the value of a label does not matter."""
 
 _NONE: Final = frozenset[str]()
 
@@ -61,13 +67,14 @@ class TemplatePods(Struct, frozen=True, gc=False):
         """Whether the selector of one of the pods matches the others; ``None`` if that is not known yet.
 
         ``same`` are the ``matchLabelKeys`` of the selector, ``other`` its ``mismatchLabelKeys``. As for the API server,
-        an absent selector matches no pod, and a key without a label on the pod adds nothing.
+        an absent selector matches no pod, and a key without a label on the pod adds nothing. ``other`` keys of labels
+        whose value differs from pod to pod exclude none of the others, whether or not the pods have the labels.
         """
         if selector is None:
             return False
         found = [self._holds(need) for need in requirements_of(selector)]
         found += [None for key in same or () if key in self.single]
-        found += [None if key in self.single else False for key in other or () if self._known(key)]
+        found += [False for key in other or () if self._known(key) and key not in self.single]
         return False if False in found else None if None in found else True
 
     def same(self, same: Iterable[str] | None) -> Iterator[Requirement]:
@@ -79,14 +86,32 @@ class TemplatePods(Struct, frozen=True, gc=False):
         return any(key in self.shared for key in same or ())
 
     def _known(self, key: str) -> bool:
-        return key in self.labels or key in self.shared or key in self.single
+        return key in self.labels or key in SHARED.get(self.kind, _NONE) or key in SINGLE.get(self.kind, _NONE)
 
     def _holds(self, need: Requirement) -> bool | None:
-        if need.key not in self.labels and (self._known(need.key) or need.key.startswith(_VARIABLE)):
-            return None
-        return holds(need, self.labels.get(need.key))
+        key = need.key
+        if key not in self.labels:
+            if key in SHARED.get(self.kind, _NONE):
+                return need.operator == "Exists" if need.operator in _PRESENCE else None
+            if key in SINGLE.get(self.kind, _NONE) or key.startswith(_VARIABLE):
+                return None
+        return holds(need, self.labels.get(key))
 
 
 def template_pods_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> TemplatePods:
     """The pods with these labels; the kind of their workload is that of the controller among the owner references."""
     return TemplatePods(labels, next((found.kind for found in references or () if found.controller), ""))
+
+
+def applies(term: PodTerm, own: str, namespace: str) -> bool:
+    """Whether the term of a pod in the namespace ``own`` surely applies to pods in ``namespace``.
+
+    A term that names no namespace applies to its own only.
+    """
+    if namespace in (term.namespaces or ()):
+        return True
+    if term.namespace_selector is None:
+        return not term.namespaces and own == namespace
+    named = {NAMESPACE_NAME: namespace}
+    requirements = requirements_of(term.namespace_selector)
+    return all(need.key in named and holds(need, named[need.key]) for need in requirements)

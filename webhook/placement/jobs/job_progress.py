@@ -27,6 +27,8 @@ NAME_TAKEN: Final = "NameTaken"
 POOL_FAILED: Final = "PoolFailed"
 TIMED_OUT: Final = "TimedOut"
 UNSATISFIABLE: Final = "Unsatisfiable"
+STRANDED: Final = "Stranded"
+"""Reason, of the condition Satisfiable, of a Job that could be started anew, but not beside what of it runs."""
 
 UNDONE: Final = frozenset({NAME_TAKEN, POOL_FAILED, TIMED_OUT, UNSATISFIABLE})
 """Reasons, of the condition Submitted, of a submission that has failed and whose objects are deleted."""

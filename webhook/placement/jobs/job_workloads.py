@@ -21,6 +21,7 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, shorten
@@ -86,7 +87,9 @@ async def _judged(
     group = Group([*missing, own], world, (), solving, (job,))
     answer = await group.place()
     if answer.placed is not None:
-        return JobVerdict(group, answer)
+        return JobVerdict(group, answer, warnings=notices(group, answer.placed))
+    if answer.decided and (more := with_more_room(group.members, world)):
+        return await _judged(submitted, others, job, more, solving)
     warnings = await _excused(group, submitted, job) if answer.decided else (UNDECIDED,)
     if warnings is not None:
         return JobVerdict(group, answer, warnings=warnings)
@@ -115,7 +118,8 @@ async def _excused(group: Group, submitted: WorkloadPods, job: Name) -> tuple[st
     waits for pods to finish, as the check of the workload alone allows.
     """
     without = await group.place([*group.counts[:-1], 0])
-    empty = World(group.world.inventory, group.world.policy, leaving=(job,))
+    now = group.world
+    empty = World(now.inventory, now.policy, leaving=(job,)).preempting(now.preemption)
     own = _member(submitted, group.counts[-1], job, empty)
     alone = await Group([own], empty, (), group.solving, (job,)).place() if own else GroupAnswer(None)
     if without.placed is not None and alone.placed is not None:

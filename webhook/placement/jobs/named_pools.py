@@ -4,31 +4,41 @@ Both what operators state counts, and what the template of an element states for
 """
 
 from collections.abc import Collection, Iterable, Iterator
-from typing import TypeAlias
+from typing import NamedTuple
 
+from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
-from webhook.placement.jobs.element_order import own_placement
+from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
 from webhook.placement.planning.steps import Steps
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.placement import parse_placement
+from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
 
 _LISTED = 10
 """HostPools that a message lists."""
 
 
-PoolClause: TypeAlias = tuple[str, Clause, PoolName, str]
-"""The path of a placement text, a clause in it about a HostPool, that pool, and the text."""
+class PoolClause(NamedTuple):
+    """A ``clause`` about a HostPool in the placement ``text`` at ``path``; ``soft`` tells that it is only preferred."""
+
+    path: str
+    clause: Clause
+    pool: PoolName
+    text: str
+    soft: bool
 
 
 def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collection[str]) -> Iterator[Problem]:
-    """A problem for each of the clauses about a pool that the Job does not declare, and that is not a ``known`` one.
+    """A problem for each required clause about a pool that the Job does not declare, and that is not a ``known`` one.
 
     An index beyond the size of a declared pool is a problem, too.
     """
     declared = {pool.name: pool for pool in spec.host_pools or () if pool.name}
-    for path, clause, pool, text in clauses:
+    for path, clause, pool, text, soft in clauses:
+        if soft:
+            continue
         found = declared.get(pool.name)
         if found is None and pool.name not in known:
             names = sorted({*declared, *known})
@@ -51,14 +61,14 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
 def foreign_pools(clauses: Iterable[PoolClause], spec: JobSpec) -> Iterator[tuple[str, Clause]]:
     """The name of each pool that the clauses name and the Job does not declare, with the clause that says so."""
     declared = {pool.name for pool in spec.host_pools or ()}
-    for _, clause, pool, _ in clauses:
-        if pool.name not in declared:
-            yield pool.name, clause
+    for found in clauses:
+        if found.pool.name not in declared:
+            yield found.pool.name, found.clause
 
 
-def pools_of_element(spec: ProcessingElementSpec) -> Iterator[tuple[str, Clause, str, str]]:
-    """Every clause of a ProcessingElement about a pool: the path of its text, the clause, the pool, and the text."""
-    return ((path, clause, pool.name, text) for path, clause, pool, text in _of_element(spec, "spec"))
+def pools_of_element(spec: ProcessingElementSpec) -> Iterator[PoolClause]:
+    """Every clause of a ProcessingElement about a pool."""
+    return _of_element(spec, "spec")
 
 
 def pool_clauses(spec: JobSpec) -> list[PoolClause]:
@@ -80,12 +90,13 @@ def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
 
 
 def _of_element(element: ElementSpec, path: str) -> Iterator[PoolClause]:
+    soft = ClauseName.HOST in read_placement(None, own_annotations(element).get(keys.PREFERRED)).soft
     for where, text in _texts(element, path):
         clauses, problems = parse_placement(text, where)
         for clause in clauses if not problems else ():
             pool = clause.argument
             if isinstance(pool, PoolName) and (pool.name != DEFAULT_POOL or pool.index is not None):
-                yield where, clause, pool, text
+                yield PoolClause(where, clause, pool, text, soft)
 
 
 def _texts(element: ElementSpec, path: str) -> Iterable[tuple[str, str]]:

@@ -11,13 +11,11 @@ from typing import Any, Final
 from msgspec import Struct
 
 from webhook.placement.inventory.job_spec import ElementOptions, JobSpec, ProcessingElementSpec, effective
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.jobs.element_order import placement_text
 from webhook.placement.jobs.names import owned_by, pod_name
 from webhook.placement.jobs.pe_environment import Variable, job_variables, launch_variables, option_variables
 from webhook.placement.jobs.pe_volumes import Mounted, bundle_volumes, option_volumes
 from webhook.placement.jobs.pod_template import is_readable
-from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
@@ -34,6 +32,11 @@ BUILD_TYPE: Final = "{buildType}"
 
 RUNTIME_IMAGE: Final = f"streams-runtime:{BUILD_TYPE}"
 """The runtime's image unless a setting names another one."""
+
+SECURITY: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
+CONTAINER_SECURITY: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}
+"""Security contexts of the runtime's pod and container: the least that the standard ``restricted`` of Pod Security
+asks for."""
 
 HEALTH: Final = {"path": "/healthz", "port": 8080}
 """Where the runtime's container is asked whether it lives."""
@@ -90,9 +93,11 @@ def _runtime(launch: Launch, options: ElementOptions, job: JobSpec) -> Json:
         "image": launch.image.replace(BUILD_TYPE, str(options.build_type)),
         "imagePullPolicy": options.image_pull_policy,
         "livenessProbe": {"httpGet": HEALTH, **_probe(options)},
+        "securityContext": CONTAINER_SECURITY,
     }
     mounted = (*bundle_volumes(job.bundle), *option_volumes(options))
-    return _pod_spec({"containers": [container]}, options, _equipped(container, options, variables, mounted), mounted)
+    equipped = _equipped(container, options, variables, mounted)
+    return _pod_spec({"securityContext": SECURITY, "containers": [container]}, options, equipped, mounted)
 
 
 def _templated(template: Json, element: ProcessingElementSpec, job: JobSpec) -> Json:
@@ -113,29 +118,6 @@ def _templated(template: Json, element: ProcessingElementSpec, job: JobSpec) -> 
         container["livenessProbe"] = {**probe, **_probe(options)}
     equipped = _equipped(container, options, option_variables(options), mounted)
     return _pod_spec(spec, options, equipped, mounted, at)
-
-
-def steered(pod: Json, node: str, soft: Iterable[Taint]) -> Json:
-    """The pod with a preference for the node, whose ``soft`` taints (PreferNoSchedule) it tolerates.
-
-    The scheduler adds up the weights of preferred terms, each at most 100: the preference is stated as often as it
-    takes to outweigh what the pod itself prefers.
-    """
-    spec = pod["spec"]
-    affinity = _part(spec, "affinity")
-    by_node = _part(affinity, "nodeAffinity")
-    key = "preferredDuringSchedulingIgnoredDuringExecution"
-    own = list(by_node.get(key) or ())
-    here = {"matchFields": [{"key": NAME_FIELD, "operator": "In", "values": [node]}]}
-    times = sum(term.get("weight", 0) for term in own) // 100 + 1
-    terms = [*own, *[{"weight": 100, "preference": here}] * times]
-    tolerations = [*(spec.get("tolerations") or ()), *map(_tolerated, soft)]
-    steering = {"affinity": {**affinity, "nodeAffinity": {**by_node, key: terms}}}
-    return {**pod, "spec": {**spec, **steering, **({"tolerations": tolerations} if tolerations else {})}}
-
-
-def _tolerated(taint: Taint) -> Json:
-    return {"key": taint.key, "operator": "Equal", "value": taint.value, "effect": taint.effect}
 
 
 def stated(element: ElementOptions, job: JobSpec) -> ElementOptions:

@@ -4,15 +4,20 @@ The controller writes it into ``status.plan`` before it makes anything of the Jo
 promised"), and keeps the room until the pods are bound.
 """
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.inventory.objects import PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.containers import host_ports
+from webhook.placement.kube.quantity import NANO, format_quantity, parse_quantity
+from webhook.placement.kube.resource_name import CPU
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.planning.optional_hardware import GrantedAmount
 
 
 class NodeElements(Struct, frozen=True, gc=False, rename="camel"):
@@ -29,11 +34,27 @@ class PoolNodes(Struct, frozen=True, gc=False):
     hosts: tuple[str, ...] = ()
 
 
+class PlannedHardware(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
+    """An optional amount of the resource ``name``, which the ``container`` of these processing elements gets."""
+
+    name: str
+    container: str
+    requests: str
+    limits: str | None = None
+    processing_elements: tuple[str, ...] = ()
+
+
 class PlannedNodes(Struct, frozen=True, gc=False):
-    """The plan of a Job, as its status states it; empty for a Job without one."""
+    """The plan of a Job, as its status states it; empty for a Job without one.
+
+    ``required`` are processing elements for which any other node would take away what the plan is built on: they share
+    a node with others, or name a HostPool of the Job that has a size or a list of hosts.
+    """
 
     nodes: tuple[NodeElements, ...] = ()
+    required: tuple[str, ...] = ()
     pools: tuple[PoolNodes, ...] = ()
+    hardware: tuple[PlannedHardware, ...] = ()
 
     def by_element(self) -> dict[str, str]:
         """The node of each processing element, by name."""
@@ -44,9 +65,20 @@ class PlannedNodes(Struct, frozen=True, gc=False):
         found = next((each.hosts for each in self.pools if each.name == pool), ())
         return dict(enumerate(found))
 
+    def hardware_by_element(self) -> dict[str, list[PlannedHardware]]:
+        """The optional amounts that each processing element gets, by name."""
+        found: dict[str, list[PlannedHardware]] = {}
+        for each in self.hardware:
+            for element in each.processing_elements:
+                found.setdefault(element, []).append(each)
+        return found
 
-def planned_nodes(group: Group, placed: Placed) -> PlannedNodes:
-    """The plan of a Job whose group is placed; each member of the group has a name for each of its pods."""
+
+def planned_nodes(group: Group, placed: Placed, given: Iterable[GrantedAmount] = ()) -> PlannedNodes:
+    """The plan of a Job whose group is placed, and whose pods are ``given`` optional hardware.
+
+    Each member of the group has a name for each of its pods.
+    """
     names = group.world.inventory.nodes.names
     elements: dict[str, list[str]] = {}
     for member, slots in zip(group.members, placed.slots, strict=True):
@@ -55,18 +87,49 @@ def planned_nodes(group: Group, placed: Placed) -> PlannedNodes:
     pools = [
         PoolNodes(pool, tuple(names[hosts[at]] for at in sorted(hosts))) for (_, pool), hosts in placed.hosts.items()
     ]
-    return PlannedNodes(tuple(NodeElements(name, tuple(elements[name])) for name in sorted(elements)), tuple(pools))
+    nodes = tuple(NodeElements(name, tuple(elements[name])) for name in sorted(elements))
+    return PlannedNodes(nodes, tuple(_required(group.members)), tuple(pools), tuple(_hardware(given)))
+
+
+def _required(members: Iterable[Member]) -> Iterator[str]:
+    """Elements that have to share a node with others, and those on hosts that a pool of their Job is given."""
+    sharing: Counter[str] = Counter()
+    for member in members:
+        for found in member.conditions:
+            sharing.update(dict.fromkeys(found.together, member.count))
+    for member in members:
+        shares = any(sharing[key] > 1 for found in member.conditions for key in found.together)
+        if shares or any(_labelled(found.constraint.pool, member.ask.job) for found in member.conditions):
+            yield from member.names
+
+
+def _labelled(pool: Pool | None, job: str) -> bool:
+    """Whether the pool is the Job's own, and its hosts are those that the controller gives a label."""
+    return pool is not None and bool(job) and pool.job == job and (pool.size is not None or pool.hosts is not None)
+
+
+def _hardware(given: Iterable[GrantedAmount]) -> Iterator[PlannedHardware]:
+    """The amounts, with the elements that get the same one."""
+    alike: dict[PlannedHardware, list[str]] = {}
+    for each in given:
+        amount = each.amount
+        limits = None if amount.limits is None else format_quantity(amount.limits)
+        found = PlannedHardware(amount.resource, each.container, format_quantity(amount.requests), limits)
+        alike.setdefault(found, []).append(each.element)
+    for found, names in alike.items():
+        yield replace(found, processing_elements=tuple(names))
 
 
 def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: PlannedNodes) -> Iterator[PodInfo]:
     """Pods that stand for those which the Job does not have yet: each holds on its planned node what it requests."""
-    nodes = plan.by_element()
+    nodes, hardware = plan.by_element(), plan.hardware_by_element()
     for member in members:
-        requests = requests_of(member.conditions)
+        own = requests_of(member.conditions)
         ports = tuple(host_ports(member.pod.spec)) if member.pod.spec else ()
         pools = tuple(dict.fromkeys(pool.spl_name for _, pool in member.ask.pools))
         for element in member.names:
             if element in nodes:
+                requests = _most(own, hardware.get(element, ()))
                 yield PodInfo(
                     uid=f"plan/{job[0]}/{job[1]}/{element}",
                     namespace=job[0],
@@ -76,4 +139,14 @@ def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: P
                     pe=element,
                     pools=pools,
                     ports=ports,
+                    priority=member.priority,
                 )
+
+
+def _most(own: Tally, hardware: Iterable[PlannedHardware]) -> Tally:
+    """What a pod requests with these amounts, which ``own`` may count already: milli-units of cpu, else whole units."""
+    found = dict(own)
+    for each in hardware:
+        amount = (parse_quantity(each.requests) or 0) // (NANO // 1000 if each.name == CPU else NANO)
+        found[each.name] = max(amount, found.get(each.name, 0))
+    return found

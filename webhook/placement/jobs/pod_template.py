@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.size_limits import NESTING_LIMIT
 
 _PART = {"frozen": True, "gc": False, "rename": "camel"}
 
@@ -49,6 +50,22 @@ def read_template(template: object) -> Pod:
     """The template as placement reads it; raises ``msgspec.ValidationError`` where a part has another type."""
     msgspec.convert(template, _StatedTemplate)
     return msgspec.convert(template, Pod)
+
+
+def nested_too_deeply(template: object) -> bool:
+    """Whether lists and objects of the template are nested deeper than :data:`NESTING_LIMIT`; never recurses."""
+    level = [template]
+    for _ in range(NESTING_LIMIT):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 def is_readable(template: object) -> bool:

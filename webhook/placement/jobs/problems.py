@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from webhook.placement.inventory.job_resources import divided, problems_of_resources
 from webhook.placement.inventory.job_spec import (
     ELEMENT_LIMIT,
+    OPERATOR_NAME,
     Bundle,
     ElementSpec,
     JobSpec,
@@ -23,27 +24,23 @@ from webhook.placement.inventory.job_spec import (
 )
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.jobs.element_order import own_annotations, own_placement, placement_text
-from webhook.placement.jobs.option_problems import (
-    PULL_POLICIES,
-    at_least,
-    object_name,
-    one_of,
-    one_word,
-    problems_of_options,
-)
+from webhook.placement.jobs.option_problems import one_of, problems_of_options
 from webhook.placement.jobs.pe_environment import VALUES_LIMIT, values_text
-from webhook.placement.jobs.pod_template import read_template
+from webhook.placement.jobs.pod_template import nested_too_deeply, read_template
 from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.element_patterns import GITHUB_URL
+from webhook.placement.kube.field_rules import broken, rules_of
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
+from webhook.placement.kube.size_limits import NESTING_LIMIT
 from webhook.placement.provision.grants import BINDING
-from webhook.placement.spl.placement import parse_placement
+from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.placement import TEXT_LIMIT, is_operator, parse_placement, problems_together
+from webhook.placement.spl.reader import unreadable
 from webhook.placement.text import keys
+from webhook.placement.text.decoder_words import decoder_problem
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, counted, quote
-
-FUSION_TYPES: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
-"""Values of ``fusion.type``, as SPL has them."""
 
 POOL_LIMIT: Final = 100
 """HostPools that one Job declares (``docs/operations.md``, limits)."""
@@ -51,8 +48,14 @@ POOL_LIMIT: Final = 100
 OPERATOR_LIMIT: Final = 1000
 """Operators of one processing element."""
 
-_GITHUB: Final = re.compile(r"https://[^/\s]+(?:/[^/\s]+)*/repos/[^/\s]+/[^/\s]+/contents/\S+\.sab", re.ASCII)
+ISOLATION_LIMIT: Final = 1000
+"""Clauses ``hostIsolation`` of one Job: every other pod of the Job gets a label for each (``docs/isolation.md``)."""
+
+_GITHUB: Final = re.compile(GITHUB_URL, re.ASCII)
 """A file of a repository in version 3 of the GitHub API."""
+
+_STATED: Final = tuple(name for name, _, rule in rules_of(JobSpec) if rule is not None)
+"""The fields of a Job that have a rule."""
 
 _SEPARATOR: Final = re.compile(r"[^a-z0-9]+", re.ASCII)
 """What stands between letters and digits of a pool's name."""
@@ -86,6 +89,7 @@ def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
             message = "missing, and the element has no template: the Streams runtime needs a bundle to run"
             yield Problem("spec.bundle", message)
             break
+    yield from _isolations(elements)
     names = [element_name(name, place, element) for place, element in enumerate(elements)]
     yield from _twice(names, [f"{_ELEMENTS}[{place}].name" for place in range(len(names))])
     yield None
@@ -95,11 +99,17 @@ def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
 
 def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Problem]:
     """A problem for each rule that a ProcessingElement object of that name breaks by itself."""
-    if not spec.job:
-        yield Problem("spec.job", "missing: a ProcessingElement belongs to a Job")
-    if spec.launch_count < 1:
-        yield Problem("spec.launchCount", f"{spec.launch_count} is less than 1")
+    yield from broken(spec, "spec", "job", "launch_count", "content_id")
+    if name and spec.name is not None and spec.name != name:
+        yield Problem("spec.name", f"{quote(spec.name)} is not metadata.name, which it must be if it is there")
     yield from _element(spec, "spec", name)
+
+
+def problems_of_nesting(elements: Iterable[tuple[str, ElementSpec]]) -> Iterator[Problem]:
+    """A problem for each element, given with its path, whose template is nested too deeply to be handled at all."""
+    for path, element in elements:
+        if nested_too_deeply(element.template):
+            yield Problem(f"{path}.template", f"nested too deeply: at most {NESTING_LIMIT} levels are allowed")
 
 
 def _submission(spec: JobSpec) -> Iterator[Problem]:
@@ -110,43 +120,28 @@ def _submission(spec: JobSpec) -> Iterator[Problem]:
         fusion = spec.fusion
         stated = {"automatic": fusion.automatic, "legacy": fusion.legacy, "manual": fusion.manual is not None}
         yield from one_of("spec.fusion", stated, "kind of fusion")
-        yield from at_least("spec.fusion.manual", fusion.manual, 1)
-        yield from one_word("spec.fusion.type", fusion.type, FUSION_TYPES)
+        yield from broken(fusion, "spec.fusion")
     if spec.threading_model is not None:
         yield from _threading(spec.threading_model)
     if spec.submission_time_values and (size := len(values_text(spec.submission_time_values).encode())) > VALUES_LIMIT:
         message = f"{size} bytes as JSON: a container can be started with at most {VALUES_LIMIT}"
         yield Problem("spec.submissionTimeValues", message)
-    yield from one_word("spec.imagePullPolicy", spec.image_pull_policy, PULL_POLICIES)
-    yield from object_name("spec.imagePullSecret", spec.image_pull_secret)
-    yield from at_least("spec.submissionTimeOutInSeconds", spec.submission_time_out_in_seconds, 1)
-    yield from at_least("spec.transportCertificateValidityInDays", spec.transport_certificate_validity_in_days, 1)
+    yield from broken(spec, "spec", *_STATED)
 
 
 def _bundle(bundle: Bundle) -> Iterator[Problem]:
-    if not bundle.name:
-        yield Problem("spec.bundle.name", "missing: a bundle has a name")
-    yield from one_word("spec.bundle.pullPolicy", bundle.pull_policy, PULL_POLICIES)
     stated = {"http": bundle.http is not None, "file": bundle.file is not None, "github": bundle.github is not None}
     yield from one_of("spec.bundle", stated, "source")
-    if bundle.http is not None:
-        if not bundle.http.url:
-            yield Problem("spec.bundle.http.url", "missing: where is the bundle?")
-        authority = bundle.http.certification_authority
-        if authority is not None:
-            where = "spec.bundle.http.certificationAuthority.configMapName"
-            yield from object_name(where, authority.config_map_name, needed="the name of a ConfigMap")
-    if bundle.file is not None and not bundle.file.path:
-        yield Problem("spec.bundle.file.path", "missing: where is the bundle?")
+    wrong = tuple(broken(bundle, "spec.bundle"))
+    yield from wrong
     if bundle.github is not None:
-        url, secret = bundle.github.url, bundle.github.secret
-        yield from object_name("spec.bundle.github.secret", secret)
-        if not url:
+        url, secret, path = bundle.github.url, bundle.github.secret, "spec.bundle.github.url"
+        if url is None:
             more = f"; the secret {quote(secret)} is for that url" if secret else ""
-            yield Problem("spec.bundle.github.url", f"missing: where is the bundle?{more}")
-        elif secret and not _GITHUB.fullmatch(url):
+            yield Problem(path, f"missing: where is the bundle?{more}")
+        elif secret and not _GITHUB.fullmatch(url) and all(problem.field != path for problem in wrong):
             form = "https://api.HOST/repos/USER/REPOSITORY/contents/PATH.sab"
-            yield Problem("spec.bundle.github.url", f"{quote(url)} does not have the form {form}, which a secret needs")
+            yield Problem(path, f"{quote(url)} does not have the form {form}, which a secret needs")
 
 
 def _threading(model: ThreadingModel) -> Iterator[Problem]:
@@ -157,11 +152,11 @@ def _threading(model: ThreadingModel) -> Iterator[Problem]:
         "manual": model.manual,
     }
     yield from one_of("spec.threadingModel", stated, "threading model")
-    if model.dynamic is not None:
-        yield from at_least("spec.threadingModel.dynamic.threadCount", model.dynamic.thread_count, 1)
+    yield from broken(model, "spec.threadingModel")
 
 
-def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem]:
+def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem | None]:
+    """Problems of the pools that the Job declares, and ``None`` after each pool."""
     if len(pools) > POOL_LIMIT:
         yield Problem("spec.hostPools", f"{len(pools)} of them, at most {POOL_LIMIT} are allowed")
         return
@@ -173,6 +168,7 @@ def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem]:
             yield Problem(f"{path}.job", f"{quote(pool.job)} is another Job: leave it out")
         for problem in problems_of_spec(pool):
             yield replace(problem, field=path + problem.field.removeprefix("spec"))
+        yield None
     named = [(pool.name, f"spec.hostPools[{place}].name") for place, pool in enumerate(pools) if pool.name]
     yield from _twice([name for name, _ in named], [path for _, path in named])
     objects = [pool_object_name(job, name) for name, _ in named]
@@ -195,6 +191,8 @@ def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     if not is_node_name(name) or len(name) > LABEL_LIMIT:
         message = f"{quote(name)} is no name of an object of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
         yield Problem("metadata.name" if path == "spec" else f"{path}.name", message)
+    elif element.name == "" and path != "spec":
+        yield Problem(f"{path}.name", "must not be empty")
     yield from problems_of_options(element, path)
     operators = element.operators or ()
     if len(operators) > OPERATOR_LIMIT:
@@ -204,23 +202,45 @@ def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     own, where = own_placement(element), f"{path}.{TEMPLATE_PLACEMENT}"
     texts += parse_placement(own, where)[1] if own else ()
     yield from texts
-    if not texts and (whole := placement_text(element, own)):
-        yield from _together(whole, f"{path}.operators")
-    if element.template is not None:
+    if not texts and operators:
+        yield from _together(element, own, f"{path}.operators")
+    deep = list(problems_of_nesting([(path, element)]))
+    yield from deep
+    if element.template is not None and not deep:
         yield from _template(element.template, path)
 
 
-def _together(text: str, path: str) -> Iterator[Problem]:
-    """Problems of the placement text of the pod, which all operators share: it may say too much."""
-    for problem in parse_placement(text, path)[1]:
-        yield Problem(path, f"the placement of all operators is one annotation of the pod: {problem.message}")
+def _together(element: ElementSpec, own: str, path: str) -> Iterator[Problem]:
+    """Problems of the placement text of the pod, which all operators share: it may say too much.
+
+    The texts are right by themselves, so their clauses are counted instead of being read again.
+    """
+    problem = unreadable(placement_text(element, own), path, limit=TEXT_LIMIT) if _may_be_long(element, own) else None
+    found = [problem] if problem else problems_together(_clauses(element, own), path)
+    for each in found:
+        yield Problem(path, f"the placement of all operators is one annotation of the pod: {each.message}")
+
+
+def _may_be_long(element: ElementSpec, own: str) -> bool:
+    """Whether the placement text of the pod may be over its limit: each character may become an escape of six."""
+    texts = (len(one.name) + 6 * len(one.placement or "") + len(": ; ") for one in element.operators or ())
+    return len(own.encode("utf-8", "surrogatepass")) + sum(texts) > TEXT_LIMIT
+
+
+def _clauses(element: ElementSpec, own: str) -> Iterator[Clause]:
+    """All clauses of the element, each with its operator."""
+    yield from parse_placement(own, "")[0] if own else ()
+    for one in element.operators or ():
+        for clause in parse_placement(one.placement, "")[0] if one.placement else ():
+            yield replace(clause, operator=one.name)
 
 
 def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
     """Problems of an operator: its name is one as placement texts have it, its placement is about itself."""
-    probe, wrong = parse_placement(f"{operator.name}: hostIsolation", path)
-    if wrong or len(probe) != 1 or probe[0].operator != operator.name:
+    if not is_operator(operator.name):
         yield Problem(f"{path}.name", f"{quote(operator.name)} is no name of an operator, such as Main.Sink[0]")
+    else:
+        yield from OPERATOR_NAME.problems(f"{path}.name", operator.name)
     if not operator.placement:
         return
     clauses, problems = parse_placement(operator.placement, f"{path}.placement")
@@ -232,11 +252,11 @@ def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
 
 
 def _template(template: object, path: str) -> Iterator[Problem]:
-    """Problems of a pod template, as far as they are not the API server's."""
+    """Problems of a pod template, as far as they are not the API server's; the template is not nested too deeply."""
     try:
         pod = read_template(template)
     except msgspec.ValidationError as error:
-        yield Problem(f"{path}.template", f"is not readable: {error}")
+        yield decoder_problem(error, template, f"{path}.template.")
         return
     spec = template.get("spec") if isinstance(template, dict) else None
     if not isinstance(spec, dict) or pod.spec is None or not pod.spec.containers:
@@ -246,9 +266,23 @@ def _template(template: object, path: str) -> Iterator[Problem]:
     if policy != "Never":
         message = f"{quote(str(policy))} is not Never: whether a pod is started again is said by restartFailedPod"
         yield Problem(f"{path}.{_TEMPLATE_PATH}.restartPolicy", f"{message} and restartCompletedPod")
+    for at, container in enumerate(pod.spec.containers):
+        if not container.name:
+            yield Problem(f"{path}.{_TEMPLATE_PATH}.containers[{at}].name", "missing: a container has a name")
     labels = (pod.metadata and pod.metadata.labels) or {}
     for key in sorted(key for key in labels if key.startswith(keys.PREFIX)):
         yield Problem(f"{path}.template.metadata.labels[{key}]", "is set for the pods of a Job, and cannot be stated")
+
+
+def _isolations(elements: Iterable[ElementSpec]) -> Iterator[Problem]:
+    """A problem if more operators are isolated than pods can have labels for."""
+    found = sum(
+        ClauseName.ISOLATION.value in (operator.placement or "")
+        for element in elements
+        for operator in element.operators or ()
+    )
+    if found > ISOLATION_LIMIT:
+        yield Problem(_ELEMENTS, f"{found} operators with hostIsolation, at most {ISOLATION_LIMIT} are allowed")
 
 
 def _operators(elements: Iterable[ElementSpec]) -> Iterator[Problem]:

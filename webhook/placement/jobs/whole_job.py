@@ -4,8 +4,9 @@ See ``docs/jobs.md``, "The whole Job". Elements that differ only in their names 
 Job of a thousand equal elements costs little more than one of ten.
 """
 
+import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -13,13 +14,13 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.decision import decide
-from webhook.placement.decision.refused_rules import rules_of, rules_of_decision
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel, clauses_of
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_spec import pool_of_spec
+from webhook.placement.inventory.volumes import ClaimName
 from webhook.placement.jobs.content import content_id
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_order import own_annotations, own_placement
@@ -31,8 +32,11 @@ from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
+from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
+from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.solver import Resting, Solving, taken
 from webhook.placement.planning.steps import Steps
+from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fault_of, render
@@ -46,6 +50,12 @@ _STEP: Final = 50
 _SAID: Final = 3
 """Names in a warning."""
 
+_WARNINGS: Final = 8
+"""Warnings of elements: an answer has ten at most, and those about the whole Job come after them."""
+
+_MAY_CLAIM: Final = b"laim"
+"""In the JSON of every Job whose pods have claims: ``claimName``, ``dataVolumeClaim``, ``volumeClaimTemplate``."""
+
 UNDECIDED: Final = (
     "whether all processing elements can run at a time was not decided in time: some of them may have to wait"
 )
@@ -55,8 +65,8 @@ UNDECIDED: Final = (
 class JobVerdict(Struct, frozen=True, eq=False):
     """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
 
-    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself. The
-    workloads of one job get such a verdict as well.
+    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself.
+    ``given`` is the optional hardware that its pods get. The workloads of one job get such a verdict as well.
     """
 
     group: Group | None = None
@@ -65,7 +75,8 @@ class JobVerdict(Struct, frozen=True, eq=False):
     text: str = ""
     fault: Fault = Fault.FORBIDDEN
     warnings: tuple[str, ...] = ()
-    of_element: tuple[Rule, ...] = ()
+    given: tuple[GrantedAmount, ...] = ()
+    of_element: tuple[str, ...] = ()
     """The rules by which one element is refused by itself."""
 
     @property
@@ -74,9 +85,9 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return bool(self.text)
 
     @property
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[str, ...]:
         """The rules by which the Job is refused."""
-        return self.of_element or (rules_of(self.refusal.clauses) if self.refusal else (Rule.POOL,))
+        return self.of_element or (self.refusal.rules if self.refusal else (Rule.POOL,))
 
     @property
     def headline(self) -> str:
@@ -102,7 +113,7 @@ async def judge_job(
 
     If it cannot run now, it is judged as if passing conditions of nodes had ended, as a pod is.
     """
-    world, pools = await _applied(namespace, name, spec, inventory, policy, solving)
+    world, pools = await applied_world(namespace, name, spec, inventory, policy, solving)
 
     async def judge(world: World) -> JobVerdict:
         return await _judged(namespace, name, spec, pools, world, solving)
@@ -126,12 +137,12 @@ async def members_of_job(
     namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> tuple[Member, ...]:
     """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
-    world, _ = await _applied(namespace, name, spec, inventory, policy, solving)
+    world, _ = await applied_world(namespace, name, spec, inventory, policy, solving)
     found = await _members(namespace, name, spec, (), world, solving)
     return () if isinstance(found, JobVerdict) else tuple(found)
 
 
-async def _applied(
+async def applied_world(
     namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> tuple[World, list[Pool]]:
     """The world in which the Job is applied, and its pods are yet to be placed; and the HostPools that it declares."""
@@ -145,12 +156,17 @@ async def _applied(
     return World(applied, policy, leaving=((namespace, name),)), there
 
 
+def open_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
+    """The pools whose hosts are yet to be chosen, together with the nodes of the elements."""
+    return [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+
+
 async def _judged(
     namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
 ) -> JobVerdict:
     if text := cannot_be_had(pools, world):
         return JobVerdict(text=text)
-    choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+    choices = open_pools(pools, world)
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):
         return members
@@ -160,13 +176,46 @@ async def _judged(
     answer = await group.place()
     if answer.placed is not None:
         left = await taken(unplanned(members, world), solving)
-        return JobVerdict(group, answer, warnings=tuple(_hedges(left)))
+        best = await equipped(group, answer.placed, positions(name, spec))
+        warnings = (*notices(best.group, best.placed), *_hedges(left), *_denied(best), *_warnings(members))
+        return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
     if not answer.decided:
-        return JobVerdict(group, answer, warnings=(UNDECIDED,))
+        return JobVerdict(group, answer, warnings=(UNDECIDED, *_warnings(members)))
+    if more := with_more_room(members, world):
+        return await _judged(namespace, name, spec, pools, more, solving)
+    return await _refused(group, answer)
+
+
+async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:
+    """The verdict on a Job that does not fit; a warning where nodes are expected to come."""
     refusal = await refuse_group(group, answer.short, NOUN)
-    if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
+    if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+
+
+def positions(name: str, spec: JobSpec) -> dict[str, int]:
+    """The place of each element in the list of the Job, by name."""
+    return {element_name(name, at, element): at for at, element in enumerate(spec.processing_elements or ())}
+
+
+def _denied(best: Equipped) -> Iterator[str]:
+    """A warning for each optional amount that some elements run without."""
+    without: dict[str, list[str]] = {}
+    for wish in best.denied:
+        without.setdefault(wish.amount.cause, []).append(wish.name)
+    for cause, names in without.items():
+        yield f"{cause} is not asked for by {enumerated(names, _SAID)}: no plan for the whole Job has it free for them"
+
+
+def _warnings(members: Sequence[Member]) -> list[str]:
+    """What the pods of the elements are warned of, at most ``_WARNINGS``; equal warnings once."""
+    first: dict[str, str] = {}
+    for member in members:
+        for warning in member.ask.warnings:
+            first.setdefault(warning, member.names[0])
+    said = itertools.islice(first.items(), _WARNINGS)
+    return [f"processing element {name}: {warning}" for warning, name in said]
 
 
 def _hedges(names: Sequence[str]) -> Iterator[str]:
@@ -194,18 +243,33 @@ async def _members(
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if not isinstance(member, Member):
             return _alone(names[0], render(member), fault_of(member))
-        if not member.open() and (decision := decide(pod, namespace, world)).refused:
-            return _alone(names[0], decision.message, decision.fault, rules_of_decision(decision))
+        if not member.open() and (decision := decide(member.pod, namespace, world)).refused:
+            return _alone(names[0], decision.message, decision.fault, decision.rules)
         if problems := tuple(tolerance_problems(member, choices, world)):
             return _alone(names[0], render(problems), fault_of(problems))
         members.append(member)
     return members
 
 
-def _alone(name: str, message: str, fault: Fault, rules: tuple[Rule, ...] = ()) -> JobVerdict:
+def _alone(name: str, message: str, fault: Fault, rules: tuple[str, ...] = ()) -> JobVerdict:
     """The refusal of a Job for an element that cannot run even without all others."""
     text = f"processing element {name}: {message}"[:MESSAGE_LIMIT]
     return JobVerdict(text=text, fault=fault, of_element=rules or (OF_FAULT[fault],))
+
+
+async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resting) -> tuple[ClaimName, ...] | None:
+    """The claims of all pods of the Job; ``None`` if these have no volumes of claims, not even ones made with them."""
+    if _MAY_CLAIM not in msgspec.json.encode(spec):  # of most Jobs
+        return None
+    found: dict[ClaimName, None] = {}
+    claiming = False
+    for step in element_steps(name, spec):
+        await solving.rest()
+        pod = step[1].spec if step else None
+        if pod is not None and has_claims(pod):
+            claiming = True
+            found.update(dict.fromkeys(claims_of(pod, namespace)))
+    return tuple(found) if claiming else None
 
 
 async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:

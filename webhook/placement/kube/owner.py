@@ -4,6 +4,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, Protocol
 
+from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
+
 HASH: Final = "pod-template-hash"
 """Label of a Deployment's pods; the names of its ReplicaSets end in the label's value (Kubernetes, Deployments)."""
 
@@ -68,3 +70,9 @@ def owners_of(owner: str) -> Iterator[str]:
     yield owner
     if run := _RUN.fullmatch(owner):
         yield f"CronJob/{run[1]}"
+
+
+def is_element(owner: Reference) -> bool:
+    """Whether the owner is a ProcessingElement that is the pod's controller."""
+    kind = (PROCESSING_ELEMENT.api_version, PROCESSING_ELEMENT.name)
+    return bool(owner.controller) and (owner.api_version, owner.kind) == kind

@@ -146,11 +146,44 @@ class Present(Struct, frozen=True, gc=False):
     """An object that is present; none of its fields is read."""
 
 
-class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
-    """A volume, with the sources that may tie the pod to nodes: claims, and disks attached to one node at a time."""
+class ClaimSource(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """The PersistentVolumeClaim of a volume, in the pod's namespace."""
 
-    persistent_volume_claim: Present | None = None
-    ephemeral: Present | None = None
+    claim_name: str = ""
+
+
+class EphemeralClaimSpec(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """The spec of a claim that is made with the pod: its StorageClass, absent for the default one."""
+
+    storage_class_name: str | None = None
+
+
+class EphemeralClaim(Struct, frozen=True, gc=False, omit_defaults=True):
+    """The template of a claim that is made with the pod."""
+
+    spec: EphemeralClaimSpec | None = None
+
+
+class EphemeralSource(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A volume whose claim is made with the pod, and goes with it."""
+
+    volume_claim_template: EphemeralClaim | None = None
+
+    @property
+    def storage_class(self) -> str | None:
+        """The StorageClass of the claim; ``None`` for the default one."""
+        template = self.volume_claim_template
+        return template.spec.storage_class_name if template and template.spec else None
+
+
+class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A volume, with the sources that may tie the pod to nodes: claims, and disks attached to one node at a time.
+
+    Its name is left out: the API server makes up that of the token, another one for each pod of a template.
+    """
+
+    persistent_volume_claim: ClaimSource | None = None
+    ephemeral: EphemeralSource | None = None
     csi: Present | None = None
     aws_elastic_block_store: Present | None = field(name="awsElasticBlockStore", default=None)
     gce_persistent_disk: Present | None = None
@@ -195,6 +228,10 @@ class PodSpec(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel")
     host_network: bool | None = None
     resource_claims: tuple[Present, ...] | None = None
     volumes: tuple[Volume, ...] | None = None
+    runtime_class_name: str | None = None
+    priority_class_name: str | None = None
+    priority: int | None = None
+    preemption_policy: str | None = None
 
 
 class OwnerReference(Struct, frozen=True, gc=False, rename="camel"):

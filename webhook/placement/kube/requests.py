@@ -45,6 +45,20 @@ def container_requests(spec: PodSpec) -> Nanos:
     return _aggregated(spec, [])
 
 
+def container_limits(spec: PodSpec) -> Nanos:
+    """Limits of all containers together, added up as requests are; invalid amounts are left out."""
+
+    def limits(containers: tuple[Container, ...] | None) -> tuple[Container, ...] | None:
+        return containers and tuple(
+            replace(container, resources=container.resources and Resources(container.resources.limits))
+            for container in containers
+        )
+
+    return _aggregated(
+        replace(spec, containers=limits(spec.containers), init_containers=limits(spec.init_containers)), []
+    )
+
+
 def is_pod_level(name: str) -> bool:
     """Whether pod-level resources (``spec.resources``) can contain that resource."""
     return name in _POD_LEVEL or name.startswith(_HUGE_PAGES)

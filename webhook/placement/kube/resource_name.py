@@ -24,6 +24,10 @@ DEFAULT_UNIT: Final = "MB"
 _BYTES: Final = frozenset({MEMORY, "ephemeral-storage"})
 _HUGE_PAGES: Final = "hugepages-"
 _RESERVED: Final = "kubernetes.io"
+
+OF_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
+"""Prefix of the implicit resource of a DeviceClass (``ResourceDeviceClassPrefix`` of resource.k8s.io/v1)."""
+
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 
 
@@ -51,8 +55,13 @@ def page_size(name: str) -> int:
 
 
 def _is_device(name: str) -> bool:
-    """Whether the name is that of an extended resource: it has a domain that is not reserved for Kubernetes."""
+    """Whether the name is that of an extended resource.
+
+    It has a domain that is not reserved for Kubernetes, or is the implicit one of a DeviceClass.
+    """
     domain, _, device = name.rpartition("/")
+    if name.startswith(OF_DEVICE_CLASS) and f"{domain}/" == OF_DEVICE_CLASS:
+        return bool(_NAME.fullmatch(device))
     reserved = domain == _RESERVED or domain.endswith(f".{_RESERVED}") or domain.startswith("requests.")
     # A ResourceQuota names the resource with the prefix "requests.", so the domain with that prefix must be legal, too.
     return bool(domain) and not reserved and is_node_name(f"requests.{domain}") and bool(_NAME.fullmatch(device))

@@ -14,6 +14,9 @@ WORDS_LIMIT: Final = 20_000
 """Expressions of node terms and values of expressions, counted together: the scheduler reads all of them for every
 node. Three terms that each list the 5,000 hosts of a pool are within the limit."""
 
+NESTING_LIMIT: Final = 100
+"""Levels of lists and objects in the template of a pod: a pod has some fifteen. Python's own limit is about 1,000."""
+
 _COMPARISON: Final = {"Gt": 8, "Lt": 8}
 """What an expression with Gt or Lt counts besides itself and its value: evaluation takes ten times as long."""
 

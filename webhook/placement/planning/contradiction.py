@@ -70,10 +70,10 @@ def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
     """The nodes that can run the pods of one set."""
     own = _named(group, sets)
     conditions = [member.conditions for member in group.members]
-    pools = {named(conditions, (at,)) for at, _ in sets[0]}
+    together = [at for at, _ in sets[0]]
     if (
         len(own) > 1
-        or len(pools) > 1
+        or not group.welcome(together, conditions).issuperset(named(conditions, together))
         or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]])
     ):
         return np.zeros(count, np.bool_)

@@ -5,7 +5,7 @@ together. Room is what is free now, since nothing says that running pods will en
 those of a job that is to be restarted, count as gone.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -28,14 +28,14 @@ from webhook.placement.planning.assignment import (
     in_order,
 )
 from webhook.placement.planning.costs import Costs
+from webhook.placement.planning.free_room import MOST, Restarting, free_room
 from webhook.placement.planning.members import Demand, Member, requests_of
 from webhook.placement.planning.mutual_avoidance import avoiding
+from webhook.placement.planning.priority_levels import counts as counting
+from webhook.placement.planning.priority_levels import levels, takes
 from webhook.placement.planning.solver import Assigned, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
-
-MOST: Final = 2**50
-"""Largest amount in the arithmetic: sums of thousands of such amounts fit into an ``int64``. No node has a pebibyte."""
 
 _Kept = Sequence[tuple[Demand, ...]]
 """The conditions of each member that are not dropped."""
@@ -90,7 +90,8 @@ SAME: Final = Change()
 class Group:
     """Members, and the HostPools whose hosts are chosen with them; ``taken`` are nodes that a pool must not have.
 
-    Of the jobs that are ``restarting`` those pods count as gone that are leaving the world.
+    Of the jobs that are ``restarting`` those pods count as gone that are leaving the world; as a mapping it has, for
+    each job, processing elements whose pods stay.
     """
 
     def __init__(
@@ -99,21 +100,29 @@ class Group:
         world: World,
         pools: Sequence[Pool],
         solving: Solving,
-        restarting: Collection[Name] = (),
+        restarting: Restarting = (),
         taken: Mapping[Name, Bits] = {},
     ) -> None:
+        self.stated = tuple(members)
+        """The members without what their own terms demand of each other."""
         self.members = avoiding(members, world)
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
         self._taken = taken
+        self._restarting = restarting
         self._slots = to_slots(world.everything)
         self.resources = sorted(
             {resource for member in members for one in member.conditions for resource in one.requests}
         )
-        self._free = _free(world, self.resources, self._slots, restarting)
+        self._levels = levels(self.members, world)
+        self._free = np.concatenate([self.room(level) for level in self._levels])
         self._known: dict[object, GroupAnswer] = {}
         self._masks: dict[tuple[Bits, int, bool], npt.NDArray[np.bool_]] = {}
+
+    def with_members(self, members: Sequence[Member], solving: Solving | None = None) -> "Group":
+        """A group of other members in the same world, with the same pools."""
+        return Group(members, self.world, self.pools, solving or self.solving, self._restarting, self._taken)
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -130,10 +139,18 @@ class Group:
         """Whether there is time left for another question."""
         return self.solving.left() > 0
 
-    def free(self, resource: str) -> npt.NDArray[np.int64]:
-        """What is free of a resource that a member requests, on each node in the order of slots."""
-        found: npt.NDArray[np.int64] = self._free[self.resources.index(resource)]
+    def free(self, resource: str, member: Member | None = None) -> npt.NDArray[np.int64]:
+        """What is free of a resource that a member requests, on each node in the order of slots.
+
+        That is what is free for the member, or for those of the highest priority.
+        """
+        taken = [at for at, level in enumerate(self._levels) if member is None or takes(member, level, self.world)]
+        found: npt.NDArray[np.int64] = self._free[taken[-1] * len(self.resources) + self.resources.index(resource)]
         return found
+
+    def room(self, level: int | None) -> npt.NDArray[np.int64]:
+        """What is free for a level: a row for each of the resources, and in it the nodes in the order of slots."""
+        return free_room(self.world, self.resources, self._slots, self._restarting, level)
 
     def eligible(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool."""
@@ -219,20 +236,17 @@ class Group:
         new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
         joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
         kins = {self.members[at].kin for at in members}
-        requests = [requests_of(kept[at]) for at in members]
+        requests = [(at, requests_of(kept[at])) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
             nodes=self._mask(nodes, change.added, new=joining),
-            requests=tuple(
-                min(sum(own.get(resource, 0) * each[at] for at, own in zip(members, requests, strict=True)), MOST)
-                for resource in self.resources
-            ),
+            requests=self._requests(each, requests),
             marks=frozenset(key for found in conditions for key in found.marks),
             avoids=frozenset(key for found in conditions for key in found.avoids),
             kin=kins.pop() if len(kins) == 1 else "",
             hosts=in_order({HostNeed(self._pool(found.host[0]), found.host[1]) for found in conditions if found.host}),
             limits=tuple(found.limit for found in conditions if found.limit) if one else (),
-            welcome=frozenset(map(self._pool, self._welcome(members, kept, change))),
+            welcome=frozenset(map(self._pool, self.welcome(members, kept, change))),
         )
         names = frozenset(found.constraint.node for found in conditions)
         shape = (
@@ -240,6 +254,17 @@ class Group:
         )  # fmt: skip
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
         return (number if block.limits else shape), block, sets
+
+    def _requests(self, each: Mapping[int, int], own: Sequence[tuple[int, Mapping[str, int]]]) -> tuple[int, ...]:
+        """What a set of so many pods of ``each`` member requests, in the order of the rows of what is free."""
+        return tuple(
+            min(sum(needs.get(resource, 0) * each[at] for at, needs in own if self._takes_of(at, level)), MOST)
+            for level in self._levels
+            for resource in self.resources
+        )
+
+    def _takes_of(self, at: int, level: int | None) -> bool:
+        return counting(self.members[at], level, self.world)
 
     def _mask(self, nodes: Bits, added: int = 0, *, new: bool = False) -> npt.NDArray[np.bool_]:
         """For each node whether it is in the set, to be changed by nobody; ``new`` is that for all nodes ``added``.
@@ -258,7 +283,7 @@ class Group:
         ``new`` asks for those that could if nothing ran on them.
         """
         together = [(self.members[at], count, kept[at]) for at, count in each.items()]
-        if split(together) or not self._welcome([*each], kept, change).issuperset(named(kept, each)):
+        if split(together) or not self.welcome([*each], kept, change).issuperset(named(kept, each)):
             return 0
         nodes = self.world.everything
         for at, count in each.items():
@@ -272,10 +297,14 @@ class Group:
                     nodes &= holding(count, found.limit)
         return nodes
 
-    def _welcome(self, members: Sequence[int], kept: _Kept, change: Change) -> frozenset[Name]:
-        """The exclusive pools that all of these members may use."""
+    def welcome(self, members: Iterable[int], kept: _Kept, change: Change = SAME) -> frozenset[Name]:
+        """The exclusive pools that all of these members may use: each of them names the pool, or prefers it."""
         pods = [member.conditions for member in self.members] if change.welcome else kept
-        return frozenset.intersection(*(named(pods, (at,)) for at in members))
+        return frozenset.intersection(*(named(pods, (at,)) | self._preferred(at, change) for at in members))
+
+    def _preferred(self, at: int, change: Change) -> frozenset[Name]:
+        """The exclusive pools that the member prefers; of an index that does not exist nothing is tolerated."""
+        return frozenset(host[0] for host in self.members[at].welcome if self._has(host, change))
 
     def _left_by(self, at: int, kept: Sequence[Demand], change: Change) -> Bits:
         """The nodes that a member without its dropped clauses is not shut out of by exclusive pools."""
@@ -312,7 +341,8 @@ class Group:
         added = np.array(
             [[min(change.room.get(resource, 0), MOST)] * change.added for resource in self.resources], np.int64
         )
-        return np.concatenate([self._free, added.reshape(len(self.resources), change.added)], axis=1)
+        rows = np.tile(added.reshape(len(self.resources), change.added), (len(self._levels), 1))
+        return np.concatenate([self._free, rows], axis=1)
 
     # From blocks to members
 
@@ -385,20 +415,3 @@ def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     inside = to_slots(nodes)
     found[inside[inside < len(found)]] = True
     return found[slots]
-
-
-def _free(
-    world: World, resources: Collection[str], slots: npt.NDArray[np.intp], restarting: Collection[Name]
-) -> npt.NDArray[np.int64]:
-    """What is free of each resource on each node, with what pods leave that are deleted, or to be restarted."""
-    inventory = world.inventory
-    leaving = [(inventory.nodes.slot_of[pod.node], pod) for pod in inventory.leaving.values()]
-    own = [found for job in restarting if (pods := world.leavers(*job)) for found in pods.pods.values()]
-    rows = []
-    for resource in resources:
-        allocatable, used = inventory.nodes.capacity.rows(resource)
-        row = allocatable - used
-        for slot, pod in (*leaving, *own):
-            row[slot] += pod.requests.get(resource, 0)
-        rows.append(np.clip(row[slots], -MOST, MOST))
-    return np.array(rows, np.int64).reshape(len(rows), len(slots))

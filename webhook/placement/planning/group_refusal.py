@@ -4,22 +4,22 @@ Each fix is tried before it is named: with it, all pods of the group have a plac
 namespace that the request does not name (``docs/refusals.md``).
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
-import numpy as np
 from msgspec import Struct
 
-from webhook.placement.constraints.resources import PODS, amount, ordered
+from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.refusal import cannot_hold, within_limit
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
-from webhook.placement.kube.bits import from_mask, slots, union
+from webhook.placement.kube.bits import union
 from webhook.placement.planning.conflict import GroupConflict, smallest
 from webhook.placement.planning.contradiction import contradictory
 from webhook.placement.planning.group import Group
-from webhook.placement.planning.members import requests_of
 from webhook.placement.planning.nearest_change import cluster_changes, drops, smaller_pools
+from webhook.placement.planning.shortages import shortages
 from webhook.placement.text.problem import Fault, counted, enumerated, shorten
+from webhook.placement.text.rule import Rule
 
 _NAMED: Final = 3
 """Elements that the first line names."""
@@ -33,13 +33,17 @@ _NO_TIME: Final = "not found in the time there was; explain and plan take more"
 
 
 class GroupRefusal(Struct, frozen=True):
-    """The ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is."""
+    """The ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is.
+
+    ``rules`` are the rules of the clauses.
+    """
 
     text: str
     clauses: tuple[str, ...]
     names: tuple[str, ...]
     fix: str
     fault: Fault
+    rules: tuple[str, ...]
 
     @property
     def headline(self) -> str:
@@ -61,7 +65,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
         return _refuse_in_haste(group, noun)
     fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
     first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
-    lines = [f"  {shorten(line, REASON_LIMIT)}" for line in _reasons(group, conflict)]
+    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in _reasons(group, conflict)]
     options = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
@@ -69,14 +73,21 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     fix = ", or ".join(options) or (_NONE if group.solving.left() > 0 else _NO_TIME)
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
-    return GroupRefusal(text, conflict.clauses, names, fix, fault)
+    return GroupRefusal(text, conflict.clauses, names, fix, fault, _rules(group, conflict.clauses))
 
 
 def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
     """The refusal of a group about which time was too short to find out more."""
     names = _names(group, group.counts)
     first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    return GroupRefusal(f"{first}\nNearest fix: {_NO_TIME}.", (), names, _NO_TIME, Fault.FORBIDDEN)
+    return GroupRefusal(f"{first}\nNearest fix: {_NO_TIME}.", (), names, _NO_TIME, Fault.FORBIDDEN, (Rule.NODES,))
+
+
+def _rules(group: Group, clauses: Collection[str]) -> tuple[str, ...]:
+    """The rules of these clauses, each once; ``nodes`` where there is no clause."""
+    conditions = (condition for member in group.members for condition in member.conditions)
+    found = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
+    return tuple(found) if clauses else (Rule.NODES,)
 
 
 def _start(conflict: GroupConflict, noun: str) -> str:
@@ -139,29 +150,13 @@ def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int]
     return found
 
 
-def _reasons(group: Group, conflict: GroupConflict) -> list[str]:
+def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
     """Why nodes are out for the member of the conflict to which fewest nodes are open; what is free counts, too."""
     scarce = min(conflict.members(group), key=lambda member: member.open().bit_count())
-    found = [str(reason) for reason in scarce.verdict.reasons(group.world)]
     left = scarce.verdict.candidates & scarce.open()
-    needs = requests_of(scarce.conditions)
-    for resource in ordered(needs):
-        lacking = left & ~_roomy(group, resource, needs[resource])
-        left &= ~lacking
-        if lacking:
-            what = f"less than {resource} {amount(resource, needs[resource])} free"
-            if resource == PODS:
-                what = "no place for one more pod"
-            found.append(
-                f"{counted(lacking.bit_count(), 'node')} {'has' if lacking.bit_count() == 1 else 'have'} {what}"
-            )
-    return sorted(found, key=lambda line: -int(line.split(" ", 1)[0]))
-
-
-def _roomy(group: Group, resource: str, needed: int) -> int:
-    mask = np.zeros(group.world.everything.bit_length(), np.bool_)
-    mask[[*slots(group.world.everything)]] = group.free(resource) >= needed
-    return from_mask(mask)
+    short = shortages(group, scarce, left)
+    found = [*scarce.verdict.reasons(group.world), *short]
+    return sorted(found, key=lambda reason: -reason.nodes.bit_count())
 
 
 async def _first(options: AsyncIterator[str]) -> list[str]:
@@ -182,4 +177,6 @@ async def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
     first = f"{listed} {all_of}: {counted(able, 'node')} {'is' if able == 1 else 'are'} eligible."
     options = [found async for found in smaller_pools(group, conflict.pools)]
     fix = ", or ".join(options[:2]) or "make more nodes eligible"
-    return GroupRefusal(within_limit(first, [], f"Nearest fix: {fix}."), tuple(said), (), fix, Fault.FORBIDDEN)
+    return GroupRefusal(
+        within_limit(first, [], f"Nearest fix: {fix}."), tuple(said), (), fix, Fault.FORBIDDEN, (Rule.POOL,)
+    )

@@ -5,22 +5,31 @@ scheduler, and so is one about labels that are not known before the pods are mad
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 from msgspec.structs import replace
 
-from webhook.placement.constraints.colocation import Colocated
-from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity, applies
-from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
+from webhook.placement.constraints.constraint import EveryNode, Spread
+from webhook.placement.inventory.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.kube.pod import HARD, LabelSelector, PodTerm, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import requirements_of
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.planning.steps import Steps
+from webhook.placement.request.pod_text import ANTI_AFFINITY
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.rule import Rule
 
 PAIRS: Final = 20_000
 """Terms times members that are compared at most, which takes a tenth of a second; more are left to the scheduler."""
+
+
+class OtherMembers(EveryNode, frozen=True, gc=False):
+    """A member's own required ``podAntiAffinity`` by host name that is about pods of other members."""
+
+    rule: ClassVar[str] = Rule.OWN_SPREAD
+    spread: ClassVar[Spread] = Spread.FREE
+    clause: ClassVar[str] = ANTI_AFFINITY + keys.HOSTNAME
 
 
 def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
@@ -34,7 +43,7 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
         if not any(to != at for to in matched):
             continue
         key = f"term {number}"
-        anti = OwnAntiAffinity(keys.HOSTNAME, world, growing=False)
+        anti = OtherMembers()
         more.setdefault(at, []).append(Demand(anti.clause, world.everything, anti, avoids=(key,)))
         for to in matched:
             if to != at:
@@ -64,7 +73,7 @@ def unplanned(members: Sequence[Member], world: World) -> Steps[list[str]]:
             near
             or not all(named and term.topology_key == keys.HOSTNAME and _about(term, member, members) for term in away)
             or any(_counts_others(each, member, members) for each in spread)
-            or not preferred.isdisjoint(_tokens(member))
+            or not preferred.isdisjoint(_shared(member))
         ):
             found.append(member.names[0])
     return found
@@ -103,18 +112,17 @@ def _about(term: PodTerm, owner: Member, members: Sequence[Member]) -> bool:
     return within and any(_matches(term, owner, member) for member in members)
 
 
-def _tokens(member: Member) -> Iterator[str]:
-    """The tokens of its colocation."""
+def _shared(member: Member) -> Iterator[str]:
+    """The keys of pods that it shares a node with."""
     for found in member.conditions:
-        if isinstance(found.constraint, Colocated):
-            yield from found.constraint.tokens
+        yield from found.together
 
 
 def _preferred(member: Member) -> Iterator[str]:
-    """The tokens of the colocation that it only prefers."""
+    """The keys of pods that it only prefers to share a node with."""
+    job = f"{member.ask.namespace}/{member.ask.job}"
     for judged in member.verdict.soft:
-        if isinstance(judged.constraint, Colocated):
-            yield from judged.constraint.tokens
+        yield from judged.constraint.company(job).together
 
 
 def _terms(member: Member) -> Iterator[PodTerm]:

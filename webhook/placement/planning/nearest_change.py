@@ -7,12 +7,11 @@ one there is, and a node that is labelled serves no pod that asks for another va
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final
 
-from webhook.placement.constraints.resources import PODS, SAID, amount, ordered
-from webhook.placement.constraints.topology_spread import TopologySpread
-from webhook.placement.decision.cluster_change import all_needs, joinable, needs_of, opening_change
+from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
 from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.pool_labels import labels_set
+from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots, union
 from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
@@ -94,7 +93,7 @@ async def _labelled(group: Group, clause: str, members: Sequence[Member], missin
             if found.clause != clause or found.host is not None or not closed:
                 continue
             text = opening_change(constraints, at, closed, member.ask, group.world)
-            keys = labels_set(needs_of(found.constraint)).keys()
+            keys = labels_set(found.constraint.needs).keys()
             others = _serving_others(group, clause, keys)
             if not text.startswith("label ") or others is None:
                 continue
@@ -119,7 +118,7 @@ def _serving_others(group: Group, clause: str, keys: Collection[str]) -> frozens
     found = set()
     for at, member in enumerate(group.members):
         constraints = [one.constraint for one in member.conditions if one.clause != clause]
-        if any(isinstance(one, TopologySpread) for one in constraints):
+        if any(one.topology for one in constraints):
             return None
         if any(need.key in keys for need in all_needs(constraints, member.ask)):
             found.add(at)

@@ -45,6 +45,26 @@ class Solving(Resting, Protocol):
         ...
 
 
+class Brief:
+    """The same ``Solving`` for one question, which is to take at most so many ``seconds``."""
+
+    def __init__(self, solving: Solving, seconds: float) -> None:
+        self._solving = solving
+        self._kept = solving.left() - seconds
+
+    def left(self) -> float:
+        """Seconds that are left for the question."""
+        return min(self._solving.left(), self._solving.left() - self._kept)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of the work."""
+        return await self._solving.run(work)
+
+    async def rest(self) -> None:
+        """Let others work."""
+        await self._solving.rest()
+
+
 class Assigned(Struct, frozen=True, eq=False):
     """``found`` is an assignment, ``decided`` tells that it, or its absence, is certain.
 

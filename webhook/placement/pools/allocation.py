@@ -19,7 +19,7 @@ from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.inventory.quota import excess, surplus
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.selector import matching_all, requirements_of
-from webhook.placement.pools.host_list import entries, nodes_of_host
+from webhook.placement.pools.host_list import entries, nodes_of_host, retainable
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted
@@ -172,8 +172,8 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -
 
 def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Selection) -> Allocation:
     size = pool.size or 0
-    standing = inventory.pools.hosts(pool)
-    kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index)}
+    standing, may = inventory.pools.hosts(pool), retainable(pool, inventory, policy)
+    kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index, 0) & may}
     held = 0
     for index in kept:
         held |= standing[index]

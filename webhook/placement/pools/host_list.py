@@ -8,9 +8,11 @@ from webhook.placement.inventory.index import NodeIndex
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.text import keys
 from webhook.placement.text.problem import quote
 
 
@@ -30,12 +32,12 @@ class Entry(Struct, frozen=True, gc=False):
 def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]:
     """Every entry of the pool's ``spec.hosts``, in order.
 
-    A node that the pool has already stays its host, even if the address moved to another node, if the setting of
-    poolable nodes changed, or if another pool made the node exclusive.
+    A node that the pool has already, and carries its label, stays its host, even if the address moved to another node,
+    if the setting of poolable nodes changed, or if another pool made the node exclusive.
     """
     texts = pool.hosts or ()
-    standing = inventory.pools.hosts(pool)
-    kept = {host.index: host.name for host in pool.assigned if standing[host.index]}
+    standing, may = inventory.pools.hosts(pool), retainable(pool, inventory, policy)
+    kept = {host.index: host.name for host in pool.assigned if standing[host.index] & may}
     poolable, closed = matching_all(inventory.nodes, requirements_of(policy.poolable)), inventory.pools.exclusive()
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
@@ -53,6 +55,19 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
                 continue
             fault = f"{quote(text)} is the node of hosts[{earlier}] as well"
         yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
+
+
+def retainable(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
+    """Nodes that stay hosts of the pool if its status says that they are hosts.
+
+    A status may be forged, so it is believed of nodes with the pool's own label or taint, and else of nodes that may be
+    pooled and that no other pool has for itself.
+    """
+    name, nodes = (pool.namespace, pool.name), inventory.nodes
+    own = closed_for(name, inventory)
+    closed = inventory.pools.claimed([name]) | (nodes.tainted.get(keys.EXCLUSIVE, 0) & ~own)
+    poolable = matching_all(nodes, requirements_of(policy.poolable))
+    return nodes.with_key(keys.membership(*name)) | own | (poolable & ~closed)
 
 
 def nodes_of_host(text: str, nodes: NodeIndex) -> Bits:

@@ -6,7 +6,8 @@ from typing import Final
 
 from webhook.placement.annotations.hardware_text import Requirements
 from webhook.placement.annotations.placement_text import SHOWN, annotation
-from webhook.placement.inventory.intent import Consumer, Intent, Intents
+from webhook.placement.inventory.consumer import Consumer
+from webhook.placement.inventory.intent import Intent, Intents
 from webhook.placement.kube.owner import owner_of, owners_of
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.spl.placement import TEXT_LIMIT

@@ -16,7 +16,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
 from webhook.placement.provision.resource_rules import broken, completed
-from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, nobody, shares
+from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, nobody, shares, states
 from webhook.placement.provision.worker import bind, limited, worker
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted, quote
@@ -78,6 +78,8 @@ def provide(
     labels, contradictions = _labels(spec, required)
     spec = completed(spec) if required else spec
     place = worker(spec, annotations)
+    if stated and isinstance(place, Place):
+        required = tuple(found for found in required if not _stated_too(found, stated, spec, place))
     grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
     firm = [grant for grant in grants.given if grant.firm]
     shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
@@ -106,10 +108,22 @@ def provide(
     )
 
 
+def _stated_too(hardware: Hardware, stated: Stated, spec: PodSpec, place: Place) -> bool:
+    """Whether an optional requirement is for just the amount that is stated for the container at ``place``.
+
+    The container gets that amount whether or not a node has it free, so nothing is left to be wished for.
+    """
+    if hardware.mandatory or not hardware.allocatable:
+        return False
+    given = grant(hardware, spec, place)
+    return given is not None and given.place == place and states(stated, given)
+
+
 def _shares(stated: Stated, grants: Grants, place: Place | Problem, *, bound: bool) -> Shares:
     """What the worker gets of the stated resources; a problem if the pod has no worker."""
     if isinstance(place, Problem):
-        return Shares(grants.spec, problems=(nobody(stated, grants.spec),)) if stated.firm else NO_SHARES
+        nowhere = stated.problems or (nobody(stated, grants.spec),)
+        return Shares(grants.spec, problems=nowhere) if stated.firm else NO_SHARES
     taken = {found.resource for found in grants.given if found.place == place}
     return shares(stated, grants.spec, place, taken, bound=bound)
 

@@ -3,7 +3,7 @@
 ``docs/jobs.md`` (resources) has the rules. Amounts are in billionths of a unit.
 """
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -27,12 +27,14 @@ class Stated(Struct, frozen=True, gc=False):
     """Resources for the container of a processing element.
 
     ``cause`` is what messages call them; a clause about them ends in it, in parentheses. ``firm`` resources replace
-    what the container asks for itself; others only fill in what it does not say.
+    what the container asks for itself; others only fill in what it does not say. ``problems`` are why the resources
+    cannot be given.
     """
 
     resources: Resources
     cause: str
     firm: bool = True
+    problems: tuple[Problem, ...] = ()
 
 
 def stated_for(
@@ -48,23 +50,38 @@ def stated_for(
     ``default`` is what the container of a processing element requests where it says nothing. Resources whose cause is
     among the ``dropped`` clauses do not count.
     """
+    if model and pe in model.elements and model.misstated:
+        return _misstated(f"Job {model.name}", model.misstated)
     found = model.resources(pe) if model else None
     if model and found:
         whole = f"1/{len(model.elements)} of the resources of Job {model.name}"
         cause = whole if model.shared else f"resources of processing element {pe}"
-        if any(text.endswith(f"({cause})") for text in dropped) or any(problems_of_resources(found, "")):
+        if any(text.endswith(f"({cause})") for text in dropped):
             return None
-        return Stated(found, cause)
+        problems = tuple(problems_of_resources(found, "resources"))
+        return _misstated(f"processing element {pe}", problems) if problems else Stated(found, cause)
     place = worker(spec, annotations)
     lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place, default)
     return Stated(lacking, DEFAULT_CAUSE, firm=False) if lacking else None
 
 
+def _misstated(whose: str, problems: Sequence[Problem]) -> Stated:
+    """Resources that nobody can be given, for the pods of a Job that was stored before admission could refuse it."""
+    found = (Problem(f"metadata.labels[{keys.JOB}]", f"{whose}: {wrong.field}: {wrong.message}") for wrong in problems)
+    return Stated(Resources(), f"resources of {whose}", problems=tuple(found))
+
+
 def _lacking(spec: PodSpec, place: Place, default: Resources) -> Resources | None:
-    """The part of the default of which the container says nothing."""
+    """The part of the default of which the container says nothing.
+
+    A request that equals the default counts as the default: an earlier review of the pod may have written it.
+    """
     own = resources_at(spec, place)
-    there = (own.requests or {}).keys() | (own.limits or {}).keys()
-    amounts = {name: amount for name, amount in (default.requests or {}).items() if name not in there}
+    limits, amounts = own.limits or {}, dict[str, Amount]()
+    for name, amount in (default.requests or {}).items():
+        there = (own.requests or {}).get(name)
+        if name not in limits if there is None else parse_quantity(there) == parse_quantity(amount):
+            amounts[name] = amount
     return Resources(amounts) if amounts else None
 
 
@@ -88,7 +105,7 @@ def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], 
     pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
     """
     own, given = resources_at(spec, place), []
-    problems: list[Problem] = []
+    problems = [*stated.problems]
     warnings: list[str] = []
     for name in _names(stated.resources):
         if name in taken:
@@ -110,6 +127,13 @@ def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], 
     for effect in given:
         spec = granted(spec, effect)
     return Shares(spec, tuple(given), tuple(problems), tuple(warnings))
+
+
+def states(stated: Stated, given: SetResources) -> bool:
+    """Whether that amount of a resource is stated, with that limit."""
+    named = given.resource in _names(stated.resources)
+    own = _amount(stated, given.resource, given.place) if named else None
+    return own is not None and (own.requests, own.limits) == (given.requests, given.limits)
 
 
 def nobody(stated: Stated, spec: PodSpec) -> Problem:

@@ -1,7 +1,7 @@
 """What one pod asks for (``Ask``), read once from its annotations, labels and spec, for all constraint families."""
 
 import itertools
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -21,14 +21,19 @@ from webhook.placement.annotations.placement_text import (
 from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping, read_mapping
 from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.inventory.policy import Binding, Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.kube.requests import Invalid, pod_requests
+from webhook.placement.pod_defaults.completed_pod import CompletedPod
+from webhook.placement.pod_defaults.priority_class import NEVER
 from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
+from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts
 from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
+from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text import keys
@@ -51,8 +56,10 @@ class Ask(Struct, frozen=True, gc=False):
     requests, in milli-units of cpu and whole units of everything else. ``job`` and ``pe`` are the names in the pod's
     labels, empty without them. ``clauses`` are those of the placement annotation, ``by_name`` the same clauses by their
     names, ``soft`` the names of constraints that are only preferred, ``pools`` the HostPool of each ``host(P)`` clause
-    (none for ``$default``). ``binding`` is how ``host("name")`` ties the pod to its node, ``elastic`` whether nodes are
-    expected to come for the pod. ``mapping`` is the pod's worker mapping, ``references`` are its owner references.
+    (none for ``$default``), ``closed`` the same of pools that it cannot use now. ``binding`` is how ``host("name")``
+    ties the pod to its node, ``elastic`` whether nodes are expected to come for the pod. ``mapping`` is the worker
+    mapping of the pod, ``references`` are its owner references. Resources that a DeviceClass maps are not in
+    ``requests``. ``volumes`` are those of claims.
     """
 
     namespace: str
@@ -71,10 +78,33 @@ class Ask(Struct, frozen=True, gc=False):
     mapping: WorkerMapping = NOTHING
     provision: Provision = BARE
     references: tuple[OwnerReference, ...] | None = None
+    closed: tuple[tuple[Clause, Pool], ...] = ()
+    volumes: tuple[ClaimedVolume, ...] = ()
+    completed: CompletedPod | None = None
+    """The pod, if it was made of a template, with what the API server adds to it."""
+
+    @property
+    def priority(self) -> int:
+        """The priority of the pod."""
+        return self.spec.priority or 0
+
+    @property
+    def preempts(self) -> int | None:
+        """The priority below which the pod preempts others; ``None`` if it preempts none.
+
+        A pod that is bound by its node name goes past the scheduler, which preempts.
+        """
+        waits = self.spec.preemption_policy == NEVER or self.binding == "nodeName"
+        return None if waits else self.priority
 
     def of(self, name: ClauseName) -> tuple[Clause, ...]:
         """The clauses of that name, in the order of the placement annotation."""
         return self.by_name.get(name, ())
+
+    @property
+    def closed_pools(self) -> Iterator[Name]:
+        """The names of the ``closed`` pools: an earlier review may have made the pod tolerate their taint."""
+        return ((pool.namespace, pool.name) for _, pool in self.closed)
 
 
 def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) -> tuple[Ask, tuple[Problem, ...]]:
@@ -99,22 +129,32 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) 
         spec = provision.spec
         warnings += provision.warnings
         problems += provision.problems
-    pools, missing = look_up(placement.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
+    pools, missing, closed = look_up(placement.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
     if missing and ClauseName.HOST in placement.soft:
         warnings += tuple(problem.message for problem in missing)
     else:
-        problems += tuple(missing)
+        problems += missing
     elastic, pending = _expected(pools, spec, world)
     requests, unreadable = pod_requests(spec)
+    mapped = world.inventory.devices.mapped(requests)
+    unjudged = tuple(unjudged_devices(spec, mapped)) if mapped or spec.resource_claims else ()
+    volumes = claimed_volumes(spec, namespace, world.inventory.volumes) if spec.volumes else ()
+    unjudged += tuple(doubts(volumes)) if volumes else ()
+    requests = world.inventory.devices.judged(requests) if mapped else requests
     host = _NO_HOST
     if ClauseName.HOST in placement.by_name or spec.node_name or keys.HOST_BINDING in annotations:
-        subject = BindingSubject(spec, placement, mapping, job, requests, optional=provision.optional)
+        subject = BindingSubject(
+            spec, placement, mapping, job, requests, optional=provision.optional, devices=tuple(mapped)
+        )
         host = choose_binding(pod, namespace, subject, world, waits=elastic or pending)
     ask = Ask(
         namespace, spec, labels, job, pe, placement.clauses, placement.by_name, placement.soft, pools, host.binding,
-        elastic, requests, warnings + host.warnings, mapping, provision,
-        metadata.owner_references if metadata else None,
+        elastic, requests, warnings + host.warnings + unjudged, mapping, provision,
+        metadata.owner_references if metadata else None, closed, volumes,
     )  # fmt: skip
+    if isinstance(pod, CompletedPod):
+        ask = replace(ask, completed=pod, warnings=pod.warnings + ask.warnings)
+        problems += (*pod.problems, *pod.out_of_bounds(spec))
     return ask, problems + host.problems + (_unreadable(unreadable) if unreadable else ())
 
 

@@ -58,7 +58,8 @@ class BindingSubject(NamedTuple):
     """The parts of a pod on which its binding depends.
 
     ``spec`` is the spec with what the containers are given, ``job`` the name of the job (empty without one).
-    ``optional`` tells that the pod also gets hardware beyond its ``requests`` where that is free.
+    ``optional`` tells that the pod also gets hardware beyond its ``requests`` where that is free, ``devices`` are
+    resources that a DeviceClass maps.
     """
 
     spec: PodSpec
@@ -67,6 +68,7 @@ class BindingSubject(NamedTuple):
     job: str
     requests: Tally
     optional: bool = False
+    devices: tuple[str, ...] = ()
 
 
 def choose_binding(pod: Pod, namespace: str, subject: BindingSubject, world: World, *, waits: bool) -> HostBinding:
@@ -172,6 +174,7 @@ def _required(subject: BindingSubject) -> Iterator[str]:
     yield from (f"hostPort {port.number}" for port in host_ports(spec))
     if spec.resource_claims:
         yield "resourceClaims"
+    yield from (f"devices for {resource}" for resource in subject.devices)
     yield from _volumes(spec.volumes or ())
     if spec.scheduler_name and spec.scheduler_name != _DEFAULT_SCHEDULER:
         yield f"schedulerName {quote(spec.scheduler_name)}"

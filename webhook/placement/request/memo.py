@@ -4,7 +4,8 @@ The key of an answer is everything that the decision read of the pod. Of its pla
 about different operators have one answer; an answer that quotes the text is kept for that text alone. Each answer is
 kept with the versions (``Stamp``) of everything that the decision read of the inventory, and is used only while none of
 these versions has changed. No answer is kept that depends on something without a cheap version: of pods bound to a node
-(free room changes with every pod of the cluster), of pools that are yet to get their hosts, of pods reviewed before.
+(free room changes with every pod of the cluster), of pools that are yet to get their hosts, of claims of volumes, of
+pods reviewed before.
 """
 
 from collections.abc import Hashable, Mapping
@@ -38,11 +39,11 @@ _Answer = TypeVar("_Answer")
 Key = tuple[Hashable, ...]
 """Everything that the decision read of a pod."""
 
-Stamp = tuple[int, int, int, int, int, int, int, int]
+Stamp = tuple[int, int, int, int, int, int, int, int, int]
 """Versions of what the decision read of the inventory.
 
-In this order: nodes, pools, jobs, HPAIntents, use of the devices that are optional hardware of the pod, the job's
-notable pods, pods that are being deleted, all pods of the job. The last two are -1 where they do not matter.
+In this order: nodes, pools, jobs, HPAIntents, DeviceClasses, use of the devices that are optional hardware of the pod,
+the job's notable pods, pods that are being deleted, all pods of the job. The last two are -1 where they do not matter.
 """
 
 
@@ -77,7 +78,7 @@ class Memo(Generic[_Answer]):
 
         ``text`` is the placement text, if the answer quotes it: other texts of the same meaning have another answer.
         """
-        if world.predicted:
+        if world.predicted or ask.volumes:
             return
         if world.inventory is not self._inventory or len(self._kept) >= SIZE:
             self._inventory = world.inventory
@@ -162,6 +163,7 @@ def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods
         inventory.pools.version,
         inventory.jobs_version,
         inventory.intents.version,
+        inventory.devices.version,
         inventory.nodes.capacity.changes(devices) if devices else 0,
         job_pods.notable_changed,
         inventory.leaving_changed if all_pods else -1,

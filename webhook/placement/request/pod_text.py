@@ -12,7 +12,9 @@ from msgspec.structs import replace
 from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.pod import HARD, Affinity, Container, Pod, PodSpec, SpreadConstraint
 from webhook.placement.kube.requests import lowered
+from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.provision.grants import BINDING
+from webhook.placement.request.claimed_volumes import clause_of
 from webhook.placement.text import keys
 from webhook.placement.text.problem import enumerated
 
@@ -21,6 +23,9 @@ NODE_NAME: Final = "spec.nodeName "
 
 REQUESTS: Final = "requests "
 """Prefix of the clause text for the pod's own requests, which are lowered and not dropped; the amounts follow."""
+
+RUNTIME_CLASS: Final = "runtimeClassName "
+"""Prefix of the clause text for a node label that the pod's RuntimeClass selects; the name of the class follows."""
 
 SELECTOR: Final = "the pod's nodeSelector"
 """Clause text for a ``nodeSelector`` of more labels than are named one by one."""
@@ -31,6 +36,9 @@ AFFINITY: Final = "the pod's node affinity"
 _NAMED: Final = 4
 """At most so many ports are named; the user knows the rest."""
 
+POD_AFFINITY: Final = "the pod's own pod affinity on "
+"""Prefix of the clause text for required terms that put a pod beside others; the topology key follows."""
+
 ANTI_AFFINITY: Final = "the pod's own anti-affinity on "
 """Prefix of the clause text for required terms that keep pods of one template apart; the topology key follows."""
 
@@ -38,6 +46,11 @@ ANTI_AFFINITY: Final = "the pod's own anti-affinity on "
 def label(key: str, value: str) -> str:
     """The clause text for one label of the pod's ``nodeSelector``."""
     return f"nodeSelector {key}={value}"
+
+
+def selected(name: str, key: str, value: str) -> str:
+    """The clause text for a node label that a RuntimeClass selects."""
+    return f"{RUNTIME_CLASS}{name} ({label(key, value)})"
 
 
 def spread(constraint: SpreadConstraint) -> str:
@@ -54,6 +67,8 @@ def ports(spec: PodSpec) -> str:
 
 def without(pod: Pod, texts: Collection[str]) -> Pod:
     """The pod without the fields that these clause texts name; with minimal requests if the texts name its requests."""
+    if isinstance(pod, CompletedPod) and any(text.startswith(RUNTIME_CLASS) for text in texts):
+        pod = pod.without_runtime_class()
     metadata, spec = pod.metadata, pod.spec
     annotations = metadata.annotations if metadata else None
     if metadata and annotations and BINDING in texts:
@@ -67,7 +82,7 @@ def without(pod: Pod, texts: Collection[str]) -> Pod:
 
 
 def _reduced(spec: PodSpec, texts: Collection[str]) -> PodSpec:
-    """The spec without the node name, labels, host ports, required terms and spread constraints that the texts name."""
+    """The spec without what the texts name: node name, labels, host ports, required terms, spread, volumes."""
     name, labels, affinity, constraints = (
         spec.node_name, spec.node_selector, spec.affinity, spec.topology_spread_constraints
     )  # fmt: skip
@@ -82,8 +97,14 @@ def _reduced(spec: PodSpec, texts: Collection[str]) -> PodSpec:
         constraints = tuple(one for one in constraints if one.when_unsatisfiable != HARD or spread(one) not in texts)
     if affinity:
         affinity = _loosened(affinity, texts)
+    volumes = spec.volumes and tuple(volume for volume in spec.volumes if clause_of(volume) not in texts)
     return replace(
-        spec, node_name=name, node_selector=labels, affinity=affinity, topology_spread_constraints=constraints
+        spec,
+        node_name=name,
+        node_selector=labels,
+        affinity=affinity,
+        topology_spread_constraints=constraints,
+        volumes=volumes,
     )
 
 

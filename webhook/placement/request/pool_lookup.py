@@ -1,6 +1,7 @@
 """Which HostPool ``host(P)`` means: that of the pod's job, else one of the namespace that is for no job."""
 
 from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Phase, Pool
@@ -17,13 +18,21 @@ _LISTED = 10
 _COMPARED = 100
 """A mistyped name is compared with at most so many names: one comparison takes some 20 microseconds."""
 
-Found = tuple[tuple[Clause, Pool], ...]
-"""Clauses ``host(P)``, each with its pool."""
+_CLOSED: Final = frozenset({Phase.FAILED, Phase.RELEASING})
 
 
-def look_up(
-    clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str
-) -> tuple[Found, list[Problem]]:
+class NamedPools(NamedTuple):
+    """The pool of each clause ``host(P)`` that can be used, a problem for each other clause, and the ``closed`` pools.
+
+    A closed pool has failed or is being deleted. A pod that was admitted before, or may wait, tolerates its taint.
+    """
+
+    pools: tuple[tuple[Clause, Pool], ...]
+    problems: tuple[Problem, ...]
+    closed: tuple[tuple[Clause, Pool], ...]
+
+
+def look_up(clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str) -> NamedPools:
     """The pool of every ``host(P)`` among these ``host`` clauses, and a problem for each that has no usable pool.
 
     ``text`` is the annotation that the clauses were read from. Only pools of the pod's own namespace and job are found,
@@ -31,6 +40,7 @@ def look_up(
     """
     found: list[tuple[Clause, Pool]] = []
     problems: list[Problem] = []
+    closed: list[tuple[Clause, Pool]] = []
     for clause in clauses:
         if not isinstance(clause.argument, PoolName):
             continue
@@ -38,11 +48,13 @@ def look_up(
             continue
         pool = _named(clause.argument, namespace, job, world.inventory, listing=not problems)
         wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
-        if wrong or isinstance(pool, str):
-            problems.append(_problem(clause, wrong, text))
-        else:
+        if isinstance(pool, Pool) and not wrong:
             found.append((clause, pool))
-    return tuple(found), problems
+            continue
+        problems.append(_problem(clause, wrong, text))
+        if isinstance(pool, Pool) and pool.phase in _CLOSED:
+            closed.append((clause, pool))
+    return NamedPools(tuple(found), tuple(problems), tuple(closed))
 
 
 def _problem(clause: Clause, message: str, text: str) -> Problem:

@@ -5,8 +5,9 @@ these labels already: the controller is about to write the labels, and a pod of 
 waits for the labels.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import TypeVar, cast
+import enum
+from collections.abc import Callable, Collection, Container, Iterable, Mapping
+from typing import Final, TypeVar, cast
 
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
@@ -14,6 +15,7 @@ from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.inventory.priorities import LowerPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import nodes_of_host
@@ -23,6 +25,20 @@ from webhook.placement.text.keys import MEMBERSHIP
 _Part = TypeVar("_Part")
 _Judged = TypeVar("_Judged")
 
+_NO_PODS: Final = JobPods()
+
+
+class Preemption(enum.Enum):
+    """How much of what pods of lower priorities hold counts as free for a group of pods.
+
+    ``SURE`` counts what the scheduler surely frees, whatever the order of the pods. ``POSSIBLE`` counts all that the
+    pods of the highest priority could take, for all pods of the group; the scheduler may free less.
+    """
+
+    NONE = enum.auto()
+    SURE = enum.auto()
+    POSSIBLE = enum.auto()
+
 
 class World:
     """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
@@ -31,12 +47,13 @@ class World:
     be whole jobs (their namespaces and names), which are decided about as if none of their pods ran. ``assumed``
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
+    ``preemption`` is what counts as free for groups of pods; single pods are compared with what nodes offer in all.
     ``everything`` is the set of all nodes.
     """
 
     __slots__ = (
         "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient",
-        "policy", "unbound",
+        "policy", "preemption", "unbound",
     )  # fmt: skip
 
     def __init__(
@@ -49,6 +66,7 @@ class World:
         patient: bool = False,
         unbound: bool = False,
     ) -> None:
+        self.preemption = Preemption.NONE
         self.inventory = inventory
         self.policy = policy
         self.patient = patient
@@ -88,6 +106,19 @@ class World:
             unbound=unbound,
         )
 
+    def preempting(self, preemption: Preemption) -> "World":
+        """The world in which that counts as free for groups of pods."""
+        found = World(
+            self.inventory,
+            self.policy,
+            leaving=self._leaving,
+            assumed=self._assumed,
+            patient=self.patient,
+            unbound=self.unbound,
+        )
+        found.preemption = preemption
+        return found
+
     @property
     def predicted(self) -> bool:
         """Whether hosts were asked for that a pool is yet to get: these depend on more than nodes and pools."""
@@ -110,6 +141,16 @@ class World:
         if not isinstance(self._leaving, str):
             return self.inventory.job_pods(namespace, job) if (namespace, job) in self._leaving else JobPods()
         return self.inventory.job_pods(namespace, job).of(self._leaving) if job else None
+
+    def gone(self, namespace: str, job: str, preempts: int | None = None) -> Container[str]:
+        """The uids of pods that count as gone: those that are being deleted, and those of the job that is leaving.
+
+        With preemption so do pods of priorities below ``preempts``.
+        """
+        found = self.once(self.leavers(namespace, job) or _NO_PODS, _ended)
+        if preempts is None or self.preemption is Preemption.NONE:
+            return found
+        return LowerPods(self.inventory.priorities, preempts, found)
 
     def assumed_requests(self, node: str) -> Mapping[str, int]:
         """What pods bound to the node in the last seconds request, by resource."""
@@ -167,6 +208,10 @@ class World:
             self._allocations[name] = granted(pool, self.inventory, self.policy)
         return self._allocations[name]
 
+    def shortage(self, pool: Pool) -> str:
+        """Why a sized pool that is not ready cannot be completed; empty if it can, or is ready."""
+        return "" if not pool.sized or pool.phase is Phase.READY else self.allocation(pool).reason
+
     def _predicted(self, pool: Pool) -> dict[int, Bits]:
         """The hosts, by index, that the pool would get now."""
         allocation = self.allocation(pool)
@@ -179,3 +224,7 @@ class World:
         """The hosts of the pool whose membership label has that key; ``None`` if the key is no membership label."""
         name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
         return None if name is None else self.hosts(self.inventory.pools[name])
+
+
+def _ended(leavers: JobPods, world: World) -> Collection[str]:
+    return {*world.inventory.leaving, *world.inventory.ending, *leavers.pods}

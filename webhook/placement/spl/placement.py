@@ -41,6 +41,12 @@ _NAMES = {name.value: name for name in ClauseName}
 _ALONE = frozenset({ClauseName.ISOLATION, ClauseName.PARTITION_ISOLATION})
 _TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
 
+_OPERATOR = re.compile(
+    r"[A-Za-z_][A-Za-z0-9_]*+(?:(?:\.|::)[A-Za-z_][A-Za-z0-9_]*+)*+(?:\[[0-9]++\])*+",
+    re.ASCII,
+)
+"""An operator without white space, as ``operator`` of the grammar."""
+
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*+")
 _BARE_TOKEN = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]*+)\s*+(?=[),;]|\Z)", re.ASCII)
 _BARE_HOST = re.compile(r"([A-Za-z0-9_:][A-Za-z0-9_.:%-]*+(?:/[0-9]{1,3})?+)\s*+(?=[),;]|\Z)", re.ASCII)
@@ -60,6 +66,22 @@ def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Pr
         if not found[1]:
             return found
     return _parse(text, field)
+
+
+def is_operator(name: str) -> bool:
+    """Whether a placement text can begin with the name and a colon."""
+    return len(name) <= TEXT_LIMIT and _OPERATOR.fullmatch(name) is not None
+
+
+def problems_together(clauses: Iterable[Clause], field: str) -> tuple[Problem, ...]:
+    """The problems that these clauses have as one text, each of them being right by itself."""
+    parser = _Parser(Reader("", field))
+    for clause in clauses:
+        kept = len(parser.clauses)
+        parser.add(clause)
+        if len(parser.clauses) == kept:  # no more are taken
+            break
+    return tuple(parser.reader.problems)
 
 
 def format_placement(clauses: Iterable[Clause]) -> str:

@@ -53,6 +53,9 @@ NODE: Final = ApiKind("", "Node", "nodes")
 POD: Final = ApiKind("", "Pod", "pods")
 BINDING: Final = ApiKind("", "Binding", "bindings")
 NAMESPACE: Final = ApiKind("", "Namespace", "namespaces")
+LIMIT_RANGE: Final = ApiKind("", "LimitRange", "limitranges")
+RUNTIME_CLASS: Final = ApiKind("node.k8s.io", "RuntimeClass", "runtimeclasses")
+PRIORITY_CLASS: Final = ApiKind("scheduling.k8s.io", "PriorityClass", "priorityclasses")
 
 HOST_POOL: Final = ApiKind(API_GROUP, "HostPool", "streamshostpools")
 STREAMS_JOB: Final = ApiKind(API_GROUP, "Job", "streamsjobs")
@@ -66,6 +69,13 @@ STATEFUL_SET: Final = ApiKind("apps", "StatefulSet", "statefulsets")
 DAEMON_SET: Final = ApiKind("apps", "DaemonSet", "daemonsets")
 BATCH_JOB: Final = ApiKind("batch", "Job", "jobs")
 CRON_JOB: Final = ApiKind("batch", "CronJob", "cronjobs")
+CLAIM: Final = ApiKind("", "PersistentVolumeClaim", "persistentvolumeclaims")
+PERSISTENT_VOLUME: Final = ApiKind("", "PersistentVolume", "persistentvolumes")
+STORAGE_CLASS: Final = ApiKind("storage.k8s.io", "StorageClass", "storageclasses")
+
+DEVICE_CLASS: Final = ApiKind("resource.k8s.io", "DeviceClass", "deviceclasses")
+"""Served since Kubernetes 1.34."""
+
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
 

@@ -27,6 +27,8 @@ class Rule(enum.StrEnum):
     """What containers request, and what a Job states for its elements."""
     OWN_NODES = "own-nodes"
     """The pod's own node name, node selector or node affinity."""
+    VOLUMES = "volumes"
+    """Volumes that only some nodes can use."""
     OWN_SPREAD = "own-spread"
     """The pod's own anti-affinity, topology spread or host ports."""
     REPLICAS = "replicas"

@@ -5,11 +5,10 @@ See ``docs/workloads.md``. ``waiting_notice`` writes the warning about pods that
 
 from collections.abc import Collection, Iterator, Sequence
 
-from webhook.placement.constraints.constraint import Constraint, Spread
-from webhook.placement.constraints.hostpool import PoolHosts
+from webhook.placement.constraints.constraint import Constraint, Spread, Tie
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.clause_nodes import verbs_of, without_each
-from webhook.placement.decision.cluster_change import fixed, joinable, single
+from webhook.placement.decision.cluster_change import joinable
 from webhook.placement.decision.conflict import fewest
 from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
 from webhook.placement.decision.relaxation import Fitting, Relaxation
@@ -20,6 +19,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Fault, counted, enumerated, shorten
+from webhook.placement.text.rule import Rule
 
 _TRIES = 300
 """At most so many sets of clauses are tried for a smaller conflict: all pairs of 24, at some 20 microseconds each."""
@@ -46,7 +46,8 @@ def refuse_replicas(
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
-    return Refusal(within_limit(first, lines, f"Nearest fix: {', or '.join(options)}."), clauses, fault)
+    text = within_limit(first, lines, f"Nearest fix: {', or '.join(options)}.")
+    return Refusal(text, clauses, fault, (*verdict.rules(clauses), Rule.REPLICAS))
 
 
 def waiting_notice(
@@ -94,7 +95,7 @@ def _never(fit: ReplicaFit) -> set[str]:
     together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), "")
     if together and not apart:
         apart = next((found.clause for found in constraints if apart_by_host(found)), "")
-    one = together or next((found.clause for found in constraints if single(found)), "")
+    one = together or next((found.clause for found in constraints if found.tie is Tie.HOST), "")
     return {apart, one} if apart and one else set()
 
 
@@ -137,10 +138,11 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
 
 def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
     """The advice to use a larger pool, if only the hosts of one pool tie the pods to the nodes there are."""
-    tied = [*filter(fixed, constraints)]
-    others = [constraint for constraint in constraints if not fixed(constraint)]
-    if len(tied) == 1 and isinstance(tied[0], PoolHosts) and tied[0].index is None and joinable(others, ask):
-        yield f"use a larger HostPool than {tied[0].pool.spl_name}"
+    tied = [constraint for constraint in constraints if constraint.tie is not Tie.NONE]
+    others = [constraint for constraint in constraints if constraint.tie is Tie.NONE]
+    pool = tied[0].pool if len(tied) == 1 and tied[0].tie is Tie.HOSTS else None
+    if pool and joinable(others, ask):
+        yield f"use a larger HostPool than {pool.spl_name}"
 
 
 def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation) -> Iterator[str]:

@@ -3,41 +3,77 @@
 See ``docs/workloads.md``.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints.node_label import SOFT
 from webhook.placement.decision.decision import Decision, anew, decide, guard
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.relaxation import REFUSED
-from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
+from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict, judge
 from webhook.placement.decision.wait import blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
-from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import ClauseName
-from webhook.placement.text import keys
-from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.problem import Fault
+from webhook.placement.workload.daemon_set import daemon_pod, left_out, node_choices, refuse_daemon_set
+from webhook.placement.workload.ordinal_claims import pods_of_set, refuse_claims, tied_elsewhere
 from webhook.placement.workload.replica_refusal import refuse_replicas, waiting_notice
 
 
 def decide_replicas(pod: Pod, namespace: str, inventory: Inventory, policy: Policy, replicas: Replicas) -> Decision:
     """Decide about one pod of the template as about a single pod, and then about all pods of the workload."""
-    return _decide_all(pod, namespace, World(inventory, policy, leaving=replicas.owner), replicas)
+    world = World(inventory, policy, leaving=replicas.owner)
+    if replicas.everywhere:
+        daemon = inventory.pod_defaults.completed(daemon_pod(pod), namespace)
+        return _decide_everywhere(daemon, namespace, world, replicas)
+    pod = inventory.pod_defaults.completed(pod, namespace)
+    if replicas.claims and not replicas.idle:
+        return _decide_set(pod, namespace, world, replicas, replicas.claims)
+    return _decide_all(pod, namespace, world, replicas)
+
+
+def _decide_set(pod: Pod, namespace: str, world: World, replicas: Replicas, templates: ClaimTemplates) -> Decision:
+    """The decision about a StatefulSet whose pods have claims of their own.
+
+    Pods without a volume yet are all alike; those with one are tied to its nodes.
+    """
+    pods = pods_of_set(pod, templates, replicas.count, namespace, world.inventory.volumes)
+    if all(each == pods[0] for each in pods):
+        return _decide_all(pods[0], namespace, world, replicas)
+    decision = _decide_all(pod, namespace, world, replicas)
+    if decision.refused or decision.verdict is None or decision.refusal:
+        return decision
+    fit = ReplicaFit(decision.ask, decision.verdict.hard, (world.recovered() or world) if decision.recovered else world)
+    if alone := tied_elsewhere(pods, fit.candidates, namespace, world):
+        found = decide(alone, namespace, world)
+        return replace(found, warnings=(*decision.warnings, *found.warnings)) if found.refused else decision
+    refusal = refuse_claims(fit, pods, templates, namespace, world)
+    if refusal and not decision.ask.elastic:
+        return replace(decision, refusal=refusal, additions=None)
+    return decision
+
+
+def _decide_everywhere(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
+    """The decision about a DaemonSet: one pod runs on each of the nodes that it selects."""
+    decision = decide(pod, namespace, world)
+    if wrong := tuple(node_choices(decision.ask)):
+        return replace(decision, problems=(*wrong, *decision.problems), additions=None)
+    if decision.problems or decision.verdict is None:
+        return decision
+    refusal = refuse_daemon_set(decision.ask, decision.verdict, world, replicas)
+    if refusal:
+        return replace(decision, refusal=refusal, additions=None)
+    return replace(decision, warnings=(*decision.warnings, *left_out(decision.verdict, world)))
 
 
 def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
     """The decision about the workload in the world ``now``."""
     decision = decide(pod, namespace, now)
     world = (now.recovered() or now) if decision.recovered else now
-    if replicas.everywhere and (wrong := tuple(_node_choices(decision.ask))):
-        return replace(decision, problems=(*wrong, *decision.problems), additions=None)
     if decision.refused:
         return _unless_idle(decision, replicas)
     if decision.refusal or decision.verdict is None:
@@ -90,7 +126,7 @@ def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas)
 
 def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
     """Decide about the pods of a workload that asks for no placement."""
-    decision = guard(pod, namespace, world)
+    decision = guard(world.inventory.pod_defaults.completed(pod, namespace), namespace, world)
     return _unless_idle(decision, replicas) if decision.refused else decision
 
 
@@ -103,16 +139,3 @@ def _unless_idle(refused: Decision, replicas: Replicas) -> Decision:
         return refused
     doubts = (*refused.warnings, f"not yet: {refused.headline}")
     return replace(refused, problems=(), additions=NOTHING, warnings=doubts)
-
-
-def _node_choices(ask: Ask) -> Iterator[Problem]:
-    """A problem for each clause of a DaemonSet that chooses among nodes: it has one pod for every node it selects."""
-    hosts = ask.of(ClauseName.HOST) if ClauseName.HOST not in ask.soft else ()
-    mapped = ask.mapping.expressions if SOFT not in ask.soft else ()
-    chosen = [(keys.PLACEMENT, str(clause)) for clause in hosts]
-    chosen += [(keys.MAPPED, expression.clause) for expression in mapped]
-    fields = [(annotation(key), clause) for key, clause in chosen]
-    fields += [(label.field, label.clause) for label in ask.provision.labels if label.mandatory]
-    for field, clause in fields:
-        message = "a DaemonSet runs one pod on every node that its template selects: use nodeSelector, or a Deployment"
-        yield Problem(field, f"{clause}: {message}")

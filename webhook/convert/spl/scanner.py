@@ -1,7 +1,8 @@
 """Tokens of a whole SPL program with their matching brackets, and statements as ranges of tokens.
 
 The tokens are those of placement texts; what these do not have (``<``, ``+``, ``@``) stays a broken token and is passed
-over. Strings in single quotes, which programs may have, are read as strings in double quotes.
+over. Strings in single quotes, which programs may have, are read as strings in double quotes, and the suffixes ``r``
+and ``u`` of strings, which give their types, are left out.
 """
 
 import re
@@ -15,7 +16,9 @@ from webhook.placement.text.problem import Problem, quote
 
 _CLOSES: Final = {")": "(", "]": "[", "}": "{"}
 _LITERALS: Final = re.compile(
-    r"""//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/|"(?:[^"\\]++|\\.)*+"|(?P<single>'(?:[^'\\\r\n]++|\\.)*+')""", re.DOTALL
+    r"""//[^\r\n]*+|/\*(?:[^*]++|\*(?!/))*+\*/
+    |(?:"(?:[^"\\]++|\\.)*+"|(?P<single>'(?:[^'\\]++|\\.)*+'))(?P<suffix>(?:[ru](?![A-Za-z0-9_]))?+)""",
+    re.DOTALL | re.VERBOSE,
 )
 
 
@@ -115,9 +118,10 @@ class SplScanner:
 
 
 def _in_double_quotes(match: re.Match[str]) -> str:
-    """A string in single quotes as one of the same length in double quotes; all else as it is."""
+    """A string as one of the same length in double quotes, with a blank for its suffix; comments as they are."""
     single = match["single"]
-    if single is None or '"' in single:
-        # A string that has both kinds of quotes becomes blanks with quotes: no clause can be made of it.
-        return match.group() if single is None else f'"{" " * (len(single) - 2)}"'
-    return f'"{single[1:-1]}"'
+    if single is None:
+        return match.group() if not match["suffix"] else f"{match.group()[:-1]} "
+    # A string that has both kinds of quotes becomes blanks with quotes: no clause can be made of it.
+    inside = single[1:-1] if '"' not in single else " " * (len(single) - 2)
+    return f'"{inside}"{" " * len(match["suffix"])}'

@@ -1,0 +1,70 @@
+"""What a call costs: calls of functions, which are as many on a busy machine, and seconds of CPU, which are not.
+
+A bound on calls finds a loop that has come to depend on the square of its input. A regular expression that goes
+back and forth is one call, so the seconds are bounded as well: generously every day, exactly at night.
+"""
+
+import gc
+import itertools
+import sys
+import time
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from tests.example_count import EVERY_DAY
+
+_TRIES: Final = 10
+"""Before a call counts as slow at night: other programs on the machine make some of them look so."""
+
+_BUSY: Final = 1.5
+"""How much more CPU time a call takes where other programs use the caches of the same core."""
+
+_COUNTED: Final = 10.0
+"""How much more it may take every day: counting makes a call up to three times as slow, a busy machine twice."""
+
+
+class Work(NamedTuple):
+    """The cost of one call, or the most that it may be."""
+
+    calls: int
+    seconds: float
+
+
+def calls(function: Callable[[], object]) -> int:
+    """Calls of functions, in Python and in C, that a call makes."""
+    events = itertools.count()
+    profiler = sys.getprofile()
+    sys.setprofile(lambda *_: next(events))
+    try:
+        function()
+    finally:
+        sys.setprofile(profiler)
+    return next(events) // 2  # each call returns
+
+
+def seconds(function: Callable[[], object], limit: float) -> float:
+    """The least CPU time that the call took of a few, the first within the limit at best."""
+    least = float("inf")
+    gc.collect()
+    gc.freeze()  # what all the other tests hold is not looked through with every collection
+    try:
+        for _ in range(_TRIES):
+            start = time.process_time()
+            function()
+            least = min(least, time.process_time() - start)
+            if least <= limit:
+                break
+    finally:
+        gc.unfreeze()
+    return least
+
+
+def excess(function: Callable[[], object], limit: Work) -> Work | None:
+    """The cost of a call if that is more than the limit; the seconds of the limit are those of an idle machine."""
+    start = time.process_time()
+    made, took = calls(function), time.process_time() - start
+    allowed = limit.seconds * _COUNTED
+    if not EVERY_DAY:
+        allowed = limit.seconds * _BUSY
+        took = seconds(function, allowed)
+    return Work(made, took) if made > limit.calls or took > allowed else None

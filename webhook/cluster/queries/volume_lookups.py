@@ -1,0 +1,133 @@
+"""Claims of volumes, asked of the API server when a pod is decided about that uses them (``docs/volumes.md``).
+
+Few pods that ask for placement have claims, and a cluster may have tens of thousands of these: a watch would cost more
+than the questions do. What cannot be found out in time is left unknown, and refuses nobody.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
+from urllib.parse import quote
+
+from msgspec import Raw
+
+from kubeapi.client import decoding
+from kubeapi.client.api_types import Page
+from kubeapi.client.errors import ApiError, Cause
+from webhook.cluster.objects import items
+from webhook.cluster.objects.storage import read_claim, read_class, read_volume
+from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.watch.lists import ListReader
+from webhook.placement.inventory.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
+from webhook.placement.text.api_kinds import CLAIM, OBJECT_NAME, PERSISTENT_VOLUME, STORAGE_CLASS
+
+SECONDS: Final = 1.0
+"""For everything that one review asks."""
+
+MOST: Final = 64
+"""Claims of one review that are looked up: a node attaches few dozen volumes."""
+
+AT_A_TIME: Final = 8
+"""Reviews that ask at a time: the API server gets at most 1,024 such requests at once."""
+
+KEPT_SECONDS: Final = 10.0
+"""For which a bound claim, a volume and the classes are kept, as these hardly ever change; other claims are not."""
+
+KEPT: Final = 4096
+"""Claims and volumes that are kept: some 500 bytes each."""
+
+_UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
+
+_Kept = TypeVar("_Kept")
+
+
+class _Recent(dict[str, tuple[float, _Kept]]):
+    """Values by path, each with the time until which it holds."""
+
+    def at(self, path: str, now: float) -> _Kept | None:
+        """The value at the path, if it still holds."""
+        found = self.get(path)
+        return found[1] if found and found[0] > now else None
+
+    def keep(self, path: str, value: _Kept, now: float) -> None:
+        """Keep the value for a while."""
+        if len(self) >= KEPT:
+            self.clear()
+        self[path] = now + KEPT_SECONDS, value
+
+
+class VolumeLookups:
+    """Reads claims, the volumes that they are bound to, and the storage classes."""
+
+    def __init__(self, server: ListReader, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._asking = 0
+        self._claims: _Recent[Claim] = _Recent()
+        self._volumes: _Recent[PersistentVolume] = _Recent()
+        self._classes: _Recent[tuple[StorageClass, ...]] = _Recent()
+
+    async def find(self, claims: Iterable[ClaimName]) -> Volumes:
+        """What is known of these claims; less if there is no time to ask."""
+        found = Volumes()
+        if self._asking >= AT_A_TIME:
+            return found
+        self._asking += 1
+        wanted = list(claims)[:MOST]
+        try:
+            async with asyncio.timeout(SECONDS):
+                await asyncio.gather(self._list_classes(found), *(self._look_up(name, found) for name in wanted))
+        except TimeoutError:
+            pass
+        finally:
+            self._asking -= 1
+        return found
+
+    async def _look_up(self, name: ClaimName, found: Volumes) -> None:
+        """Put the claim, and the volume that it is bound to."""
+        namespace, claim_name = name
+        if not OBJECT_NAME.fullmatch(claim_name):
+            found.missing(name)
+            return
+        path = f"{CLAIM.path_in(quote(namespace, safe=''))}/{claim_name}"
+        claim = self._claims.at(path, self._clock())
+        try:
+            if claim is None:
+                claim, _ = read_claim(Raw(await self._server.read(path)))
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                found.missing(name)
+            return
+        except _UNREADABLE:
+            return
+        found.put_claim(claim)
+        if claim.volume:
+            self._claims.keep(path, claim, self._clock())
+            await self._look_up_volume(claim.volume, found)
+
+    async def _look_up_volume(self, name: str, found: Volumes) -> None:
+        """Put the volume, if it can be read."""
+        path = f"{PERSISTENT_VOLUME.path}/{quote(name, safe='')}"
+        volume = self._volumes.at(path, self._clock())
+        try:
+            if volume is None:
+                volume, _ = read_volume(Raw(await self._server.read(path)))
+        except (ApiError, *_UNREADABLE):
+            return
+        self._volumes.keep(path, volume, self._clock())
+        found.put_volume(volume)
+
+    async def _list_classes(self, found: Volumes) -> None:
+        """Put the storage classes, of which a cluster has few."""
+        path = STORAGE_CLASS.path
+        classes = self._classes.at(path, self._clock())
+        try:
+            if classes is None:
+                page = items.decode(Raw(await self._server.read(path)), Page)
+                classes = tuple(read_class(item)[0] for item in page.items or ())
+        except (ApiError, *_UNREADABLE):
+            return
+        self._classes.keep(path, classes, self._clock())
+        for each in classes:
+            found.put_class(each)

@@ -1,0 +1,70 @@
+"""DeviceClasses: the extended resources that Kubernetes maps to devices of dynamic resource allocation.
+
+A container may request devices of a class by the resource that the class names in ``extendedResourceName``, or by the
+implicit name of the class (Kubernetes, dynamic resource allocation). Such a resource is in no node's ``allocatable``.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.resource_name import OF_DEVICE_CLASS
+
+
+class DeviceClass(Struct, frozen=True, gc=False):
+    """A DeviceClass, and the extended resource that it names; empty if it names none."""
+
+    name: str
+    resource: str = ""
+
+
+class DeviceClasses:
+    """The DeviceClasses of a cluster, by name and by extended resource; ``version`` counts changes."""
+
+    __slots__ = ("_by_resource", "_classes", "version")
+
+    def __init__(self) -> None:
+        self.version = 0
+        self._classes: dict[str, DeviceClass] = {}
+        self._by_resource: dict[str, str] = {}
+
+    def put(self, found: DeviceClass) -> None:
+        """Add the DeviceClass, or replace the one with its name."""
+        if self._classes.get(found.name) != found:
+            self._classes[found.name] = found
+            self._index()
+
+    def drop(self, name: str) -> None:
+        """Remove the DeviceClass; an absent one changes nothing."""
+        if self._classes.pop(name, None):
+            self._index()
+
+    def class_of(self, resource: str) -> str:
+        """The name of a DeviceClass whose devices meet requests for the resource; empty if there is none."""
+        return self._by_resource.get(resource, "")
+
+    def mapped(self, requests: Tally) -> Mapping[str, str]:
+        """Of these requests, the resources that classes map, each with its class."""
+        if not self._by_resource:  # in most clusters
+            return _NONE
+        return {resource: self._by_resource[resource] for resource in requests if resource in self._by_resource}
+
+    def judged(self, requests: dict[str, int]) -> dict[str, int]:
+        """The requests without resources that classes map: which node could give these is not known."""
+        mapped = self.mapped(requests)
+        return {name: amount for name, amount in requests.items() if name not in mapped} if mapped else requests
+
+    def _index(self) -> None:
+        """Make the table of resources anew: classes are few and seldom change; of several the first by name counts."""
+        self.version += 1
+        table: dict[str, str] = {}
+        for name, found in sorted(self._classes.items(), reverse=True):
+            table[OF_DEVICE_CLASS + name] = name
+            if found.resource:
+                table[found.resource] = name
+        self._by_resource = table
+
+
+_NONE: Final[Mapping[str, str]] = {}

@@ -1,0 +1,30 @@
+"""``accepted``: as many items of a list as fit together, where earlier items come before later ones."""
+
+from collections.abc import Awaitable, Callable, Hashable, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+async def accepted(
+    items: Sequence[T], fits: Callable[[Sequence[T]], Awaitable[bool]], alike: Callable[[T], Hashable]
+) -> list[T]:
+    """The items that fit, each judged in its turn beside all that were accepted before it.
+
+    ``fits`` answers for a list of items; the last list that it finds to fit is the result, and nothing is asked about
+    an empty one. After an item that does not fit, no item that is ``alike`` is tried any more. All items that are left
+    are tried at once, then halves of them, so that few questions are asked where there are few kinds of items.
+    """
+    taken: list[T] = []
+    left = list(items)
+    while left:
+        if await fits([*taken, *left]):
+            return [*taken, *left]
+        low, high = 0, len(left) - 1
+        while low < high:
+            middle = (low + high + 1) // 2
+            low, high = (middle, high) if await fits([*taken, *left[:middle]]) else (low, middle - 1)
+        taken += left[:low]
+        short = alike(left[low])
+        left = [item for item in left[low + 1 :] if alike(item) != short]
+    return taken

@@ -1,0 +1,102 @@
+"""The volumes of a pod that only some nodes can use: by their claims, or by the StorageClass that makes them.
+
+See ``docs/volumes.md``. Nothing here refuses a pod: what is not known is a doubt, which the user is told.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from msgspec import Struct
+
+from webhook.placement.inventory.volumes import UNREAD, Claim, ClaimName, StorageClass, Volumes
+from webhook.placement.kube.pod import NodeTerm, PodSpec, Volume
+
+CLAIM = "PersistentVolumeClaim "
+"""Prefix of the clause text for a volume of a claim; the name of the claim follows."""
+
+CLASS = "volume of StorageClass "
+"""Prefix of the clause text for a volume that is made with the pod; the name of the class follows."""
+
+DEFAULT_CLASS = "volume of the default StorageClass"
+"""Clause text for a volume that is made with the pod, and names no class."""
+
+
+class ClaimedVolume(Struct, frozen=True, gc=False):
+    """A volume of the pod: its node must match one of ``terms``, unless these are ``None``.
+
+    ``clause`` is how messages name it. ``doubt`` says what of it is not judged; empty if all is.
+    """
+
+    clause: str
+    terms: tuple[NodeTerm, ...] | None = None
+    doubt: str = ""
+
+
+def claims_of(spec: PodSpec, namespace: str) -> tuple[ClaimName, ...]:
+    """The claims that volumes of the pod name, each once."""
+    sources = (volume.persistent_volume_claim for volume in spec.volumes or ())
+    return tuple(dict.fromkeys((namespace, source.claim_name) for source in sources if source and source.claim_name))
+
+
+def has_claims(spec: PodSpec | None) -> bool:
+    """Whether the pod has volumes of claims, those among them that are made with the pod."""
+    return any(map(_claimed, (spec and spec.volumes) or ()))
+
+
+def clause_of(volume: Volume) -> str:
+    """The clause text of the volume; empty if no claim is behind it."""
+    if volume.persistent_volume_claim:
+        return CLAIM + volume.persistent_volume_claim.claim_name
+    if not volume.ephemeral:
+        return ""
+    name = volume.ephemeral.storage_class
+    return DEFAULT_CLASS if name is None else CLASS + name
+
+
+def claimed_volumes(spec: PodSpec, namespace: str, known: Volumes) -> tuple[ClaimedVolume, ...]:
+    """The volumes of the pod that depend on its node, or may do so; each clause once."""
+    found = {clause_of(volume): volume for volume in spec.volumes or () if _claimed(volume)}
+    return tuple(_judged(clause, volume, namespace, known) for clause, volume in found.items())
+
+
+def doubts(volumes: Iterable[ClaimedVolume]) -> Iterator[str]:
+    """The warnings about what is not judged."""
+    return (f"{volume.clause}: {volume.doubt}" for volume in volumes if volume.doubt)
+
+
+def _claimed(volume: Volume) -> bool:
+    return volume.persistent_volume_claim is not None or volume.ephemeral is not None
+
+
+def _judged(clause: str, volume: Volume, namespace: str, known: Volumes) -> ClaimedVolume:
+    """What is known of the nodes that can use the volume."""
+    if volume.persistent_volume_claim is None:
+        name = volume.ephemeral.storage_class if volume.ephemeral else None
+        return of_class(clause, known.class_named(name))
+    claim = known.claim((namespace, volume.persistent_volume_claim.claim_name))
+    if claim is UNREAD:
+        return ClaimedVolume(clause, doubt="which nodes can use it is not known here; the pod waits for one of them")
+    if claim is None:
+        return ClaimedVolume(clause, doubt="there is no such claim; the pod waits until there is")
+    return of_claim(clause, claim, known)
+
+
+def of_claim(clause: str, claim: Claim, known: Volumes) -> ClaimedVolume:
+    """The nodes of the claim's volume, or those on which its class makes one."""
+    if not claim.volume:
+        return of_class(clause, known.class_named(claim.storage_class))
+    volume = known.volume(claim.volume)
+    if volume is None:
+        return ClaimedVolume(clause, doubt="the volume that it is bound to is not known; the pod waits for its node")
+    return ClaimedVolume(clause, volume.terms)
+
+
+def of_class(clause: str, found: StorageClass | None) -> ClaimedVolume:
+    """The nodes on which the class makes a volume once the pod has a node."""
+    if found is None:
+        return ClaimedVolume(clause, doubt="it is not bound, and its class is not known; the pod waits until it is")
+    if not found.waits:
+        return ClaimedVolume(clause, doubt="it is not bound yet, and its node is chosen without the pod, which waits")
+    if found.by_hand:
+        doubt = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
+        return ClaimedVolume(clause, doubt=doubt)
+    return ClaimedVolume(clause, found.terms)

@@ -1,0 +1,191 @@
+"""DaemonSets: one pod on every node that the template selects, so no clause may leave nodes to only some of them.
+
+The DaemonSet controller makes a pod for each node and ties it to that node. A clause that chooses among nodes, gathers
+the pods in one place, or allows one pod in a larger domain leaves pods that wait for ever (``docs/workloads.md``).
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.annotations.placement_text import annotation
+from webhook.placement.annotations.worker_mapping import PREFERRED
+from webhook.placement.constraints.constraint import Spread
+from webhook.placement.constraints.topology_limit import OnePerDomain, fitting
+from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
+from webhook.placement.decision.replica_fit import Replicas
+from webhook.placement.decision.verdict import Judged, Verdict, judge
+from webhook.placement.inventory.template_pods import applies
+from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.pod import Pod, PodSpec, PodTerm, Requirement, Toleration
+from webhook.placement.kube.selector import requirements_of
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.pod_text import POD_AFFINITY
+from webhook.placement.request.world import World
+from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text import keys
+from webhook.placement.text.problem import Fault, Problem, shorten
+from webhook.placement.text.rule import Rule
+
+ON_EVERY_NODE: Final = "one pod on every node"
+"""What every DaemonSet asks for, as refusals name it beside the clauses of the template."""
+
+_CLAUSE_LIMIT: Final = 60
+"""At most so many characters of a clause are in the fix; the first line has it as well."""
+
+_TOLERATED: Final = tuple(
+    Toleration(key=f"node.kubernetes.io/{name}", operator="Exists", effect=effect)
+    for name, effect in (
+        ("not-ready", "NoExecute"),
+        ("unreachable", "NoExecute"),
+        ("disk-pressure", "NoSchedule"),
+        ("memory-pressure", "NoSchedule"),
+        ("pid-pressure", "NoSchedule"),
+        ("unschedulable", "NoSchedule"),
+    )
+)
+"""Tolerations that the DaemonSet controller adds to its pods (Kubernetes, ``AddOrUpdateDaemonPodTolerations``)."""
+
+_OF_HOST_NETWORK: Final = Toleration(
+    key="node.kubernetes.io/network-unavailable", operator="Exists", effect="NoSchedule"
+)
+"""The toleration that pods in the network of their node get beside those."""
+
+
+def daemon_pod(pod: Pod) -> Pod:
+    """The pod of a DaemonSet's template with the tolerations that its controller adds."""
+    spec = pod.spec or PodSpec()
+    added = (*_TOLERATED, _OF_HOST_NETWORK) if spec.host_network else _TOLERATED
+    return replace(pod, spec=replace(spec, tolerations=(*(spec.tolerations or ()), *added)))
+
+
+def node_choices(ask: Ask) -> Iterator[Problem]:
+    """A problem for each clause of a DaemonSet that chooses among nodes: it has one pod for every node it selects."""
+    hosts = ask.of(ClauseName.HOST) if ClauseName.HOST not in ask.soft else ()
+    mapped = ask.mapping.expressions if PREFERRED not in ask.soft else ()
+    chosen = [(keys.PLACEMENT, str(clause)) for clause in hosts]
+    chosen += [(keys.MAPPED, expression.clause) for expression in mapped]
+    fields = [(annotation(key), clause) for key, clause in chosen]
+    fields += [(label.field, label.clause) for label in ask.provision.labels if label.mandatory]
+    for field, clause in fields:
+        message = "a DaemonSet runs one pod on every node that its template selects: use nodeSelector, or a Deployment"
+        yield Problem(field, f"{clause}: {message}")
+
+
+class _Crowd(Struct, frozen=True):
+    """A clause that only ``fit`` of the DaemonSet's ``count`` pods can keep; ``gathers`` them in one place."""
+
+    clause: str
+    fit: int
+    count: int
+    gathers: bool
+    rule: str
+
+
+def refuse_daemon_set(ask: Ask, verdict: Verdict, world: World, replicas: Replicas) -> Refusal | None:
+    """The refusal of a DaemonSet some of whose pods could never run for a clause of the template; ``None`` without one.
+
+    Nodes count that could run one of its pods but for that clause, also those that only have to recover.
+    """
+    world = world.recovered() or world
+    hard = judge([judged.constraint for judged in verdict.hard], world).hard
+    crowds = [*_spread(hard, world), *_beside_itself(ask, hard, world, replicas)]
+    if not crowds:
+        return None
+    worst = min(crowds, key=lambda crowd: crowd.fit)
+    first = f"{cannot_hold((worst.clause, ON_EVERY_NODE))}: {worst.fit} of {worst.count} pods can run."
+    options = ["use a Deployment"]
+    if any(crowd.gathers for crowd in crowds):
+        options.append("add a nodeSelector that one node meets")
+    clauses = [shorten(crowd.clause, _CLAUSE_LIMIT) for crowd in crowds]
+    options.append(f"drop {' and '.join(dict.fromkeys(clauses))}")
+    fix = f"Nearest fix: {', '.join(options[:-1])}, or {options[-1]}."
+    return Refusal(
+        within_limit(first, (), fix), (worst.clause, ON_EVERY_NODE), Fault.INVALID, (worst.rule, Rule.REPLICAS)
+    )
+
+
+def left_out(verdict: Verdict, world: World) -> Iterator[str]:
+    """A warning for each clause about other pods that rules out nodes of the DaemonSet, where its pods wait.
+
+    These nodes run pods that the clause is about, or have no host name of their own.
+    """
+    world = world.recovered() or world
+    hard = judge([judged.constraint for judged in verdict.hard], world).hard
+    for at, judged in enumerate(hard):
+        out = _without(hard, at, world) & ~judged.nodes
+        if out and judged.constraint.spread is Spread.APART:
+            why = ", ".join(map(str, judged.constraint.explain(world, out)))
+            yield f"{shorten(judged.constraint.clause, _CLAUSE_LIMIT)}: {why}; the pods there wait"
+
+
+def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
+    """Clauses of the product, and the pod's own anti-affinity, that not all of the pods can keep.
+
+    Host names are left out: pods that are apart by these are what a DaemonSet makes. Spread constraints are left out
+    as well: the scheduler compares only nodes that the pod may run on, and each of the pods may run on one.
+    """
+    for at, judged in enumerate(hard):
+        constraint = judged.constraint
+        nodes = _without(hard, at, world)
+        count, spread = nodes.bit_count(), constraint.spread
+        if spread is Spread.TOGETHER and count > 1:
+            yield _Crowd(constraint.clause, 1, count, gathers=True, rule=constraint.rule)
+        elif isinstance(spread, OnePerDomain) and spread.key != keys.HOSTNAME:
+            places = to_slots(nodes)
+            fit = fitting(np.ones(len(places), np.int64), places, [spread])
+            if fit < count:
+                yield _Crowd(constraint.clause, fit, count, gathers=False, rule=constraint.rule)
+
+
+def _without(hard: Sequence[Judged], at: int, world: World) -> Bits:
+    """The nodes that could run one of the pods but for the constraint at that position."""
+    found = world.everything
+    for other, judged in enumerate(hard):
+        found &= judged.nodes if other != at else -1
+    return found
+
+
+def _beside_itself(ask: Ask, hard: Sequence[Judged], world: World, replicas: Replicas) -> Iterator[_Crowd]:
+    """Clauses that put the pods beside pods which only the DaemonSet itself has: those that its selector selects."""
+    nodes = _without(hard, -1, world)
+    places = to_slots(nodes)
+    for clause, key, needs, rule in _wanted(ask):
+        if not replicas.selector or not _only_own(needs, replicas):
+            continue
+        domains = world.inventory.nodes.domains_of(key)
+        within = domains.sums(places, np.ones(len(places), np.int64))
+        fit = int(within.max(initial=0))
+        if fit < nodes.bit_count():
+            yield _Crowd(clause, fit, nodes.bit_count(), gathers=True, rule=rule)
+
+
+def _wanted(ask: Ask) -> Iterator[tuple[str, str, Sequence[Requirement], Rule]]:
+    """Pods of the namespace that the pod must be beside: the clause, topology key, labels, and rule."""
+    for selection in ask.mapping.pod_selections:
+        if selection.near:
+            yield selection.clause, keys.HOSTNAME, selection.needs, Rule.MAPPING
+    affinity = ask.spec.affinity.pod_affinity if ask.spec.affinity else None
+    for term in (affinity and affinity.required) or ():
+        if term.label_selector is not None and _of_own_namespace(term, ask.namespace):
+            yield (
+                POD_AFFINITY + term.topology_key,
+                term.topology_key,
+                requirements_of(term.label_selector),
+                Rule.OWN_SPREAD,
+            )
+
+
+def _of_own_namespace(term: PodTerm, namespace: str) -> bool:
+    """Whether the term is about pods of that namespace and of no other."""
+    alone = term.namespace_selector is None and not {*(term.namespaces or ())} - {namespace}
+    return alone and applies(term, namespace, namespace)
+
+
+def _only_own(needs: Iterable[Requirement], replicas: Replicas) -> bool:
+    """Whether every pod with such labels is selected by the DaemonSet, so that it is one of its own pods."""
+    stated = {(need.key, *(need.values or ())) for need in needs if need.operator == "In"}
+    return stated.issuperset(replicas.selector.items())

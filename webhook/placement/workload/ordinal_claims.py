@@ -1,0 +1,135 @@
+"""The claims of a StatefulSet's pods: each pod has its own, which may be bound to a node already.
+
+The StatefulSet controller makes the claims ``<template>-<set>-<ordinal>`` and keeps them when a pod goes. So the pods
+of a set that was there before are tied to the nodes of their volumes, each to its own (``docs/volumes.md``).
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.constraints.constraint import Spread
+from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit
+from webhook.placement.inventory.volumes import Claim, ClaimName, Volumes
+from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.pod import ClaimSource, EphemeralClaim, EphemeralClaimSpec, EphemeralSource, Pod, PodSpec
+from webhook.placement.kube.pod import Volume as PodVolume
+from webhook.placement.kube.selector import matching_any
+from webhook.placement.request.claimed_volumes import claimed_volumes
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Fault, counted, enumerated
+from webhook.placement.text.rule import Rule
+
+MOST: Final = 64
+"""So many pods of a set are looked at: as many claims as are looked up for one review."""
+
+_NAMED: Final = 3
+"""Pods that a message names."""
+
+
+def claims_of_set(templates: ClaimTemplates, namespace: str, count: int) -> tuple[ClaimName, ...]:
+    """The claims that the first pods of the set have, or would get."""
+    return tuple(
+        (namespace, templates.claim(name, at)) for at in range(min(count, MOST)) for name, _ in templates.named
+    )
+
+
+def pods_of_set(pod: Pod, templates: ClaimTemplates, count: int, namespace: str, known: Volumes) -> Sequence[Pod]:
+    """The first pods of the set with their claims; one that is not known is of its template's StorageClass."""
+    return [
+        _with(pod, [_volume(templates, at, found, namespace, known) for found in templates.named])
+        for at in range(min(count, MOST))
+    ]
+
+
+def _volume(
+    templates: ClaimTemplates, at: int, template: tuple[str, str | None], namespace: str, known: Volumes
+) -> PodVolume:
+    name = templates.claim(template[0], at)
+    if isinstance(known.claim((namespace, name)), Claim):
+        return PodVolume(persistent_volume_claim=ClaimSource(name))
+    spec = EphemeralClaimSpec(template[1])
+    return PodVolume(ephemeral=EphemeralSource(EphemeralClaim(spec)))
+
+
+def _with(pod: Pod, volumes: Sequence[PodVolume]) -> Pod:
+    spec = pod.spec or PodSpec()
+    return replace(pod, spec=replace(spec, volumes=(*(spec.volumes or ()), *volumes)))
+
+
+class _Tied(Struct, frozen=True):
+    """Pods of the set that all have to run on ``nodes``, by their names."""
+
+    nodes: Bits
+    names: tuple[str, ...]
+
+
+def tied_elsewhere(pods: Sequence[Pod], candidates: Bits, namespace: str, world: World) -> Pod | None:
+    """The first pod whose volumes none of the ``candidates`` can use; ``None`` if there is none."""
+    return next((pod for pod in pods if not candidates & _nodes(pod, namespace, world)), None)
+
+
+def refuse_claims(
+    fit: ReplicaFit, pods: Sequence[Pod], templates: ClaimTemplates, namespace: str, world: World
+) -> Refusal | None:
+    """The refusal of a set whose pods cannot all run where their volumes are; ``None`` if they can.
+
+    Each of the pods alone could run.
+    """
+    nodes = [fit.candidates & _nodes(pod, namespace, world) for pod in pods]
+    names = [templates.pod(at) for at in range(len(pods))]
+    for tied in _crowds(nodes, names):
+        room = _room(fit, tied.nodes)
+        if room < len(tied.names):
+            return _refusal(fit, tied, room)
+    if Spread.TOGETHER in fit.spreads() and not (common := _common(nodes)):
+        tied = _Tied(common, tuple(name for name, found in zip(names, nodes, strict=True) if found != fit.candidates))
+        return _refusal(fit, tied, 0)
+    return None
+
+
+def _nodes(pod: Pod, namespace: str, world: World) -> Bits:
+    """The nodes that can use all volumes of the pod."""
+    found = world.everything
+    for volume in claimed_volumes(pod.spec or PodSpec(), namespace, world.inventory.volumes):
+        found &= world.everything if volume.terms is None else matching_any(world, volume.terms)
+    return found
+
+
+def _common(nodes: Sequence[Bits]) -> Bits:
+    found = nodes[0]
+    for each in nodes:
+        found &= each
+    return found
+
+
+def _crowds(nodes: Sequence[Bits], names: Sequence[str]) -> Iterator[_Tied]:
+    """For each set of nodes that some pod is tied to, all pods that are tied to no other nodes; fewest nodes first."""
+    for where in sorted(set(nodes), key=lambda found: found.bit_count()):
+        inside = tuple(name for name, found in zip(names, nodes, strict=True) if not found & ~where)
+        yield _Tied(where, inside)
+
+
+def _room(fit: ReplicaFit, nodes: Bits) -> int:
+    """How many of the pods these nodes have room for."""
+    copies = fit.copies()[to_slots(nodes)]
+    return int((np.minimum(copies, 1) if Spread.APART in fit.spreads() else copies).sum())
+
+
+def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
+    """The refusal that names the pods and the clause that their volumes are at odds with."""
+    constraints = [judged.constraint for judged in fit.hard if judged.constraint.clause]
+    limiting = [found for found in constraints if found.spread in {Spread.APART, Spread.TOGETHER}]
+    limiting = (limiting or [found for found in constraints if found.requests])[:1]
+    clauses = [found.clause for found in limiting]
+    where = "no node can use the volumes of all of them"
+    if room:
+        where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"
+    said = (f"volumes of {enumerated(tied.names, _NAMED)}", *clauses)
+    drop = f"drop {clauses[0]}, or " if clauses else ""
+    text = f"{cannot_hold(said)}: {where}.\nNearest fix: {drop}delete claims that may be made anew elsewhere."
+    return Refusal(text, said, Fault.FORBIDDEN, (Rule.VOLUMES, *(found.rule for found in limiting)))
