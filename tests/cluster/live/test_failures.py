@@ -359,5 +359,7 @@ async def test_a_storm_costs_no_time(server: ApiServer) -> None:
         await asyncio.sleep(0.2)
         before = time.process_time()
         await asyncio.sleep(1.0)
-        assert time.process_time() - before < 0.3  # of which the server, in the same process, is most
+        assert (
+            time.process_time() - before < 0.6
+        )  # a loop would take all of it; of this the server, in the same process, is most
     assert all(len(server.asked(resource, "list")) <= 2 for resource in PATHS)
