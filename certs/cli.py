@@ -17,7 +17,7 @@ from certs.report import PROGRAM, days_left, json_report, text_report
 
 _EPILOG: Final = (
     "Each flag has the environment variable in brackets; the flag wins, an empty variable counts as none. "
-    "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder or the cluster."
+    "Exit codes: 0 done, 1 refused or unusable, 2 usage error, 3 failure of the folder or the cluster."
 )
 
 _CREATE: Final = (

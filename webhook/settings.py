@@ -28,19 +28,23 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, extra="ignore", frozen=True)
 
-    host: str = Field("127.0.0.1", min_length=1, description="Address that reviews are answered on.")
-    port: int = Field(8443, ge=0, le=65535, description="Port that reviews are answered on; 0 picks a free one.")
-    health_host: str = Field("127.0.0.1", min_length=1, description="Address of health checks and metrics.")
-    health_port: int = Field(8081, ge=0, le=65535, description="Port of health checks and metrics; 0 picks a free one.")
+    host: str = Field("127.0.0.1", min_length=1, description="Listen address of the webhook.")
+    port: int = Field(8443, ge=0, le=65535, description="Listen port of the webhook; 0 picks a free one.")
+    health_host: str = Field("127.0.0.1", min_length=1, description="Listen address of health checks and metrics.")
+    health_port: int = Field(
+        8081, ge=0, le=65535, description="Listen port of health checks and metrics; 0 picks a free one."
+    )
     tls_cert: Path | None = Field(None, description="PEM file with the serving certificate and its chain.")
     tls_key: Path | None = Field(None, description="PEM file with the private key of the certificate.")
     client_ca: Path | None = Field(
-        None, description="PEM file with the authorities that must vouch for clients; without it any client may ask."
+        None,
+        description="PEM file with the authorities that must have signed client certificates; without it any client "
+        "may connect.",
     )
     tls_self_signed: bool = Field(
-        default=False, description="Make a certificate for loopback with an authority of its own, to try things out."
+        default=False, description="Create a self-signed certificate for loopback, for trials."
     )
-    tls_dir: Path = Field(Path(".certs"), description="Folder for the certificate that --tls-self-signed makes.")
+    tls_dir: Path = Field(Path(".certs"), description="Folder for the certificate that --tls-self-signed creates.")
     snapshot: Path | None = Field(
         None, description="Folder of YAML or JSON, as kubectl prints it, to use in place of a cluster."
     )
@@ -52,13 +56,13 @@ class Settings(BaseSettings):
         300.0,
         ge=0,
         le=86_400,
-        description="Seconds without a word from the API server after which nothing is decided any more; 0 for never.",
+        description="Seconds without news from the API server after which decisions stop; 0 for never.",
     )
     drain: float = Field(
-        5.0, ge=0, le=3600, description="Seconds to be unready and still answer, before the server stops."
+        5.0, ge=0, le=3600, description="Seconds for which a stopping server reports itself unready and still answers."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Least severe level that is logged; debug logs what was let through, too."
+        "info", description="Lowest level that is logged; debug also logs admitted objects."
     )
     max_connections: int = Field(
         1000, ge=1, le=100_000, description="Connections that clients may have open at the same time."
@@ -67,48 +71,52 @@ class Settings(BaseSettings):
         "enforce", description="Whether constraints are enforced, or only reported as warnings and metrics."
     )
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = Field(
-        "auto", description="How a pod is bound to the host that it names; auto looks at who made the pod."
+        "auto", description="How a pod is bound to the host that it names; auto decides by the pod's creator."
     )
     unknown_annotations: Literal["refuse", "warn"] = Field(
         "refuse", description="What an unknown annotation under streams.ibm.com/ does to a pod."
     )
     elastic: bool = Field(
-        default=False, description="Whether hosts may still come, so that a pool without any is a warning."
+        default=False, description="Nodes are added on demand: a pool without hosts is a warning, not a refusal."
     )
     unsatisfiable_pods: Literal["wait", "refuse"] = Field(
         "wait",
-        description="What happens to a pod that a controller makes while no node can run it.",
+        description="What happens to a pod that a controller creates while no node can run it.",
     )
     controller_account: str = Field(
         "",
         max_length=1024,
-        description="User name of the controller, which makes the pods of ProcessingElements; nobody's, if empty.",
+        description="User name of the controller that creates the pods of ProcessingElements; if empty, no account "
+        "may.",
     )
     element_requests: str = Field(
         "cpu=100m,memory=128Mi",
         max_length=4096,
-        description="What the container of a processing element requests where it says nothing itself.",
+        description="Default requests of the container of a processing element.",
     )
     job_seconds: float = Field(
         1.0,
         ge=0,
         le=10,
-        description="Seconds in which it is decided whether a whole Job can run; one that takes longer is admitted.",
+        description="Time limit of the check that a whole Job can run; a Job whose check takes longer is admitted.",
     )
     verify_pods: bool = Field(
-        default=True, description="Whether /validate refuses pods that have lost what their constraints require."
+        default=True,
+        description="Whether /validate refuses pods from which another plugin removed what their constraints require.",
     )
     exclusive_effect: Literal["NoSchedule", "NoExecute"] = Field(
         "NoSchedule", description="Effect of the taint on hosts of exclusive pools."
     )
     exclusive_strangers: Literal["streams", "all"] = Field(
         "streams",
-        description="Pods that are strangers to exclusive pools: those of Streams jobs, or all but DaemonSets' own.",
+        description="Pods that count as strangers on exclusive hosts: those of Streams jobs, or all except "
+        "DaemonSets'.",
     )
     excluded_namespaces: str = Field(
         "kube-system",
         max_length=65_536,
-        description="Namespaces, such as kube-system,monitoring, whose pods are no strangers, unless of Streams jobs.",
+        description="Namespaces, such as kube-system,monitoring, whose pods are not strangers, except pods of Streams "
+        "jobs.",
     )
     poolable_nodes: str = Field(
         "!node-role.kubernetes.io/control-plane",
@@ -118,36 +126,35 @@ class Settings(BaseSettings):
     exclusive_quota: str = Field(
         "",
         max_length=16_384,
-        description="Exclusive hosts that a namespace may have, such as 20,team-a=40,team-b=0; any number if empty.",
+        description="Exclusive hosts that a namespace may hold, such as 20,team-a=40,team-b=0; unlimited if empty.",
     )
     pool_quota: str = Field(
         str(POOLS), max_length=16_384, description="HostPools that a namespace may have, such as 100,team-a=400."
     )
     guard_nodes: Literal["warn", "refuse", "off"] = Field(
-        "warn", description="What happens to changes of nodes that break a HostPool."
+        "warn", description="What happens to node changes that break a HostPool."
     )
     guard_bindings: bool = Field(
-        default=False, description="Whether bindings are refused that get round an exclusive host or a HostPool."
+        default=False, description="Refuse bindings that bypass an exclusive host or a HostPool."
     )
     strict: bool = Field(
         default=False,
-        description="Whether every way onto an exclusive host is watched: as --guard-bindings, and all are strangers.",
+        description="Close every path onto exclusive hosts: implies --guard-bindings and --exclusive-strangers all.",
     )
 
     authorize_pools: bool = Field(
-        default=False, description="Whether users need the right to use a HostPool, verb use, to name it in a pod."
+        default=False, description="Require the RBAC verb use on a HostPool to name it in a pod."
     )
     replace_unusable_after: float = Field(
         0.0,
         ge=0,
         le=604_800,
-        description="Seconds after which a pool's host that is cordoned or not ready is replaced; 0 for never.",
+        description="Seconds after which the controller replaces a host that is cordoned or not ready; 0 for never.",
     )
-    replace_unlabelled: bool = Field(
-        default=False, description="Whether a pool's host that has lost a tag of the pool is replaced."
-    )
+    replace_unlabelled: bool = Field(default=False, description="Replace a host that lost a tag of its pool.")
     name_degraded_pools: bool = Field(
-        default=False, description="Whether metrics name HostPools with hosts in trouble, for whoever can read metrics."
+        default=False,
+        description="Name degraded HostPools in metrics; every reader of the metrics then sees the names.",
     )
     runtime_image: str = Field(
         RUNTIME_IMAGE,
@@ -159,13 +166,13 @@ class Settings(BaseSettings):
     lease_namespace: str | None = Field(
         None,
         max_length=63,
-        description="Namespace of the Lease that controllers share; by default that of the pod, else default.",
+        description="Namespace of the leader-election Lease; by default that of the pod, else default.",
     )
     lease_name: str = Field(
         "streams-placement-controller",
         min_length=1,
         max_length=253,
-        description="Name of the Lease that controllers share: one of them acts.",
+        description="Name of the leader-election Lease of the controllers.",
     )
 
     @field_validator("element_requests")

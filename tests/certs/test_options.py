@@ -213,6 +213,6 @@ def test_help_shows_all_commands_and_the_exit_codes(capsys: pytest.CaptureFixtur
         "make an authority and a leaf, or keep good ones",
         "show what a folder holds, and whether it is usable",
         "keep those of a webhook in a cluster",
-        "Exit codes: 0 done, 1 refused or unusable, 2 wrong use, 3 trouble with the folder or the cluster.",
+        "Exit codes: 0 done, 1 refused or unusable, 2 usage error, 3 failure of the folder or the cluster.",
     ):
         assert words in text

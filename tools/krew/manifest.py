@@ -16,18 +16,17 @@ _SHORT: Final = "Explain where pods of streaming jobs can run, and why not"
 """At most some 50 characters, without a full stop, by Krew's guide."""
 
 _DESCRIPTION: Final = """\
-Says what the admission webhook streams-placement would make of a manifest, and
-why: which nodes can run each pod, which rule removes each of the others, and
-the nearest fix where none is left. Plans whole jobs, shows how they stand, and
-finds the clusters that can take an application. It reads a cluster with the
-rights of its user, or a folder of what kubectl prints.
+Shows the verdict of the admission webhook streams-placement for a manifest:
+which nodes can run each pod, which rule removes each of the others, and the
+nearest fix if no node is left. Plans whole jobs, shows their state, and finds
+the clusters that can take an application. Reads a cluster with the rights of
+its user, or a folder with the output of kubectl.
 """
 
 _CAVEATS: Final = """\
-It is run by Python {pythons}, one of which has to be on the PATH.
-For completion, as Krew installs plugins alone:
+It needs Python {pythons} on the PATH.
+For completion, write this file to a folder on the PATH and make it executable:
   kubectl streams-placement completion kubectl > kubectl_complete-streams_placement
-made executable, on the PATH.
 """
 
 

@@ -32,27 +32,27 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "check": "see whether the webhook of a cluster decides",
+    "check": "check that the webhook of a cluster decides",
     "clusters": "show which of several clusters can take which apps",
     "completion": "print the completion script of a shell",
-    "controller": "give host pools their hosts",
-    "convert": "make manifests of SPL, Streams bundles, Twister2 and EMCO files",
-    "explain": "show what admission would make of a manifest, and why",
+    "controller": "assign hosts to host pools, and run Jobs",
+    "convert": "convert SPL, Streams bundles, Twister2 and EMCO files to manifests",
+    "explain": "show the admission verdict for a manifest, and the reasons",
     "hpa-api": "answer EMCO's REST requests about HPA intents",
-    "plan": "show where everything of a manifest would run, and what it costs",
-    "release": "give hosts of host pools back, when no controller does",
-    "serve": "answer the API server's admission reviews",
-    "status": "show how a Streams job stands, and what it waits for",
-    "tour": "try everything out: the real server, every example, no cluster",
+    "plan": "show where the pods of a manifest would run, and the cost",
+    "release": "release hosts of host pools without a controller",
+    "serve": "answer admission reviews of the API server",
+    "status": "show the state of a Streams job, and what it waits for",
+    "tour": "try everything: the real server, every example, no cluster",
     "version": "print the version",
-    "why": "show why an object of a cluster waits, or runs where it does",
+    "why": "show why an object of a cluster waits, or why it runs where it does",
 }
 """The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
 
 PROGRAM: Final = "streams-placement"
 """The name of the program where it is not called as a plugin of kubectl."""
 
-EXITS: Final = "Exit codes: 0 done, 1 refused, 2 wrong use, 3 trouble."
+EXITS: Final = "Exit codes: 0 done, 1 refused, 2 usage error, 3 failure."
 """The exit codes, for the help of every command (:class:`Exit`)."""
 
 _YOUNG: Final = 20_000

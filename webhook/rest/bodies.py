@@ -113,7 +113,7 @@ class WorkloadFields(StrictBody):
     kind: ContainerName = Field(description="Such as Deployment.")
     name: ObjectName
     container_name: ContainerName | None = Field(
-        None, alias="container-name", description="The container that gets what is allocatable."
+        None, alias="container-name", description="Container that receives allocatable resources."
     )
     container: ContainerName | None = Field(None, description="Another word for container-name.")
     replicas: ReplicaCount | None = Field(None, description="How many of its pods need the hardware; 1 if absent.")
@@ -127,7 +127,7 @@ class ConsumerFields(StrictBody):
     kind: ContainerName | None = Field(None, description="Such as Deployment.")
     name: ObjectName | None = Field(None, description="The name of the workload.")
     container_name: ContainerName | None = Field(
-        None, alias="container-name", description="The container that gets what is allocatable."
+        None, alias="container-name", description="Container that receives allocatable resources."
     )
     container: ContainerName | None = Field(None, description="Another word for container-name.")
     replicas: ReplicaCount | None = Field(None, description="How many of its pods need the hardware; 1 if absent.")
@@ -166,7 +166,7 @@ class RequirementFields(ResourceFields):
         None, description="True for an amount of a resource, false for a label; if absent, whether there is no value."
     )
     container_name: ContainerName | None = Field(
-        None, alias="container-name", description="The container that gets it; that of the consumer if absent."
+        None, alias="container-name", description="Container that receives it; defaults to that of the consumer."
     )
     container: ContainerName | None = Field(None, description="Another word for container-name.")
     resource: ResourceFields | None = Field(None, description="Another place for what is said of resource or label.")

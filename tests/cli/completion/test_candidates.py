@@ -152,7 +152,7 @@ def written(*typed: str) -> str:
 @pytest.mark.parametrize(
     ("typed", "lines"),
     [
-        (["pl"], ["plan\tshow where everything of a manifest would run, and what it costs", ":4"]),
+        (["pl"], ["plan\tshow where the pods of a manifest would run, and the cost", ":4"]),
         (["explain", "-o", "j"], ["json", ":4"]),
         (["convert", ""], [":0"]),
     ],

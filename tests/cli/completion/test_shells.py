@@ -75,7 +75,7 @@ def test_a_line_in_bash_and_zsh(shell: InteractiveShell, typed: str, line: str) 
 @pytest.mark.parametrize(
     ("typed", "lines"),
     [
-        ("expl", ["explain\tshow what admission would make of a manifest, and why"]),
+        ("expl", ["explain\tshow the admission verdict for a manifest, and the reasons"]),
         ("explain -o y", ["yaml"]),
         ("explain --output=y", ["--output=yaml"]),
         ("explain -f snapshot.", ["snapshot.yaml"]),
@@ -116,7 +116,7 @@ class TestKubectl:
         return done.stdout.splitlines()
 
     def test_a_command(self, environment: dict[str, str]) -> None:
-        expected = ["explain\tshow what admission would make of a manifest, and why", ":4"]
+        expected = ["explain\tshow the admission verdict for a manifest, and the reasons", ":4"]
         assert self.completed(environment, "expl") == expected
 
     def test_a_choice(self, environment: dict[str, str]) -> None:

@@ -16,9 +16,9 @@ from webhook.placement.text.problem import escape
 
 _FLAGS: Final = ("context",)
 _DESCRIPTION: Final = (
-    "Ask the API server for a pod that can run anywhere, and for one that can run nowhere, both as a dry run: the "
-    "webhook must let the first one through, and refuse the other one. It takes the right to create pods in the "
-    "namespace; nothing is created. `helm test` does the same."
+    "Submit a pod that can run anywhere and a pod that can run nowhere, both as a dry run: the webhook must admit the "
+    "first and refuse the second. This needs the right to create pods in the namespace; nothing is created. `helm "
+    "test` does the same."
 )
 
 HELP_EXAMPLES: Final = (
@@ -40,9 +40,7 @@ def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "check", _DESCRIPTION, HELP_EXAMPLES)
     flags.add_namespace(parser, "Namespace of the pods")
-    parser.add_argument(
-        "--audit", action="store_true", help="The installation is in audit mode: nothing must be refused."
-    )
+    parser.add_argument("--audit", action="store_true", help="Expect audit mode: nothing must be refused.")
     add_output(parser)
     flags.add(parser, _FLAGS)
 

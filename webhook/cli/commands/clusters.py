@@ -39,9 +39,9 @@ _FLEET: Final = ("karmada", "ocm")
 """Values of ``--output`` that stand for objects of a fleet manager."""
 
 _DESCRIPTION: Final = (
-    "For each app of the manifests, the clusters that can take it now: all its pods at a time, each with all its "
-    "requirements on one node. An app is what an HPAIntent names, with its workloads and its replication count; a "
-    "workload of no intent is an app by itself. Apps that cannot share a cluster get lists that do not share it."
+    "For each app of the manifests, list the clusters that can take all of its pods now, each pod on one node that "
+    "meets all its requirements. An HPAIntent defines an app with its workloads and its replication count; a workload "
+    "without an intent is an app of its own. Apps that cannot share a cluster get lists without a common cluster."
 )
 _MOST: Final = 1_000_000
 """Above any number of seconds, or of clusters."""
@@ -115,7 +115,7 @@ def _add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--divide",
         action="store_true",
-        help="With -o karmada, divide replicas between clusters by weight; without it each has all of them.",
+        help="With -o karmada, divide replicas between clusters by weight; without it each cluster runs all of them.",
     )
 
 

@@ -11,7 +11,7 @@ from webhook.cli.exits import Exit
 _DESCRIPTION: Final = (
     "Print the script of a shell that completes commands, flags, files and contexts of the kubeconfig. For kubectl it "
     "is an executable that completes 'kubectl streams-placement': put it on the PATH under the name "
-    "kubectl_complete-streams_placement, unless it is there already, as pip installs it."
+    "kubectl_complete-streams_placement, unless pip has already installed it."
 )
 
 HELP_EXAMPLES: Final = (

@@ -18,10 +18,10 @@ _FLAGS: Final = (
     "replace_unlabelled", "name_degraded_pools", "runtime_image",
 )  # fmt: skip
 _DESCRIPTION: Final = (
-    "Give host pools their hosts: choose nodes, label and taint them, and say so in the status of the HostPool. Run "
-    "Jobs: make their HostPools, processing elements and pods, and start pods again as options say. Of all controllers "
-    "of a cluster one acts, the one that holds the Lease. Prints one line when it has begun: the URL of "
-    "health checks. SIGTERM, SIGINT or SIGHUP: stop at once, and let another one act."
+    "Assign hosts to host pools: choose nodes, label and taint them, and write the HostPool's status. Run Jobs: "
+    "create their HostPools, processing elements and pods, and restart pods as the options say. Of all controllers of "
+    "a cluster only the leader acts, the one that holds the Lease. Prints one line once it runs: the URL of health "
+    "checks. SIGTERM, SIGINT or SIGHUP: stop immediately, and hand over to another controller."
 )
 
 

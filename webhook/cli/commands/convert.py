@@ -21,11 +21,11 @@ from webhook.placement.text.problem import counted, escape, quote, render
 
 _DESCRIPTION: Final = (
     "Convert SPL programs, ADL and application bundles (.sab) of Streams, Twister2 configurations and EMCO hardware "
-    "intents into manifests: Jobs, HostPools, workloads, HPAIntents. What no manifest can say is printed on standard "
-    "error, line by line: 'error' for an input that breaks its own rules, 'lost' for a demand that is left out, 'note' "
-    "for what should be looked at. With an error, or with something lost and without --partial, no manifest is written."
+    "intents into manifests: Jobs, HostPools, workloads, HPAIntents. What a manifest cannot express is printed on "
+    "standard error, line by line: 'error' for an invalid input, 'lost' for a demand that is left out, 'note' for "
+    "what you should check. With an error, or with a lost demand and without --partial, no manifest is written."
 )
-_EXITS: Final = "Exit codes: 0 done, 1 refused or something is lost, 2 wrong use, 3 trouble."
+_EXITS: Final = "Exit codes: 0 done, 1 refused or lost demands, 2 usage error, 3 failure."
 _SHOWN: Final = 50
 """Errors of one input that are printed; the others are only counted."""
 
@@ -58,9 +58,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="FILE",
         help="Files to convert, folders of SPL programs, which are read together, or - for standard input.",
     )
-    parser.add_argument(
-        "-f", "--filename", nargs="+", action="extend", default=[], metavar="FILE", help="The same, as a flag."
-    )
+    parser.add_argument("-f", "--filename", nargs="+", action="extend", default=[], metavar="FILE", help="As FILE.")
     parser.add_argument(
         "--from",
         dest="kind",
@@ -72,12 +70,12 @@ def add(subparsers: Subparsers) -> None:
         nargs="+",
         action="extend",
         metavar="MANIFEST",
-        help="Add annotations to the pods and workloads of these manifests, in place of making Jobs, workloads and "
+        help="Add annotations to the pods and workloads of these manifests, instead of creating Jobs, workloads and "
         "HPAIntents.",
     )
     parser.add_argument("--name", metavar="NAME", help="Name of the Job or workload (default: made of the input's).")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="Namespace of what is made (default: none stated).")
-    parser.add_argument("--partial", action="store_true", help="Write manifests although demands are lost.")
+    parser.add_argument("--partial", action="store_true", help="Write manifests even if demands are lost.")
     add_output(parser, forms=("yaml", "json"))
 
 

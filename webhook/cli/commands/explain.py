@@ -43,9 +43,9 @@ _FLAGS: Final = (
 )  # fmt: skip
 _DESCRIPTION: Final = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
-    "which rule removed each of the others; for every host pool, whether it could have its hosts. "
-    "Host pools, nodes, Streams jobs, HPAIntents and namespaces among the manifests count as applied. "
-    "With -o review nothing is judged: the AdmissionReview of each pod is written, one a line, to be sent to /mutate."
+    "which rule removed each of the others; for every host pool, whether it could get its hosts. Host pools, nodes, "
+    "Streams jobs, HPAIntents and namespaces among the manifests count as applied. With -o review no verdict is "
+    "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate."
 )
 _NAMED: Final = 5
 """Objects that the warning names when there is nothing to judge."""
@@ -82,7 +82,7 @@ def add(subparsers: Subparsers) -> None:
         parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
     )
     parser.add_argument(
-        "--strict", dest="must_judge", action="store_true", help="Exit with 2 where there is nothing to judge."
+        "--strict", dest="must_judge", action="store_true", help="Exit with 2 if the input holds nothing to review."
     )
     flags.add(parser, _FLAGS)
 
@@ -123,9 +123,7 @@ def add_manifests(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
     )
-    parser.add_argument(
-        "-R", "--recursive", action="store_true", help="Look through the folders below the folders as well."
-    )
+    parser.add_argument("-R", "--recursive", action="store_true", help="Read folders recursively.")
     parser.add_argument(
         "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
     )

@@ -20,9 +20,9 @@ _FLAGS: Final = (
 )  # fmt: skip
 _DESCRIPTION: Final = (
     "Answer EMCO's REST requests about HPA intents (paths below /v2), and keep the intents as HPAIntent objects of a "
-    "cluster, or with --store in a file. Prints one line when ready: the URL. On loopback nobody is asked for a token, "
-    "and HTTP is plain; any other address needs a certificate and tokens. SIGTERM, SIGINT or SIGHUP: unready at once, "
-    "answering for --drain seconds more; the second one: stop now."
+    "cluster, or with --store in a file. Prints one line when ready: the URL. On loopback it serves plain HTTP "
+    "without tokens; any other address needs a certificate and tokens. SIGTERM, SIGINT or SIGHUP: report unready "
+    "immediately, answer for --drain more seconds, then stop; a second signal stops immediately."
 )
 
 

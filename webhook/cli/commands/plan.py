@@ -23,9 +23,9 @@ _FLAGS: Final = (
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (
-    "Plan all Jobs, workloads and pods of the manifests together, in what is free: a node for each pod, at the lowest "
-    "total cost. What does not fit beside what comes before it is refused, with the smallest set of constraints that "
-    "cannot hold together and the nearest fix."
+    "Plan all Jobs, workloads and pods of the manifests together, on free capacity: a node for each pod, at the "
+    "lowest total cost. An object that does not fit beside the earlier ones is refused, with the smallest set of "
+    "constraints that cannot hold together and the nearest fix."
 )
 SECONDS: Final = 10.0
 """Seconds to look for the cheapest plan."""

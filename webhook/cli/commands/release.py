@@ -19,11 +19,11 @@ from webhook.settings import Settings
 
 _FLAGS: Final = ("context", "lease_namespace", "lease_name")
 _DESCRIPTION: Final = (
-    "Give hosts of HostPools back at once: take their labels and taints off the nodes, and the finalizer off the "
-    "HostPools. For uninstalling, and for pools that are stuck because no controller is left. Pods that run stay where "
-    "they are; HostPools are not deleted, and a controller that runs gives them hosts again. So while it works no "
-    "controller may act: it takes the Lease that controllers share, or refuses while one runs. "
-    "Done again, it does what is left."
+    "Release the hosts of HostPools immediately: remove their labels and taints from the nodes, and the finalizer "
+    "from the HostPools. Use it to uninstall, and for pools that are stuck because no controller is left. Running "
+    "pods stay where they are. HostPools are not deleted, and a running controller would assign hosts to them again; "
+    "so the command takes the controllers' Lease, and refuses while a controller holds it. It can be repeated after a "
+    "failure, and continues where it stopped."
 )
 _NAMED: Final = 10
 """Hosts that one line names at most."""
@@ -64,16 +64,16 @@ def add(subparsers: Subparsers) -> None:
         "scopes",
         nargs="*",
         metavar="NAMESPACE/POOL",
-        help="A HostPool, there or gone; NAMESPACE for all of them there.",
+        help="A HostPool, existing or deleted; NAMESPACE selects all of its HostPools.",
     )
     parser.add_argument(
-        "--all", action="store_true", help="All HostPools, and marks on nodes that belong to no HostPool."
+        "--all", action="store_true", help="All HostPools, and labels and taints on nodes that belong to no HostPool."
     )
-    parser.add_argument("--dry-run", action="store_true", help="Only say what would be given back.")
+    parser.add_argument("--dry-run", action="store_true", help="Only print what would be released.")
     parser.add_argument(
         "--delete-controller",
         action="store_true",
-        help="First delete the Deployment of the controllers, which is called like their Lease, as uninstalling does.",
+        help="First delete the Deployment of the controllers, which has the name of their Lease, as uninstalling does.",
     )
     parser.add_argument(
         "--wait",

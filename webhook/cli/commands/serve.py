@@ -22,9 +22,9 @@ _ALL_ADDRESSES: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be reco
 """Addresses that stand for every address of the machine."""
 
 _DESCRIPTION: Final = (
-    "Answer the API server's admission reviews over HTTPS. Prints one line when ready: the URLs of reviews and of "
-    "health checks. SIGTERM, SIGINT or SIGHUP: unready at once, answering for --drain seconds more; the second one: "
-    "stop now."
+    "Answer admission reviews of the API server over HTTPS. Prints one line when ready: the URLs of reviews and of "
+    "health checks. SIGTERM, SIGINT or SIGHUP: report unready immediately, answer for --drain more seconds, then "
+    "stop; a second signal stops immediately."
 )
 
 

@@ -20,8 +20,8 @@ from webhook.placement.text.problem import counted, enumerated, escape, quote
 
 _FLAGS: Final = ("context",)
 _DESCRIPTION: Final = (
-    "Show how a Streams job stands: its host pools with their hosts, its processing elements with pod, node and phase, "
-    "and what keeps those back that do not run. The cluster is read once; nothing is written."
+    "Show the state of a Streams job: its host pools with their hosts, its processing elements with pod, node and "
+    "phase, and why an element does not run. The cluster is read once; nothing is written."
 )
 _HOSTS: Final = 8
 """Hosts of a pool that its line names at most; ``-o json`` has all."""

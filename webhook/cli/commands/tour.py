@@ -46,9 +46,9 @@ _WORKER_PREFIX: Final = "kubernetes.worker."
 """The beginning of Twister2's names for worker mapping, which the table leaves out."""
 
 _DESCRIPTION: Final = (
-    "Start the server with a certificate of its own on a free loopback port, against the snapshot in "
-    "EXAMPLES/cluster, send it the workloads and pods of every manifest in EXAMPLES, show what becomes of them, and "
-    "stop it: a table of all, and three in full."
+    "Start the server with a self-signed certificate on a free loopback port, against the snapshot in "
+    "EXAMPLES/cluster, send it the workloads and pods of every manifest in EXAMPLES, print the answers, and stop it: "
+    "a table of all, and three in full."
 )
 
 
@@ -133,7 +133,7 @@ def add(subparsers: Subparsers) -> None:
     shown.add_argument(
         "--only",
         metavar="PATTERN",
-        help="Send those examples only whose names match, such as 'refused-*', all in full.",
+        help="Send only examples whose names match, such as 'refused-*', all in full.",
     )
     add_output(parser)
 

@@ -26,9 +26,9 @@ _FLAGS: Final = (
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (
-    "Show why an object of a cluster waits, or runs where it does: what admission would say about it today, which "
-    "nodes can run it and what rules out each of the others, what the scheduler says, and what has changed since it "
-    "was created. The cluster is read with your own rights; nothing is written."
+    "Show why an object of a cluster waits, or why it runs where it does: the current admission verdict, the nodes "
+    "that can run it and the rule that excludes each of the others, the scheduler's messages, and what has changed "
+    "since the object was created. The cluster is read with your own rights; nothing is written."
 )
 _NAMES: Final = 10
 """Objects that the error about an unknown one names at most."""

@@ -15,7 +15,7 @@ def _generation(about: str) -> Schema:
     return {"type": "integer", "format": "int64", "description": about}
 
 
-OBSERVED_GENERATION: Final = _generation("The generation that all of this is about.")
+OBSERVED_GENERATION: Final = _generation("Generation that the status was computed from.")
 
 
 def conditions_schema(about: str, entry: str, types: str) -> Schema:
@@ -27,11 +27,11 @@ def conditions_schema(about: str, entry: str, types: str) -> Schema:
         entry,
         {
             "type": text(types, maxLength=_REASON_LIMIT),
-            "status": text("Whether it is so.", enum=["True", "False", "Unknown"]),
-            "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
-            "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
-            "lastTransitionTime": text("Since when.", format="date-time"),
-            "observedGeneration": _generation("The generation it is about."),
+            "status": text("Status of the condition.", enum=["True", "False", "Unknown"]),
+            "reason": text("Reason in one CamelCase word.", maxLength=_REASON_LIMIT),
+            "message": text("Human-readable message.", maxLength=_MESSAGE_LIMIT),
+            "lastTransitionTime": text("Time of the last transition.", format="date-time"),
+            "observedGeneration": _generation("Generation that the condition was computed from."),
         },
         required=["type", "status"],
     )

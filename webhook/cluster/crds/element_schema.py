@@ -40,8 +40,8 @@ def resources_schema(about: str) -> Schema:
     return obj(
         about,
         {
-            "requests": mapped("How much of each resource is needed.", amount, limit=RESOURCE_LIMIT),
-            "limits": mapped("How much of each resource may be used.", amount, limit=RESOURCE_LIMIT),
+            "requests": mapped("Requested amount of each resource.", amount, limit=RESOURCE_LIMIT),
+            "limits": mapped("Limit of each resource.", amount, limit=RESOURCE_LIMIT),
         },
     )
 
@@ -52,21 +52,21 @@ def _volume_claim(about: str) -> Schema:
 
 _FILE_SYSTEM: Final = obj(
     "Checkpoints in a file system.",
-    properties(FileSystemRepository, volume_claim=_volume_claim("The claim that is mounted there.")),
+    properties(FileSystemRepository, volume_claim=_volume_claim("PersistentVolumeClaim that is mounted there.")),
     required=["path", "volumeClaim"],
 )
 
 _REDIS: Final = obj("Checkpoints in Redis servers.", properties(RedisRepository), required=["service"])
 
 _CHECKPOINTS: Final = obj(
-    "Where checkpoints are kept: in a file system, or in Redis.", {"fileSystem": _FILE_SYSTEM, "redis": _REDIS}
+    "Checkpoint repository: a file system or Redis.", {"fileSystem": _FILE_SYSTEM, "redis": _REDIS}
 ) | {RULES: [rule("has(self.fileSystem) != has(self.redis)", "must be either fileSystem or redis")]}
 
 
 OPTIONS: Final[Schema] = properties(
     ElementOptions,
-    resources=resources_schema("Compute resources of the container; resources of the Job count more."),
-    data_volume_claim=_volume_claim("The claim that is mounted at the data path."),
+    resources=resources_schema("Compute resources of the container; resources of the Job take precedence."),
+    data_volume_claim=_volume_claim("PersistentVolumeClaim that is mounted at the data path."),
     checkpoint_repository=_CHECKPOINTS,
 )
 """The fields of ``ElementOptions`` in ``placement/inventory/job_spec.py``."""
@@ -92,7 +92,7 @@ _OPERATOR: Final = obj(
 )
 
 _TEMPLATE: Final = open_object(
-    "The pod, as in a Deployment; that of the Streams runtime if absent.",
+    "Pod template, as in a Deployment; defaults to that of the Streams runtime.",
     {
         "metadata": open_object("Labels and annotations of the pod.", {}),
         "spec": open_object(
@@ -105,7 +105,8 @@ _TEMPLATE: Final = open_object(
                     "items": open_object("A container.", {"name": text("Its name.")}) | {"required": ["name"]},
                 },
                 "restartPolicy": text(
-                    "Pods are started again as the restart options say, never by the kubelet.", enum=["Never"]
+                    "Must be Never: the restart options decide whether a pod is restarted, not the kubelet.",
+                    enum=["Never"],
                 ),
             },
         )
@@ -117,7 +118,9 @@ MODELLED: Final[dict[str, Schema]] = {
     "resources": OPTIONS["resources"],
     "data_volume_claim": OPTIONS["dataVolumeClaim"],
     "checkpoint_repository": _CHECKPOINTS,
-    "operators": listed("The operators that are fused into it.", _OPERATOR, kind="map", limit=OPERATOR_LIMIT)
+    "operators": listed(
+        "Operators that are fused into the processing element.", _OPERATOR, kind="map", limit=OPERATOR_LIMIT
+    )
     | {"x-kubernetes-list-map-keys": ["name"]},
     "template": _TEMPLATE,
 }

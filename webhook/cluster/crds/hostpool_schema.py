@@ -68,46 +68,46 @@ RULES: Final = [
 """CEL rules of the spec."""
 
 FIELDS: Final[Schema] = properties(
-    HostPoolSpec, selector=selector_schema("Labels that hosts must have besides, for nodes that carry no tags.")
+    HostPoolSpec, selector=selector_schema("Additional label selector of the hosts, for nodes without tags.")
 )
 """The fields of a spec; ``job_schema`` takes them for the pools of a Job."""
 
 _SPEC: Final = obj(
-    "What was asked for; everything but elastic is immutable.",
+    "Desired state; every field except elastic is immutable.",
     FIELDS,
     default={},  # the immutability rules compare with the old spec, which must be there when fields are added later
 ) | {"x-kubernetes-validations": RULES}
 
 _HOST: Final = obj(
-    "A host that the pool was given.",
+    "A host assigned to the pool.",
     {
-        "index": number("Its place in the pool, which it keeps for ever.", at_least=0, maximum=POOL_LIMIT - 1),
+        "index": number("Index of the host in the pool; it never changes.", at_least=0, maximum=POOL_LIMIT - 1),
         "name": text("The node.", maxLength=NAME_LIMIT),
-        "uid": text("The node's uid: another node of that name is another host.", maxLength=LABEL_LIMIT),
+        "uid": text("UID of the node: a new node of the same name is a different host.", maxLength=LABEL_LIMIT),
     },
     required=["index", "name"],
 )
 
 _STATUS: Final = obj(
-    "What became of it.",
+    "Observed state.",
     {
-        "phase": text("Where the pool stands.", enum=[phase.value for phase in Phase]),
-        "name": text("The name that host(...) says, whether or not the spec says it.", maxLength=NAME_LIMIT),
+        "phase": text("State of the pool.", enum=[phase.value for phase in Phase]),
+        "name": text("Name of the pool in host(...), whether set in the spec or defaulted.", maxLength=NAME_LIMIT),
         "hosts": listed("The hosts of a sized or literal pool.", _HOST, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["index"]},
-        "readyHosts": number("How many of them are there and labelled.", at_least=0),
-        "eligible": number("How many nodes could be hosts of the pool.", at_least=0),
+        "readyHosts": number("Number of hosts that exist and carry the pool's labels.", at_least=0),
+        "eligible": number("Number of nodes that are eligible for the pool.", at_least=0),
         "conditions": conditions_schema(
-            "The pool's conditions.",
-            "One aspect of the pool.",
-            "Ready, Degraded when a host has vanished, or Exclusive while nobody else runs on exclusive hosts.",
+            "Conditions of the pool.",
+            "A condition of the pool.",
+            "Ready; Degraded when a host is missing; or Exclusive while no other pod runs on exclusive hosts.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },
 )
 
 SCHEMA: Final[Schema] = obj(
-    "A number of hosts under a name, for the host(...) constraints of stream-processing jobs.",
+    "A named set of hosts for the host(...) constraints of stream-processing jobs.",
     {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -118,7 +118,7 @@ SCHEMA: Final[Schema] = obj(
 )
 
 COLUMNS: Final[list[Schema]] = [
-    {"name": "Pool", "type": "string", "jsonPath": ".status.name", "description": "The name that host(...) says."},
+    {"name": "Pool", "type": "string", "jsonPath": ".status.name", "description": "Name of the pool in host(...)."},
     {"name": "Mode", "type": "string", "jsonPath": ".spec.mode"},
     {"name": "Size", "type": "integer", "jsonPath": ".spec.size"},
     {"name": "Ready hosts", "type": "integer", "jsonPath": ".status.readyHosts"},

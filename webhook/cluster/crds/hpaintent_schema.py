@@ -202,32 +202,31 @@ def _amount(about: str) -> Schema:
 
 _RESOURCE: Final[Schema] = {
     "name": text("The resource, such as nvidia.com/gpu, or the key of a node label.", minLength=1, maxLength=KEY_LIMIT),
-    "key": text("Another word for name.", minLength=1, maxLength=KEY_LIMIT),
-    "requests": _amount("How much of the resource is needed; as much as limits if absent."),
-    "limits": _amount("How much of it may be used; of a device, as much as requests."),
-    "units": text("What a number of bytes without a suffix of its own counts; MB if absent.", enum=list(UNITS)),
+    "key": text("Alias of name.", minLength=1, maxLength=KEY_LIMIT),
+    "requests": _amount("Requested amount; defaults to limits."),
+    "limits": _amount("Limit; for a device, equal to requests."),
+    "units": text("Unit of a number of bytes without a suffix; MB if absent.", enum=list(UNITS)),
     "value": text("The value of the node label.", maxLength=LABEL_LIMIT),
 }
 
-_METADATA: Final = obj(
-    "What EMCO says about it; it changes nothing.", {name: note.schema() for name, note in NOTES.items()}
-)
+_METADATA: Final = obj("EMCO metadata; ignored.", {name: note.schema() for name, note in NOTES.items()})
 
 _SAID: Final[Schema] = {
     **_RESOURCE,
-    "mandatory": switch("Whether pods must have it, which is so if absent, or are better off with it."),
-    "weight": number("How much a wish counts.", at_least=LIGHTEST, maximum=HEAVIEST),
-    "allocatable": switch("Whether it is an amount; so it is if absent, unless there is a value."),
+    "mandatory": switch("Whether the requirement is mandatory (the default) or a preference."),
+    "weight": number("Weight of a preference.", at_least=LIGHTEST, maximum=HEAVIEST),
+    "allocatable": switch("Whether the requirement is an amount; true if absent, unless value is set."),
     **{name: container.schema() for name, container in CONTAINERS.items()},
-    "resource": obj("Another place for what is said of the resource or label.", _RESOURCE),
+    "resource": obj("Alternative place for the fields of the resource or label.", _RESOURCE),
 }
 
 _ENTRY: Final = obj(
-    "An amount of a resource for a container, or a label that the node must carry.",
+    "Amount of a resource for a container, or a label that the node must carry.",
     {
         **_SAID,
         "metadata": _METADATA,
-        "spec": obj("All of it, where the requirement has a name of its own.", _SAID) | {_RULES: REQUIREMENT},
+        "spec": obj("All fields of the requirement, where the requirement has its own name.", _SAID)
+        | {_RULES: REQUIREMENT},
     },
 ) | {_RULES: ENTRY}
 
@@ -236,19 +235,19 @@ _WORKLOAD_FIELDS: Final[Schema] = {
     "replicas": COUNT.schema(),
 }
 
-_WORKLOAD: Final = obj("Which workload it is.", _WORKLOAD_FIELDS, required=["apiVersion", "kind", "name"]) | {
+_WORKLOAD: Final = obj("Reference to the workload.", _WORKLOAD_FIELDS, required=["apiVersion", "kind", "name"]) | {
     _RULES: WORKLOAD
 }
 
 _CONSUMER: Final = obj(
-    "A workload, and the hardware that each of its pods needs.",
+    "A workload, and the hardware requirements of each of its pods.",
     {
         **_WORKLOAD_FIELDS,
         "name": OWN_NAME.schema(),
         "consumer": _WORKLOAD,
-        "container": text("Another place for the container-name of the consumer.", maxLength=LABEL_LIMIT),
+        "container": text("Alternative field for container-name of the consumer.", maxLength=LABEL_LIMIT),
         "spec": obj(
-            "Another place for all of the workload, as EMCO's programs have it.",
+            "Alternative form of the workload reference, as EMCO's programs write it.",
             {
                 **_WORKLOAD_FIELDS,
                 "consumer": _WORKLOAD,
@@ -257,13 +256,13 @@ _CONSUMER: Final = obj(
         | {_RULES: BODY},
         "metadata": _METADATA,
         "requirements": listed(
-            "What its pods need, all of it on one node.", _ENTRY, kind="atomic", limit=REQUIREMENT_LIMIT
+            "Requirements of its pods; one node must meet all of them.", _ENTRY, kind="atomic", limit=REQUIREMENT_LIMIT
         ),
     },
 ) | {_RULES: CONSUMER}
 
 _SPEC: Final = obj(
-    "Who needs what.",
+    "Workloads and their requirements.",
     {
         **{name: field.schema() for name, field in APPS.items()},
         "replicationCount": CLUSTERS.schema(),
@@ -273,7 +272,7 @@ _SPEC: Final = obj(
 ) | {_RULES: SPEC}
 
 SCHEMA: Final[Schema] = obj(
-    "The hardware that workloads of the namespace need.",
+    "Hardware requirements of workloads in the namespace.",
     {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},

@@ -102,17 +102,17 @@ _AUTHORITY: Final = obj(
 )
 
 _HTTP: Final = obj(
-    "The bundle is at an URL.", properties(HttpSource, certification_authority=_AUTHORITY), required=["url"]
+    "The bundle is downloaded from a URL.", properties(HttpSource, certification_authority=_AUTHORITY), required=["url"]
 )
 
-_FILE: Final = obj("The bundle is a file of the container.", properties(FileSource), required=["path"])
+_FILE: Final = obj("The bundle is a file in the container image.", properties(FileSource), required=["path"])
 
 _GITHUB: Final = obj("The bundle is in a GitHub repository.", properties(GithubSource), required=["url"]) | {
     RULES: GITHUB_RULES
 }
 
 _BUNDLE: Final = obj(
-    "The application bundle, and where it is fetched from.",
+    "The application bundle and its source.",
     properties(Bundle, http=_HTTP, file=_FILE, github=_GITHUB),
     required=["name"],
 ) | {RULES: BUNDLE_RULES}
@@ -121,16 +121,16 @@ _FUSION: Final = obj("How operators are fused into processing elements.", proper
 
 _DYNAMIC: Final = obj("The dynamic threading model.", properties(DynamicThreading))
 
-_THREADING: Final = obj("Which threads run the operators.", properties(ThreadingModel, dynamic=_DYNAMIC)) | {
+_THREADING: Final = obj("Threading model of the operators.", properties(ThreadingModel, dynamic=_DYNAMIC)) | {
     RULES: THREADING_RULES
 }
 
 _POOL: Final = obj(
-    "A HostPool that the Job makes.",
+    "A HostPool that the Job creates.",
     {
         **POOL_FIELDS,
-        "name": {**POOL_FIELDS["name"], "description": "The name that host(...) says.", "minLength": 1},
-        "job": {**POOL_FIELDS["job"], "description": "This Job, to which the pool belongs in any case."},
+        "name": {**POOL_FIELDS["name"], "description": "Name of the pool in host(...).", "minLength": 1},
+        "job": {**POOL_FIELDS["job"], "description": "This Job; the pool always belongs to it."},
     },
     required=["name"],
 ) | {RULES: POOL_RULES}
@@ -141,15 +141,15 @@ _SPEC: Final = obj(
         JobSpec,
         bundle=_BUNDLE,
         fusion=_FUSION,
-        processing_element=obj("Options of all processing elements, where one does not say otherwise.", OPTIONS)
+        processing_element=obj("Default options of all processing elements; an element can override them.", OPTIONS)
         | {RULES: OPTION_RULES},
         threading_model=_THREADING,
-        resources=resources_schema("Compute resources of the whole Job, divided by the number of its elements."),
+        resources=resources_schema("Compute resources of the whole Job, divided evenly among its elements."),
         host_pools=listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
         | {"x-kubernetes-list-map-keys": ["name"]},
         processing_elements=listed(
-            "The processing elements; their place in the list is their index.",
-            obj("A processing element: options of its own, operators, template.", MODEL) | {RULES: OPTION_RULES},
+            "Processing elements; the position in the list is the index.",
+            obj("A processing element: its options, operators and template.", MODEL) | {RULES: OPTION_RULES},
             kind="atomic",
             limit=ELEMENT_LIMIT,
         ),
@@ -159,13 +159,13 @@ _SPEC: Final = obj(
 _NODE_NAME: Final = text("The name of a node.", maxLength=NAME_LIMIT)
 
 _PLAN: Final = obj(
-    "Where all of it was going to run when it was last judged as a whole.",
+    "Placement of the whole Job when it was last planned.",
     {
-        "judgedAt": text("When that was.", format="date-time"),
+        "judgedAt": text("Time of that plan.", format="date-time"),
         "nodes": listed(
-            "The nodes of the processing elements.",
+            "Nodes of the processing elements.",
             obj(
-                "A node, and what is to run there.",
+                "A node, and the processing elements planned for it.",
                 {
                     "name": _NODE_NAME,
                     "processingElements": listed(
@@ -179,18 +179,18 @@ _PLAN: Final = obj(
             limit=ELEMENT_LIMIT,
         ),
         "required": listed(
-            "The processing elements that run on their planned node and on no other.",
+            "Processing elements that can run on their planned node only.",
             text("A name.", maxLength=LABEL_LIMIT),
             kind="atomic",
             limit=ELEMENT_LIMIT,
         ),
         "pools": listed(
-            "The hosts of the Job's own HostPools, where these were yet to be chosen.",
+            "Planned hosts of the Job's own HostPools whose hosts were not yet assigned.",
             obj(
                 "A HostPool.",
                 {
                     "name": text("The name of the object.", maxLength=NAME_LIMIT),
-                    "hosts": listed("Its nodes, by index.", _NODE_NAME, kind="atomic", limit=HOST_LIMIT),
+                    "hosts": listed("Nodes of the pool, by index.", _NODE_NAME, kind="atomic", limit=HOST_LIMIT),
                 },
                 required=["name"],
             ),
@@ -198,9 +198,9 @@ _PLAN: Final = obj(
             limit=POOL_LIMIT,
         ),
         "hardware": listed(
-            "The optional hardware that processing elements get; the others run without it.",
+            "Optional hardware assigned to processing elements; all others run without it.",
             obj(
-                "An amount of a resource, and who gets it.",
+                "An amount of a resource, and the processing elements that receive it.",
                 {
                     "name": text("The name of the resource.", maxLength=NAME_LIMIT + 1 + LABEL_LIMIT),
                     "container": text("The name of the container.", maxLength=LABEL_LIMIT),
@@ -220,30 +220,30 @@ _PLAN: Final = obj(
 )  # fmt: skip
 
 _STATUS: Final = obj(
-    "What became of it.",
+    "Observed state.",
     {
-        "phase": text("Where the Job stands.", enum=list(PHASES)),
-        "processingElements": number("How many processing elements there are to be.", at_least=0),
-        "running": number("How many of them run.", at_least=0),
-        "waiting": number("How many of them wait for a node, or for something else.", at_least=0),
-        "failed": number("How many of them have failed for good.", at_least=0),
-        "completed": number("How many of them have completed.", at_least=0),
-        "pools": number("How many HostPools there are to be.", at_least=0),
-        "readyPools": number("How many of them are Ready.", at_least=0),
-        "submittedAt": text("When the submission began.", format="date-time"),
+        "phase": text("State of the Job.", enum=list(PHASES)),
+        "processingElements": number("Desired number of processing elements.", at_least=0),
+        "running": number("Number of processing elements that run.", at_least=0),
+        "waiting": number("Number of processing elements that wait for a node or for something else.", at_least=0),
+        "failed": number("Number of processing elements that have failed permanently.", at_least=0),
+        "completed": number("Number of processing elements that have completed.", at_least=0),
+        "pools": number("Desired number of HostPools.", at_least=0),
+        "readyPools": number("Number of HostPools that are Ready.", at_least=0),
+        "submittedAt": text("Start of the submission.", format="date-time"),
         "plan": _PLAN,
         "conditions": conditions_schema(
-            "The Job's conditions.",
-            "One aspect of the Job.",
-            "Submitted once all pools and processing elements are made, Ready while all of these run, or Satisfiable "
-            "while all of them could be started anew.",
+            "Conditions of the Job.",
+            "A condition of the Job.",
+            "Submitted once all pools and processing elements exist; Ready while all of these run; or Satisfiable "
+            "while all of them could be started again.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },
 )
 
 SCHEMA: Final[Schema] = obj(
-    "A Streams job: host pools, and processing elements that each run as a pod.",
+    "A Streams job: host pools, and processing elements that each run as one pod.",
     {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},
@@ -260,7 +260,7 @@ COLUMNS: Final[list[Schema]] = [
         "name": "PEs",
         "type": "integer",
         "jsonPath": ".status.processingElements",
-        "description": "Processing elements there are to be.",
+        "description": "Desired number of processing elements.",
     },
     {"name": "Running", "type": "integer", "jsonPath": ".status.running"},
     {"name": "Waiting", "type": "integer", "jsonPath": ".status.waiting"},
@@ -273,7 +273,7 @@ COLUMNS: Final[list[Schema]] = [
         "name": "Message",
         "type": "string",
         "jsonPath": '.status.conditions[?(@.type=="Ready")].message',
-        "description": "What waits, and why.",
+        "description": "What is waiting, and why.",
         "priority": 1,
     },
 ]

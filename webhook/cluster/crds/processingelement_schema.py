@@ -43,46 +43,46 @@ ROOT_RULES: Final = [
 """CEL rules of the whole object."""
 
 _SPEC: Final = obj(
-    "What runs as one pod; the Job writes it, from its list.",
+    "Desired state; the Job writes it from its list.",
     properties(ProcessingElementSpec, **MODELLED),
     required=["job"],
 ) | {RULES: SPEC_RULES}
 
 _ENDED: Final = obj(
-    "How the last launch that has ended, ended.",
+    "Result of the last launch that ended.",
     {
-        "launchCount": number("Which launch it was.", at_least=1),
-        "outcome": text("How it ended.", enum=list(OUTCOMES)),
-        "exitCode": {"type": "integer", "format": "int32", "description": "The exit code of its container."},
-        "reason": text("Why, in one word.", maxLength=_REASON_LIMIT),
-        "message": text("Why, in words.", maxLength=_MESSAGE_LIMIT),
-        "finishedAt": text("When.", format="date-time"),
+        "launchCount": number("Number of that launch.", at_least=1),
+        "outcome": text("How the launch ended.", enum=list(OUTCOMES)),
+        "exitCode": {"type": "integer", "format": "int32", "description": "Exit code of the container."},
+        "reason": text("Reason in one CamelCase word.", maxLength=_REASON_LIMIT),
+        "message": text("Human-readable message.", maxLength=_MESSAGE_LIMIT),
+        "finishedAt": text("Time at which the launch ended.", format="date-time"),
     },
     required=["launchCount", "outcome"],
 )
 
 _STATUS: Final = obj(
-    "What became of it.",
+    "Observed state.",
     {
-        "phase": text("Where the processing element stands.", enum=list(PHASES)),
-        "launchCount": number("The last launch whose pod was created.", at_least=0),
-        "pod": text("The pod of that launch.", maxLength=NAME_LIMIT),
-        "podUID": text("The uid of that pod.", maxLength=LABEL_LIMIT),
-        "node": text("The node that it runs on.", maxLength=NAME_LIMIT),
-        "restarts": number("How many times it was started again.", at_least=0),
-        "failures": number("How many launches have failed one after the other.", at_least=0),
+        "phase": text("State of the processing element.", enum=list(PHASES)),
+        "launchCount": number("Latest launch whose pod was created.", at_least=0),
+        "pod": text("Name of the pod of that launch.", maxLength=NAME_LIMIT),
+        "podUID": text("UID of that pod.", maxLength=LABEL_LIMIT),
+        "node": text("Node that the pod runs on.", maxLength=NAME_LIMIT),
+        "restarts": number("Number of restarts.", at_least=0),
+        "failures": number("Number of consecutive failed launches.", at_least=0),
         "ended": _ENDED,
         "conditions": conditions_schema(
-            "The processing element's conditions.",
-            "One aspect of the processing element.",
-            "PodCreated, Scheduled, or Ready while its pod is.",
+            "Conditions of the processing element.",
+            "A condition of the processing element.",
+            "PodCreated, Scheduled or Ready.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },
 )
 
 SCHEMA: Final[Schema] = obj(
-    "A processing element of a Streams job, which runs as one pod.",
+    "A processing element of a Streams job; it runs as one pod.",
     {
         "apiVersion": {"type": "string"},
         "kind": {"type": "string"},

@@ -17,7 +17,7 @@ _REQUIREMENT: Final = obj(
     "A requirement on one label.",
     {
         "key": text("The label.", minLength=1, maxLength=_KEY_LIMIT),
-        "operator": text("How the label and the values compare.", enum=list(OPERATORS)),
+        "operator": text("Operator that compares the label with the values.", enum=list(OPERATORS)),
         "values": VALUES.schema(),
     },
     required=["key", "operator"],

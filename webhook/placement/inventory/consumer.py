@@ -32,7 +32,7 @@ NEEDED: Final = ("apiVersion", "kind", "name")
 _REPLICAS: Final = "replicas"
 
 COUNT: Final = NumberRule(
-    "How many of its pods count where the workload is not known; 1 if absent.",
+    "Number of pods to assume if the workload does not exist; 1 if absent.",
     1,
     REPLICA_LIMIT,
     form=f"is no whole number from 1 to {REPLICA_LIMIT}",
@@ -40,15 +40,17 @@ COUNT: Final = NumberRule(
 """The rule of ``replicas``."""
 
 WORDS: Final[Mapping[str, TextRule]] = {
-    "apiVersion": TextRule(about="The version of its kind, such as apps/v1.", least=1, most=NAME_LIMIT),
-    "kind": TextRule(about="Its kind, such as Deployment.", least=1, most=LABEL_LIMIT),
+    "apiVersion": TextRule(about="API version of the workload, such as apps/v1.", least=1, most=NAME_LIMIT),
+    "kind": TextRule(about="Kind of the workload, such as Deployment.", least=1, most=LABEL_LIMIT),
     "name": TextRule(about="Its name.", least=1, most=NAME_LIMIT),
-    "container-name": TextRule(about="The container that gets what is allocatable.", most=LABEL_LIMIT),
-    "container": TextRule(about="Another word for container-name.", most=LABEL_LIMIT),
+    "container-name": TextRule(about="Container that receives allocatable resources.", most=LABEL_LIMIT),
+    "container": TextRule(about="Alias of container-name.", most=LABEL_LIMIT),
 }
 """The rules of the other fields of a workload."""
 
-OWN_NAME: Final = TextRule(about="What messages call it; the name of the workload if absent.", least=1, most=NAME_LIMIT)
+OWN_NAME: Final = TextRule(
+    about="Name of the consumer in messages; defaults to the name of the workload.", least=1, most=NAME_LIMIT
+)
 """The rule of the name of a consumer."""
 
 _CONTAINER: Final = ("container-name", "container")

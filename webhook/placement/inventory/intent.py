@@ -23,13 +23,13 @@ REPLICATION_LIMIT: Final = 1000
 """Clusters on which one app is to run, at most (``docs/clusters.md``)."""
 
 APPS: Final[Mapping[str, TextRule]] = {
-    "app": TextRule(about="The application that the workloads are parts of.", most=NAME_LIMIT),
-    "appName": TextRule(about="Another word for app.", most=NAME_LIMIT),
+    "app": TextRule(about="Application that the workloads belong to.", most=NAME_LIMIT),
+    "appName": TextRule(about="Alias of app.", most=NAME_LIMIT),
 }
 """The rules of the application, in both spellings."""
 
 CLUSTERS: Final = NumberRule(
-    "On how many clusters the application is to run; 1 if absent.",
+    "Number of clusters on which the application runs; 1 if absent.",
     1,
     REPLICATION_LIMIT,
     form=f"is no whole number from 1 to {REPLICATION_LIMIT}",

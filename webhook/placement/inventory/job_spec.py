@@ -98,7 +98,7 @@ class GithubSource(Struct, **_SPEC):
     """A bundle in a GitHub repository; ``secret`` names the Secret with the token."""
 
     url: Annotated[str | None, _url("The URL of the bundle.", "https")] = None
-    secret: Annotated[str | None, object_name("The Secret with the personal token that the URL needs.")] = None
+    secret: Annotated[str | None, object_name("Secret with the personal access token for the URL.")] = None
 
 
 class Bundle(Struct, **_SPEC):
@@ -116,7 +116,7 @@ class Bundle(Struct, **_SPEC):
 class Fusion(Struct, **_SPEC):
     """How operators are fused into processing elements; at most one of automatic, legacy and manual."""
 
-    type: Annotated[str | None, TextRule(about="What parallel regions do to fusion.", words=FUSION_TYPES)] = None
+    type: Annotated[str | None, TextRule(about="How fusion treats parallel regions.", words=FUSION_TYPES)] = None
     automatic: Annotated[bool | None, SwitchRule("Automatic fusion.")] = None
     legacy: Annotated[bool | None, SwitchRule("Legacy fusion.")] = None
     manual: Annotated[int | None, NumberRule("The number of processing elements.", 1, ELEMENT_LIMIT)] = None
@@ -125,7 +125,7 @@ class Fusion(Struct, **_SPEC):
 class DynamicThreading(Struct, **_SPEC):
     """The dynamic threading model."""
 
-    elastic: Annotated[bool | None, SwitchRule("Whether the number of threads adapts.")] = None
+    elastic: Annotated[bool | None, SwitchRule("Whether the number of threads adapts at run time.")] = None
     thread_count: Annotated[int | None, NumberRule("The number of threads.", 1)] = None
 
 
@@ -139,7 +139,7 @@ class ThreadingModel(Struct, **_SPEC):
 
 
 _SUB_PATH: Final = TextRule(
-    about="A path in the claim; its root if absent.",
+    about="Path in the claim; its root if absent.",
     least=1,
     most=PATH_LIMIT,
     pattern=RELATIVE_PATH,
@@ -157,19 +157,20 @@ class DataVolumeClaim(Struct, **_SPEC):
 class FileSystemRepository(Struct, **_SPEC):
     """Checkpoints in a file system: the path at which the claim is mounted."""
 
-    path: Annotated[str, _absolute("Where the file system is mounted in the container.")] = ""
+    path: Annotated[str, _absolute("Mount path in the container.")] = ""
     volume_claim: DataVolumeClaim | None = None
 
 
 class RedisRepository(Struct, **_SPEC):
     """Checkpoints in Redis servers behind a Service."""
 
-    replica_count: Annotated[int | None, NumberRule("How many replicas there are.", 1, _COUNT_LIMIT)] = None
+    replica_count: Annotated[int | None, NumberRule("Number of replicas.", 1, _COUNT_LIMIT)] = None
     restricted_property: Annotated[
-        str | None, TextRule(about="The restricted property that is the password.", least=1, most=IDENTIFIER_LIMIT)
+        str | None,
+        TextRule(about="Name of the restricted property that holds the password.", least=1, most=IDENTIFIER_LIMIT),
     ] = None
     service: Annotated[str | None, object_name("The Service of the servers.", LABEL_LIMIT)] = None
-    shard_count: Annotated[int | None, NumberRule("How many shards a replica has.", 1, _COUNT_LIMIT)] = None
+    shard_count: Annotated[int | None, NumberRule("Number of shards per replica.", 1, _COUNT_LIMIT)] = None
     shuffle: Annotated[bool | None, SwitchRule("Whether servers are chosen in random order.")] = None
 
 
@@ -187,63 +188,60 @@ class ElementOptions(Struct, **_SPEC, kw_only=True):
     """
 
     build_type: Annotated[
-        str | None, TextRule(about="The build of the runtime; debug if nobody says.", words=("debug", "release"))
+        str | None, TextRule(about="Build of the runtime; debug by default.", words=("debug", "release"))
     ] = None
-    image_pull_policy: Annotated[str | None, _pull_policy("When the image is pulled; as the Job says, or Always.")] = (
-        None
-    )
+    image_pull_policy: Annotated[
+        str | None, _pull_policy("When the image is pulled; defaults to that of the Job, or Always.")
+    ] = None
     image_pull_secret: Annotated[
-        str | None, object_name("The Secret for pulling the image; that of the Job, or none.")
+        str | None, object_name("Secret for pulling the image; defaults to that of the Job, if any.")
     ] = None
     sab_name: Annotated[
-        str | None, TextRule(about="The application bundle; that of the Job.", least=1, most=NAME_LIMIT)
+        str | None, TextRule(about="Application bundle; that of the Job.", least=1, most=NAME_LIMIT)
     ] = None
     transport_security_type: Annotated[
         str | None,
         TextRule(
-            about="How connections between processing elements are encrypted; none if nobody says.",
+            about="Encryption of connections between processing elements; none by default.",
             words=("none", "TLSv1.2"),
         ),
     ] = None
     resources: Resources | None = None
     allow_ptrace: Annotated[
-        bool | None, SwitchRule("Whether the container has the capability SYS_PTRACE; no if nobody says.")
+        bool | None, SwitchRule("Whether the container has the capability SYS_PTRACE; false by default.")
     ] = None
     run_with_valgrind: Annotated[
         bool | None,
         SwitchRule(
-            "Whether the runtime runs in valgrind, which implies buildType debug and allowPtrace; no if nobody says."
+            "Whether the runtime runs in valgrind, which implies buildType debug and allowPtrace; false by default."
         ),
     ] = None
     app_trace_level: Annotated[
-        str | None, TextRule(about="Trace level of the application; that of the bundle if absent.", words=_TRACE_LEVELS)
+        str | None,
+        TextRule(about="Trace level of the application; defaults to that of the bundle.", words=_TRACE_LEVELS),
     ] = None
     runtime_trace_level: Annotated[
-        str | None, TextRule(about="Trace level of the runtime; INFO if nobody says.", words=_TRACE_LEVELS)
+        str | None, TextRule(about="Trace level of the runtime; INFO by default.", words=_TRACE_LEVELS)
     ] = None
-    delete_failed_pod: Annotated[
-        bool | None, SwitchRule("Whether a pod that has failed is deleted; yes if nobody says.")
-    ] = None
+    delete_failed_pod: Annotated[bool | None, SwitchRule("Whether a failed pod is deleted; true by default.")] = None
     restart_completed_pod: Annotated[
-        bool | None, SwitchRule("Whether a pod that has completed is started again; no if nobody says.")
+        bool | None, SwitchRule("Whether a completed pod is restarted; false by default.")
     ] = None
-    restart_deleted_pod: Annotated[
-        bool | None, SwitchRule("Whether a pod that somebody deletes is started again; no if nobody says.")
-    ] = None
+    restart_deleted_pod: Annotated[bool | None, SwitchRule("Whether a deleted pod is recreated; false by default.")] = (
+        None
+    )
     restart_failed_pod: Annotated[
         bool | None,
-        SwitchRule(
-            "Whether a pod that has failed is started again; if nobody says, whether all operators are restartable."
-        ),
+        SwitchRule("Whether a failed pod is restarted; by default, whether all operators are restartable."),
     ] = None
     initial_probe_delay_in_seconds: Annotated[
-        int | None, NumberRule("Seconds before the first liveness probe; 30 if nobody says.", 0)
+        int | None, NumberRule("Seconds before the first liveness probe; 30 by default.", 0)
     ] = None
     probe_failure_threshold: Annotated[
-        int | None, NumberRule("Failed probes after which it is killed; 1 if nobody says.", 1)
+        int | None, NumberRule("Failed probes after which the container is killed; 1 by default.", 1)
     ] = None
-    probe_interval_in_seconds: Annotated[int | None, NumberRule("Seconds between probes; 10 if nobody says.", 1)] = None
-    data_path: Annotated[str | None, _absolute("The data path of the runtime; that of the image if absent.")] = None
+    probe_interval_in_seconds: Annotated[int | None, NumberRule("Seconds between probes; 10 by default.", 1)] = None
+    data_path: Annotated[str | None, _absolute("Data path of the runtime; defaults to that of the image.")] = None
     data_volume_claim: DataVolumeClaim | None = None
     checkpoint_repository: CheckpointRepository | None = None
     app_properties_secret: Annotated[str | None, object_name("The Secret with application properties.")] = None
@@ -270,7 +268,7 @@ DEFAULTS: Final = ElementOptions(
 """
 
 
-OPERATOR_NAME: Final = TextRule(about="The operator, different from all others here.", least=1, most=IDENTIFIER_LIMIT)
+OPERATOR_NAME: Final = TextRule(about="Name of the operator, unique in the Job.", least=1, most=IDENTIFIER_LIMIT)
 
 
 class OperatorSpec(Struct, **_SPEC):
@@ -284,14 +282,16 @@ class OperatorSpec(Struct, **_SPEC):
         ),
     ] = None
     restartable: Annotated[
-        bool | None, SwitchRule("Whether it can be started again after a failure; yes if absent.")
+        bool | None, SwitchRule("Whether the operator can be restarted after a failure; true if absent.")
     ] = None
 
 
 class ElementSpec(ElementOptions, **_SPEC, kw_only=True):
     """A processing element in the model of a Job; ``template`` is a ``PodTemplateSpec`` as JSON."""
 
-    name: Annotated[str | None, object_name("The ProcessingElement; <job>-<index> if absent.", LABEL_LIMIT)] = None
+    name: Annotated[str | None, object_name("Name of the ProcessingElement; <job>-<index> if absent.", LABEL_LIMIT)] = (
+        None
+    )
     operators: tuple[OperatorSpec, ...] | None = None
     template: Any = None
 
@@ -307,7 +307,7 @@ class JobSpec(Struct, **_SPEC, kw_only=True):
     submission_time_out_in_seconds: Annotated[
         int | None,
         NumberRule(
-            "Seconds after which a submission has failed, unless all pools are ready and all pods started.",
+            "Seconds until a submission fails unless all pools are ready and all pods have started.",
             1,
             _SUBMISSION_LIMIT,
             SUBMISSION_SECONDS,
@@ -318,7 +318,7 @@ class JobSpec(Struct, **_SPEC, kw_only=True):
     ] = None
     threading_model: ThreadingModel | None = None
     transport_certificate_validity_in_days: Annotated[
-        int | None, NumberRule("Days for which TLS certificates are valid.", 1, _CERTIFICATE_LIMIT, CERTIFICATE_DAYS)
+        int | None, NumberRule("Validity of TLS certificates in days.", 1, _CERTIFICATE_LIMIT, CERTIFICATE_DAYS)
     ] = None
     resources: Resources | None = None
     host_pools: tuple[HostPoolSpec, ...] | None = None
@@ -332,13 +332,16 @@ class ProcessingElementSpec(ElementSpec, **_SPEC, kw_only=True):
     """
 
     job: Annotated[
-        str, object_name("The Job that it belongs to.", LABEL_LIMIT, needed="a ProcessingElement belongs to a Job")
+        str,
+        object_name(
+            "Job that owns the processing element.", LABEL_LIMIT, needed="a ProcessingElement belongs to a Job"
+        ),
     ] = ""
-    launch_count: Annotated[int, NumberRule("The launch that is to run; raising it replaces the pod.", 1, None, 1)] = 1
+    launch_count: Annotated[int, NumberRule("Desired launch; increasing it replaces the pod.", 1, None, 1)] = 1
     content_id: Annotated[
         str | None,
         TextRule(
-            about="Stands for all that determines the pod; another one replaces it.",
+            about="Hash of everything that determines the pod; a change replaces the pod.",
             most=LABEL_LIMIT,
             pattern=VALUE,
             form="is not a label value",

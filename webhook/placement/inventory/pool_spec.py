@@ -42,10 +42,14 @@ _VALUE_LIMIT: Final = 1000
 cost of rules."""
 
 LABEL: Final = TextRule(most=LABEL_LIMIT, pattern=VALUE, form="is not a label value")
-LABELS: Final = TextMapRule("Labels that must be there, each with its value.", LABEL, EXPRESSION_LIMIT)
+LABELS: Final = TextMapRule("Labels that must match exactly.", LABEL, EXPRESSION_LIMIT)
 """The rule of ``matchLabels``."""
 VALUES: Final = TextListRule(
-    about="What the label is compared with.", entry=LABEL, kind="atomic", most=_VALUE_LIMIT, nouns="values"
+    about="Values that the operator compares the label with.",
+    entry=LABEL,
+    kind="atomic",
+    most=_VALUE_LIMIT,
+    nouns="values",
 )
 """The rule of ``values`` of an expression."""
 
@@ -53,13 +57,13 @@ VALUES: Final = TextListRule(
 _TAG: Final = TextRule(least=1, most=LABEL_LIMIT, pattern=VALUE, form="is not a label value")
 _HOST: Final = TextRule(most=NAME_LIMIT, pattern=HOST, form="is neither an IP address nor a node name")
 _NAME: Final = TextRule(
-    about="The name that host(...) says; metadata.name if absent.",
+    about="Name of the pool in host(...); defaults to metadata.name.",
     most=LABEL_LIMIT,
     pattern=NAME,
     form=f"is no SPL identifier or label value of at most {LABEL_LIMIT} characters",
 )
 _JOB: Final = TextRule(
-    about="Only pods with this streams.ibm.com/job label may use the pool; any pod of the namespace if absent.",
+    about="Only pods with this streams.ibm.com/job label may use the pool; if absent, any pod of the namespace.",
     most=LABEL_LIMIT,
     pattern=VALUE,
     form="is not a label value",
@@ -73,17 +77,17 @@ _HOSTS: Final = TextListRule(
     least=1,
 )
 _SIZE: Final = NumberRule(
-    "How many hosts the pool gets; as many as there are if absent.",
+    "Number of hosts; if absent, every matching node.",
     1,
     POOL_LIMIT,
     form=f"is not between 1 and {POOL_LIMIT}",
 )
 _TAGS: Final = TextListRule(
-    about="Tags, all of which must be on a host.", entry=_TAG, kind="set", most=TAG_LIMIT, nouns="tags"
+    about="Tags; a host must carry all of them.", entry=_TAG, kind="set", most=TAG_LIMIT, nouns="tags"
 )
-_MODE: Final = TextRule(about="Whether the hosts are for this pool alone.", words=MODES, default=MODES[0])
+_MODE: Final = TextRule(about="Whether the hosts are reserved for this pool.", words=MODES, default=MODES[0])
 _ELASTIC: Final = SwitchRule(
-    "Whether nodes may still come, so that having none is a warning, not a refusal.", default=False
+    "Whether nodes are added on demand, so that a pool without hosts is a warning, not a refusal.", default=False
 )
 
 
