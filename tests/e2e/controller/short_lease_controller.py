@@ -13,9 +13,11 @@ from kubeapi.client.configuration import find_configuration
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from webhook.app.cluster_source import ReadingLog
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
+from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of
 
 TERMS: Final = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
@@ -31,8 +33,10 @@ async def main() -> int:
     """Run it; the exit code."""
     after = float(os.environ.get(REPLACING) or 0)
     rules = ReconcilerSettings(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
+    place = LeaseRef(NAMESPACE, f"{RELEASE}-controller")
+    tell = ReadingLog(Metrics("controller").cluster_failures())
     try:
-        await Controller(find_configuration(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
+        await Controller(find_configuration(), rules, place, timing=TERMS, tell=tell).run()
     except LostError:
         return LOST
     return 0
