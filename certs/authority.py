@@ -79,7 +79,7 @@ class Authority(Pair):
             raise ValueError("a leaf needs at least one name")
         end = min(now + lifetime, self.certificate.not_valid_after_utc)
         if end <= now:
-            raise ValueError("the authority has ended")
+            raise ValueError("the authority has expired")
         key = ec.generate_private_key(ec.SECP256R1())
         alternative = [x509.DNSName(name) for name in names.dns] + [x509.IPAddress(ip) for ip in names.addresses]
         builder = (

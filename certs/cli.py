@@ -23,12 +23,12 @@ _EPILOG: Final = (
 _CREATE: Final = (
     "Make an authority and a leaf for a server in a folder: ca.crt, ca.key, tls.crt and tls.key, ECDSA P-256, keys "
     "for their owner alone. What is usable stays: running it again renews what is in the last third of its life, "
-    "mends what is missing or wrong, and otherwise changes nothing."
+    "repairs what is missing or wrong, and otherwise changes nothing."
 )
 
 _SHOW: Final = (
     "Show both certificates of a folder, whether they can be used, and if not, what is wrong and the command that "
-    "mends it. Keys are never shown."
+    "repairs it. Keys are never shown."
 )
 
 _MANAGE: Final = (
@@ -83,7 +83,7 @@ def _create(given: options.FlagValues, now: datetime) -> int:
         subject = printable(result.authority.subject.rfc4514_string())
         _complain(
             "create",
-            f"{folder} holds the authority {subject}, which another program made and which cannot be used: "
+            f"{folder} holds the authority {subject}, which another program created and which cannot be used: "
             f"{'; '.join(result.reasons)}. Choose another folder, or replace it for good with --force",
         )
         return REFUSED

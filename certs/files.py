@@ -105,7 +105,7 @@ def locked(folder: Path) -> Iterator[None]:
         deadline = time.monotonic() + LOCK_PATIENCE
         while not _lock(descriptor):
             if time.monotonic() >= deadline:
-                raise TimeoutError(errno.ETIMEDOUT, "another streams-placement-certs is at work there", str(folder))
+                raise TimeoutError(errno.ETIMEDOUT, "another streams-placement-certs already runs there", str(folder))
             time.sleep(_LOCK_PAUSE)
         yield
     finally:

@@ -51,7 +51,7 @@ class Option:
         parser.add_argument(*short, f"--{self.name}", action=action, metavar=self.metavar, help=text)
 
 
-DIR: Final = Option("dir", "DIR", "folder of ca.crt, ca.key, tls.crt and tls.key; needed")
+DIR: Final = Option("dir", "DIR", "folder of ca.crt, ca.key, tls.crt and tls.key; required")
 SERVICE: Final = Option("service", "NAME", "the service that clients call; needs --namespace")
 NAMESPACE: Final = Option("namespace", "NS", "the namespace of the service")
 LOOPBACK_NAMES: Final = Option("loopback", "", "also for localhost, 127.0.0.1 and ::1 (default: no)", "switch")

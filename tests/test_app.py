@@ -80,7 +80,7 @@ def test_what_is_kept_of_a_cluster_depends_on_who_is_a_stranger(chosen: str, exp
 async def test_without_any_cluster_there_is_nothing_to_serve(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
     with pytest.raises(
-        FatalError, match="^there is no cluster to talk to: .*; or give --snapshot with a folder of what"
+        FatalError, match="^there is no cluster to connect to: .*; or give --snapshot with a folder of what"
     ):
         await app.serve.serve(Settings(), lambda *_: None)
 
@@ -100,7 +100,7 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
             "1 skipped, 0 ignored"
         ),
         "snapshot: nodes.json: Node number 1: metadata.name: missing",
-        "the snapshot was not read again, the last one stays: gone",
+        "the snapshot could not be reread; keeping the last one: gone",
     ]
 
 

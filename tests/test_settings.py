@@ -115,17 +115,17 @@ def test_settings_do_not_change() -> None:
         (
             "poolable_nodes",
             "a in (b",
-            'is "a in (b", but "a in (b" is no label selector such as "key", "!key", "key=value" or "key in (a, b)"',
+            'is "a in (b", but "a in (b" is not a label selector such as "key", "!key", "key=value" or "key in (a, b)"',
         ),
         (
             "exclusive_quota",
             "1,x y,2",
-            ('is "1,x y,2", but "x y" is no quota such as "20" or "team-a=40"; "2" is a second default'),
+            ('is "1,x y,2", but "x y" is not a quota such as "20" or "team-a=40"; "2" is a second default'),
         ),
-        ("element_requests", "cpu", 'is "cpu", but "cpu" is no request such as "cpu=100m"'),
-        ("pool_quota", "many", 'is "many", but "many" is no quota such as "20" or "team-a=40"'),
+        ("element_requests", "cpu", 'is "cpu", but "cpu" is not a request such as "cpu=100m"'),
+        ("pool_quota", "many", 'is "many", but "many" is not a quota such as "20" or "team-a=40"'),
         ("exclusive_strangers", "some", 'is "some", but it should be streams or all'),
-        ("excluded_namespaces", "a,B", 'is "a,B", but "B" is no name of a namespace'),
+        ("excluded_namespaces", "a,B", 'is "a,B", but "B" is not a namespace name'),
         ("poolable_nodes", "x" * 5000, f'is "{"x" * 80}...", but it should have at most 4096 characters'),
     ],
 )

@@ -16,7 +16,7 @@ _WIDTH: Final = 120
 
 
 class _Plain(yaml.SafeDumper):
-    """Writes what stands twice twice: kubectl and people read no anchors."""
+    """Writes what occurs twice twice: kubectl and people read no anchors."""
 
     def ignore_aliases(self, _data: object) -> bool:
         """All of them."""

@@ -23,7 +23,7 @@ LEASE_SECONDS: Final = 15.0
 DAY_SECONDS: Final = 86_400.0
 """The longest time that ``--propagation`` and ``--adoption`` take."""
 
-SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, made if it is not there; needed")
+SECRET: Final = Option("secret", "NAME", "the Secret that holds everything, created if missing; required")
 MUTATING: Final = Option(
     "mutating",
     "NAME",
@@ -31,11 +31,11 @@ MUTATING: Final = Option(
     "many",
 )
 VALIDATING: Final = Option(
-    "validating", "NAME", "the same of a ValidatingWebhookConfiguration; neither is ever made anew", "many"
+    "validating", "NAME", "keep caBundle of this ValidatingWebhookConfiguration; neither is ever created", "many"
 )
 LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
 INTERVAL: Final = Option(
-    "interval", "S", f"seconds between two looks at the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
+    "interval", "S", f"seconds between two reads of the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
 )
 PROPAGATION: Final = Option(
     "propagation",
@@ -51,7 +51,7 @@ ADOPTION: Final = Option(
 DURATION: Final = Option(
     "lease-seconds", "N", f"whole seconds that the Lease is good for (3 to 3600; default: {LEASE_SECONDS:g})"
 )
-KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use in place of the account of the pod around us")
+KUBECONFIG: Final = Option("kubeconfig", "FILE", "the kubeconfig to use instead of the pod's account")
 CONTEXT: Final = Option("context", "NAME", "the context of the kubeconfig (default: its current one)")
 
 MANAGE: Final = (

@@ -92,7 +92,7 @@ def _issue(observed: Observed, policy: RotationPolicy, now: datetime) -> Action 
     if waiting := _propagation(observed, policy, now):
         return waiting
     leaf = authority.issue(policy.names, now, lifetime=policy.lifetime)
-    return WriteSecret(replace(observed.holding, leaf=leaf), "tls.crt was not there, or not one of authority.crt")
+    return WriteSecret(replace(observed.holding, leaf=leaf), "tls.crt was missing, or not issued by authority.crt")
 
 
 def _put_to_use(observed: Observed, policy: RotationPolicy, now: datetime) -> Action | None:
@@ -148,7 +148,7 @@ def _valid(certificate: x509.Certificate, now: datetime) -> bool:
 def _fault(leaf: Leaf, names: Names, now: datetime) -> str:
     """Why clients would not accept the leaf; empty if they would."""
     if not _valid(leaf.certificate, now):
-        return "tls.crt was outside its time"
+        return "tls.crt was expired, or not valid yet"
     if set(names_of(leaf.certificate).texts) != set(names.texts):
         return "tls.crt was for other names"
     return "" if is_for_servers(leaf.certificate) else "tls.crt was not for servers"

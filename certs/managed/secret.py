@@ -27,7 +27,7 @@ def read_secret(secret: Object | None) -> CertificateSecret:
     taken = [key for key in (BUNDLE, *LEAF) if contents.get(key)]
     if taken and annotations.get(MARK) != "true":
         raise ForeignError(
-            f"the Secret holds {', '.join(taken)} of somebody else: name another one, or give this one the annotation "
+            f"the Secret holds {', '.join(taken)} of another owner: name another one, or give this one the annotation "
             f'{MARK}: "true" if it may be overwritten'
         )
     return CertificateSecret.of(contents)

@@ -68,7 +68,7 @@ def find_configuration(context: str | None = None, *, account: Path = FOLDER) ->
         return Configuration(Kubeconfig(context))
     except Exception as error:  # noqa: BLE001 damaged files, and plugins, raise any exception
         reasons.append(f"there is no usable kubeconfig ({_clause(error)})")
-    raise NoClusterError(f"there is no cluster to talk to: {', and '.join(reasons)}")
+    raise NoClusterError(f"there is no cluster to connect to: {', and '.join(reasons)}")
 
 
 def _clause(error: Exception) -> str:

@@ -189,7 +189,7 @@ class Connection:
         cause = Cause.EXISTS if status.reason == "AlreadyExists" else cause_of(response.status)
         detail = status.message or response.reason or "no reason given"
         if cause is Cause.UNAUTHORIZED and self._configuration.trouble:
-            detail += f" (the last credentials were used, as there are no others: {self._configuration.trouble})"
+            detail += f" (using the previous credentials, no newer ones are available: {self._configuration.trouble})"
         wait = response.headers.get("Retry-After", "")
         failed = FailedRequest(method=request.method, path=request.path, code=response.status, detail=detail)
         text = f"the API server answers {response.status}: {detail}"

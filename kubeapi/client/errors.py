@@ -16,16 +16,16 @@ class Cause(enum.Enum):
     """What a failed request means for its sender. The values explain the members to a reader of the code."""
 
     UNREACHABLE = "no connection, or one that broke or went silent"
-    BROKEN = "the API server is there, but in trouble"
-    BUSY = "the API server asks to come back later"
-    UNAUTHORIZED = "it does not believe who is asking"
-    FORBIDDEN = "it knows who is asking, and says no"
+    BROKEN = "the API server reports a failure of its own"
+    BUSY = "the API server asks to retry later"
+    UNAUTHORIZED = "the API server does not accept the credentials"
+    FORBIDDEN = "the user has no right to this request"
     MISSING = "there is no such object, or no such kind"
-    EXISTS = "an object of that name is there already"
-    CONFLICT = "the object has changed since it was read, or is another one: look again"
-    INVALID = "what was sent breaks a rule: sending it again will not help"
-    GONE = "what was asked for is too old: list again"
-    UNREADABLE = "what it says cannot be understood: list again"
+    EXISTS = "an object of that name already exists"
+    CONFLICT = "the object was changed or replaced since it was read: read it again"
+    INVALID = "the request is invalid: retrying does not help"
+    GONE = "the requested version is too old: list again"
+    UNREADABLE = "the answer cannot be parsed: list again"
 
 
 class FailedRequest(Struct, frozen=True, kw_only=True):

@@ -17,11 +17,11 @@ AUDIT = Policy(audit=True)
     ("found", "expected"),
     [
         pytest.param(
-            pod('host("node-a")'), "audit: this pod would be given: annotations, labels, nodeName", id="a node name"
+            pod('host("node-a")'), "audit: this pod would get: annotations, labels, nodeName", id="a node name"
         ),
         pytest.param(
             pod('hostExlocation("t")'),
-            "audit: this pod would be given: affinity, annotations, labels",
+            "audit: this pod would get: affinity, annotations, labels",
             id="labels and a term",
         ),
         pytest.param(
@@ -37,7 +37,7 @@ AUDIT = Policy(audit=True)
         ),
         pytest.param(
             pod(annotations={keys.INJECTED: "{}"}),
-            "audit: this pod would be given: labels",
+            "audit: this pod would get: labels",
             id="nothing that is not there",
         ),
     ],
@@ -59,7 +59,7 @@ def test_the_audit_log_says_what_was_decided() -> None:
 def test_other_warnings_come_after_it() -> None:
     answer = mutate(review(pod("partitionIsolation")), TWO, AUDIT)
     assert warnings(answer) == [
-        "audit: this pod would be given: annotations, labels",
+        "audit: this pod would get: annotations, labels",
         "partitionIsolation steers fusion, which is over: it has no effect on the pod",
     ]
 
@@ -76,7 +76,7 @@ def test_a_change_that_is_protected_is_let_through_with_a_warning() -> None:
         "warnings": [
             (
                 "audit: this would be refused: "
-                "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+                "cannot be changed after the pod is created, which fixes its placement; create a new pod"
             )
         ],
     }

@@ -89,7 +89,7 @@ def test_a_pod_that_asks_itself_concerns_us_without_any_intent() -> None:
 def test_audited_pods_are_told_what_they_would_be_given() -> None:
     answer = mutate(review(pod(annotations=required(amount(GPU, 1)))), devices(), Policy(audit=True))
     assert (warnings(answer), steps(answer)) == (
-        ["audit: this pod would be given: annotations, containers, labels"],
+        ["audit: this pod would get: annotations, containers, labels"],
         [],
     )
 
@@ -106,7 +106,7 @@ FIELD = "metadata.annotations[streams.ibm.com/{}]"
 BINDING, REQUIREMENTS = "kubernetes.bind.worker.to.cpu", FIELD.format("hpa-requirements")
 CONTAINER = "spec.containers[0].resources"
 NAMELESS = 'needs a container-name, one of "runtime", "mesh"'
-EVERY = "kubelets give cores away only if every container has cpu and memory limits equal to its requests"
+EVERY = "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its requests"
 
 Undo = Callable[[Json], object]
 

@@ -75,7 +75,7 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
     "size 2^53": ({"size": 2**53}, "spec.size: 9007199254740992 is not between 1 and 5000"),
     "exclusive without a size": (
         {"mode": "Exclusive"},
-        "spec.size: missing, an Exclusive pool must say how many hosts it takes",
+        "spec.size: missing, an Exclusive pool must state how many hosts it takes",
     ),
     "no such mode": ({"mode": "shared"}, 'spec.mode: "shared" is not one of Shared, Exclusive'),
     "no such mode of a list": ({"hosts": ["a"], "mode": "x"}, 'spec.mode: "x" is not one of Shared, Exclusive'),
@@ -86,7 +86,7 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
     "too many tags": ({"tags": [f"t{at}" for at in range(65)]}, "spec.tags: 65 tags, at most 64 are allowed"),
     "an SPL name that is none": (
         {"name": "two words"},
-        'spec.name: "two words" is no SPL identifier or label value of at most 63 characters',
+        'spec.name: "two words" is not an SPL identifier or label value of at most 63 characters',
     ),
     "a selector's operator": (
         {"selector": {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "in"}]}},
@@ -98,7 +98,7 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a selector's empty key": (
         {"selector": {"matchExpressions": [{"key": "", "operator": "Exists"}]}},
-        'spec.selector.matchExpressions[0].key: "" is no label key such as kubernetes.io/hostname or disktype',
+        'spec.selector.matchExpressions[0].key: "" is not a label key such as kubernetes.io/hostname or disktype',
     ),
     "a selector's label value": (
         {"selector": {"matchLabels": {"a": "two words"}}},

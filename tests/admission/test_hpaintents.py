@@ -59,15 +59,15 @@ INVALID: dict[str, tuple[Json, str]] = {
     "no resource": (
         intent({"name": "gpu", "limits": 1}),
         (
-            f'{PATH}.name: "gpu" is no resource of containers: cpu, memory, ephemeral-storage, '
+            f'{PATH}.name: "gpu" is not a container resource: cpu, memory, ephemeral-storage, '
             "or a device such as nvidia.com/gpu"
         ),
     ),
     "several at once": (
         intent({"name": "a b", "value": "c"}, {"name": "n", "spec": {"name": "nvidia.com/gpu", "limits": "0.5"}}),
         (
-            f'{PATH}.name: "a b" is no label key such as kubernetes.io/hostname or disktype\n'
-            'spec.consumers[0].requirements[1].spec.limits: "0.5" is no whole number of pieces'
+            f'{PATH}.name: "a b" is not a label key such as kubernetes.io/hostname or disktype\n'
+            'spec.consumers[0].requirements[1].spec.limits: "0.5" is not a whole number of pieces'
         ),
     ),
     "no spec": ({"spec": []}, "spec: must be a mapping with consumers"),

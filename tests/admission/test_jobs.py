@@ -156,7 +156,7 @@ def test_whoever_submits_a_job_needs_the_right_to_use_pools_of_the_namespace() -
         403,
         (
             'spec.processingElements: host(P): user "alice" may not use HostPool object of namespace "default": '
-            "that takes the verb use on streamshostpools.streams.ibm.com"
+            "this needs the verb use on streamshostpools.streams.ibm.com"
         ),
     )
 
@@ -212,7 +212,7 @@ def test_whoever_submits_an_element_needs_the_right_to_use_its_pools(said: Json,
         403,
         (
             'spec: host(P): user "alice" may not use HostPool object of namespace "default": '
-            "that takes the verb use on streamshostpools.streams.ibm.com"
+            "this needs the verb use on streamshostpools.streams.ibm.com"
         ),
     )
 

@@ -157,7 +157,7 @@ def test_an_object_that_is_not_there_is_none_of_our_business(operation: str) -> 
 
 
 def test_a_creation_without_an_object_is_let_through_with_a_warning() -> None:
-    warning = "there is no object in this review, so nothing was looked at"
+    warning = "the review has no object, so nothing was checked"
     assert response(mutated(None)) == {"uid": UID, "allowed": True, "warnings": [warning]}
 
 

@@ -19,7 +19,7 @@ THERE: Final = cluster(
 )
 LOSES: Final = "HostPool default/p: its host 0 would lose the tag ib; 1 of its pods runs there"
 VANISHES: Final = "HostPool default/p: its host 0 would vanish; 1 of its pods runs there"
-CORDONED: Final = "node node-a is a host of HostPool default/p: no new pods come to it until it is uncordoned"
+CORDONED: Final = "node node-a is a host of HostPool default/p: no new pods are scheduled to it until it is uncordoned"
 
 Guard = Literal["warn", "refuse", "off"]
 

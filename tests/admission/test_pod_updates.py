@@ -26,7 +26,7 @@ def finished(found: Json, inventory: Inventory = TWO) -> Json:
 
 BEFORE = finished(pod('hostExlocation("t")', annotations={keys.PREFIX + "contentId": "1", "example.com/a": "b"}))
 
-FIXED = "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+FIXED = "cannot be changed after the pod is created, which fixes its placement; create a new pod"
 
 TOLERATION = "a toleration of streams.ibm.com/exclusive cannot be added to a pod: name the HostPool when you create it"
 

@@ -218,7 +218,7 @@ RECOVERING = {
 @pytest.mark.parametrize(("there", "spec", "why"), RECOVERING.values(), ids=RECOVERING)
 def test_a_pool_waits_for_nodes_that_only_have_to_recover(there: Inventory, spec: dict[str, Any], why: str) -> None:
     found = validated_in(there, **spec)
-    assert warnings(found) == [f"no hosts yet, until nodes have recovered: HostPool P1 cannot be completed: {why}."]
+    assert warnings(found) == [f"no hosts until nodes recover: HostPool P1 cannot be completed: {why}."]
 
 
 def test_a_pool_for_which_there_are_not_enough_even_then_is_refused_with_a_size_that_can_be_had() -> None:

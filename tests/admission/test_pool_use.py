@@ -198,7 +198,7 @@ def test_the_refusal_names_user_pool_clause_and_right() -> None:
     assert code == 403
     assert message == (
         'metadata.annotations[streams.ibm.com/placement]: host(MyPool): user "alice" may not use HostPool mypool of '
-        'namespace "default": that takes the verb use on streamshostpools.streams.ibm.com'
+        'namespace "default": this needs the verb use on streamshostpools.streams.ibm.com'
     )
 
 
@@ -210,5 +210,5 @@ def test_in_audit_mode_it_is_a_warning() -> None:
     [warning] = answer["warnings"]
     assert warning == (
         'audit: this would be refused: host(MyPool): user "alice" may not use HostPool mypool of namespace "default": '
-        "that takes the verb use on streamshostpools.streams.ibm.com"
+        "this needs the verb use on streamshostpools.streams.ibm.com"
     )

@@ -14,7 +14,7 @@ from webhook.placement.inventory.quota import Quota
 from webhook.placement.text import keys
 
 SLEEPERS: Final = (
-    "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps such pods off"
+    "2 pending pods tolerate its taint and may be bound to its hosts: only the setting strict keeps such pods off"
 )
 
 # More nodes are expected

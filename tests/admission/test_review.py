@@ -141,7 +141,7 @@ TWICE: dict[str, tuple[bytes, str]] = {
 @pytest.mark.parametrize("blank", [b"", b" \n"], ids=["compact", "with white space"])
 def test_a_key_that_stands_twice_makes_a_review_unreadable(body: bytes, key: str, blank: bytes) -> None:
     written = body.replace(b'"request":{', b'"request":' + blank + b"{", 1)
-    assert why(written) == f'the key "{key}" stands twice in the review'
+    assert why(written) == f'the key "{key}" occurs twice in the review'
 
 
 @pytest.mark.parametrize(
@@ -181,5 +181,5 @@ def test_an_object_is_bounded(part: str) -> None:
 )
 def test_a_key_stands_once_however_it_is_written(fields: bytes, key: str) -> None:
     body = b' {"kind":"AdmissionReview","apiVersion":"admission.k8s.io/v1","request":{%s}}' % fields
-    with pytest.raises(UnreadableReviewError, match=f'^the key "{key}" stands twice in the review$'):
+    with pytest.raises(UnreadableReviewError, match=f'^the key "{key}" occurs twice in the review$'):
         read_review(body)

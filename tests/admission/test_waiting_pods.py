@@ -135,7 +135,7 @@ class TestAPodOfAController:
 
     def test_in_audit_mode_would_be_given_something(self) -> None:
         answer = asked(replica(), policy=Policy(audit=True))
-        assert warnings(answer)[0] == "audit: this pod would be given: affinity, annotations, labels"
+        assert warnings(answer)[0] == "audit: this pod would get: affinity, annotations, labels"
         assert steps(answer) == []
 
     def test_in_audit_mode_would_be_refused_by_that_setting(self) -> None:

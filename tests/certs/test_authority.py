@@ -56,7 +56,7 @@ def test_a_leaf_ends_with_its_authority() -> None:
 
 
 def test_an_authority_that_has_ended_issues_nothing() -> None:
-    with pytest.raises(ValueError, match=r"^the authority has ended$"):
+    with pytest.raises(ValueError, match=r"^the authority has expired$"):
         authority(days=30).issue(LOOPBACK, NOW + 30 * DAY, lifetime=DAY)
 
 

@@ -96,8 +96,8 @@ def test_create_refuses_to_replace_another_programs_authority(
     assert (code, capsys.readouterr().err) == (
         1,
         (
-            f"streams-placement-certs create: {tmp_path} holds the authority CN=kubernetes, which another program made "
-            "and which cannot be used: ca.key is missing; ca.crt is not the certificate of an authority. "
+            f"streams-placement-certs create: {tmp_path} holds the authority CN=kubernetes, which another program "
+            "created and which cannot be used: ca.key is missing; ca.crt is not the certificate of an authority. "
             "Choose another folder, or replace it for good with --force\n"
         ),
     )
@@ -142,7 +142,7 @@ def test_a_folder_that_another_holds_is_trouble(
         3,
         (
             f"streams-placement-certs create: {tmp_path} cannot be used: "
-            "another streams-placement-certs is at work there\n"
+            "another streams-placement-certs already runs there\n"
         ),
     )
 

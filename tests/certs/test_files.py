@@ -117,7 +117,7 @@ def test_a_second_writer_gives_up_in_time(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(files, "LOCK_PATIENCE", 0.05)
     with (
         files.locked(tmp_path),
-        pytest.raises(TimeoutError, match="another streams-placement-certs is at work there"),
+        pytest.raises(TimeoutError, match="another streams-placement-certs already runs there"),
         files.locked(tmp_path),
     ):
         raise AssertionError

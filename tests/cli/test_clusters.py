@@ -183,7 +183,7 @@ WRONG: dict[str, tuple[list[object], list[str], str]] = {
     "an intent with a mistake": (
         [intent("w", replicationCount=0)],
         [],
-        'spec.replicationCount: "0" is no whole number',
+        'spec.replicationCount: "0" is not a whole number',
     ),
     "an unreadable workload": (
         [deployment("w") | {"spec": {"template": {"spec": {"containers": 7}}}}],
@@ -192,9 +192,9 @@ WRONG: dict[str, tuple[list[object], list[str], str]] = {
     ),
     "no folders": ([deployment("w")], ["--clusters", "examples/apps"], "the folder examples/apps has no folders"),
     "no folder": ([deployment("w")], ["--clusters", "nowhere"], "the folder nowhere cannot be listed: No such file"),
-    "no context": ([deployment("w")], ["--contexts", "a,,b"], '"a,,b" is no list of contexts'),
-    "no name": ([deployment("w")], ["--contexts", "=a"], '"=a" is no list of contexts'),
-    "a context without a name": ([deployment("w")], ["--contexts", "a="], '"a=" is no list of contexts'),
+    "no context": ([deployment("w")], ["--contexts", "a,,b"], '"a,,b" is not a list of contexts'),
+    "no name": ([deployment("w")], ["--contexts", "=a"], '"=a" is not a list of contexts'),
+    "a context without a name": ([deployment("w")], ["--contexts", "a="], '"a=" is not a list of contexts'),
     "one context twice": ([deployment("w")], ["--contexts", "a,b,a=c"], '"a,b,a=c" names "a" twice'),
 }
 
@@ -284,7 +284,7 @@ def test_when_the_time_for_all_is_over_the_others_are_not_asked(monkeypatch: pyt
     gate.set()
     assert [(one.name, one.trouble) for one in found] == [
         ("a", "did not answer within 0.1 s"),
-        ("b", "was not asked: others took all the time there was"),
+        ("b", "was not queried: other clusters used up the time limit"),
     ]
 
 
@@ -301,7 +301,7 @@ def test_a_cluster_that_is_stuck_is_not_asked_again_until_it_has_answered(monkey
         return [one.trouble for one in Readers(look, ClusterReading(timeout), busy).run([source("a")])]
 
     assert troubles(0.1) == ["did not answer within 0.1 s"]
-    assert troubles(5) == ["has not answered since it was asked before"]
+    assert troubles(5) == ["has not answered the previous query yet"]
     gate.set()
     assert ended.wait(10)
     while busy:

@@ -81,7 +81,7 @@ def test_without_a_cluster_it_is_3_and_a_sentence(
     assert main(["controller"]) == 3
     said = capsys.readouterr().err
     assert said == (
-        "streams-placement: there is no cluster to talk to: this is not a pod with a service account "
+        "streams-placement: there is no cluster to connect to: this is not a pod with a service account "
         "(KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set), and there is no usable kubeconfig "
         f"(there is no file {tmp_path / 'nowhere'})\n"
     )

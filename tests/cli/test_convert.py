@@ -38,7 +38,8 @@ def run(capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.
 def test_manifests_go_to_standard_output_and_remarks_to_standard_error(run: Run) -> None:
     code, out, err = run("a.spl", a_spl='host("worker-1")')
     note = (
-        "a.spl:1: note: the name of the bundle is made up: this is only a piece of a program; write the name of yours"
+        "a.spl:1: note: the name of the bundle is a placeholder: this is only a piece of a program; write the name of "
+        "yours"
     )
     assert (code, err) == (0, f"{note}\n")
     assert out == (
@@ -90,7 +91,7 @@ def test_the_kind_may_be_given(run: Run) -> None:
     code, _, err = run("a.txt", a_txt="hello\n")
     assert (code, err) == (
         2,
-        "streams-placement: a.txt: cannot tell what this is: say --from with one of spl, adl, sab, twister2, emco\n",
+        "streams-placement: a.txt: the kind of input is unclear: set --from to one of spl, adl, sab, twister2, emco\n",
     )
     code, _, err = run("a.txt", "--from", "spl", a_txt="hello\n")
     assert code == 1
@@ -152,12 +153,14 @@ def test_annotations_are_put_onto_manifests(run: Run) -> None:
         (("a\0b",), "a\\x00b: embedded null byte"),
         ((), "there is nothing to convert: name files, folders of SPL programs, or - for standard input"),
         (("empty",), "empty: no file in the folder or below ends in .spl"),
-        ((".", "--from", "adl"), ".: of a folder SPL programs are read: name the files of adl one by one"),
+        ((".", "--from", "adl"), ".: only SPL programs are read from a folder: name the files of adl one by one"),
         (("a.spl", "--onto", "missing.yaml"), "missing.yaml: No such file or directory"),
         (("a.spl", "--onto", "s.yaml"), "s.yaml: there is no pod and no workload to put annotations on"),
-        (("a.spl", "--name", "A_B"), "--name \"A_B\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
-        (("a.spl", "-n", "X"), "--namespace \"X\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
-        (("a.spl", "--name", LONG), f"--name \"{LONG}\" is no name: a-z, 0-9, '-' and '.', at most 63 characters"),
+        (("a.spl", "--name", "A_B"), ("--name \"A_B\" is not a valid name: a-z, 0-9, '-' and '.', at most 63 "
+        "characters")),
+        (("a.spl", "-n", "X"), "--namespace \"X\" is not a valid name: a-z, 0-9, '-' and '.', at most 63 characters"),
+        (("a.spl", "--name", LONG), (f"--name \"{LONG}\" is not a valid name: a-z, 0-9, '-' and '.', at most 63 "
+        "characters")),
         (
             ("a.spl", "a.spl"),
             "there would be two objects HostPool p: convert the files one by one, each with a --name of its own",

@@ -140,7 +140,7 @@ WRONG = {
     "no file": (["-f", "nowhere.yaml", "--snapshot", CLUSTER], "nowhere.yaml: No such file or directory"),
     "a wrong selector": (
         ["-f", "examples/pool-any.yaml", "--snapshot", CLUSTER, "--poolable-nodes", "a b"],
-        '--poolable-nodes is "a b", but "a b" is no label selector such as',
+        '--poolable-nodes is "a b", but "a b" is not a label selector such as',
     ),
 }
 
@@ -179,7 +179,9 @@ def test_no_cluster_at_all_is_trouble(explain: Explain, monkeypatch: pytest.Monk
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
     code, _, err = explain("-f", "examples/pool-any.yaml")
     assert code == 3
-    assert err.startswith("streams-placement: there is no cluster to talk to: this is not a pod with a service account")
+    assert err.startswith(
+        "streams-placement: there is no cluster to connect to: this is not a pod with a service account"
+    )
     assert err.endswith("or give --snapshot with a folder of what kubectl prints\n")
 
 

@@ -53,7 +53,7 @@ def test_a_pool_that_can_be_completed_is_shown_with_the_hosts_it_would_get(expla
 
 def test_where_all_pods_are_strangers_fewer_nodes_will_do(explain: Explain) -> None:
     _, out = explain("{size: 2, mode: Exclusive}", "--exclusive-strangers", "all", "--excluded-namespaces", "default")
-    assert "  out: foo.watson.ibm.com, worker-1, worker-2, worker-8 (runs a pod of others)\n" in out
+    assert "  out: foo.watson.ibm.com, worker-1, worker-2, worker-8 (runs an unrelated pod)\n" in out
 
 
 def test_a_pool_that_cannot_is_shown_with_the_refusal_and_exit_code_1(explain: Explain) -> None:

@@ -135,10 +135,7 @@ def test_a_kind_with_a_pod_template_is_judged_by_it(
         ["worker-1", "worker-2"],
     )
     assert found["warnings"] == [
-        (
-            "Rollout of argoproj.io/v1alpha1 is no kind that is known here: "
-            f"spec.template and replicas {replicas} were judged"
-        )
+        (f"Rollout of argoproj.io/v1alpha1 is an unknown kind: spec.template and replicas {replicas} were judged")
     ]
 
 
@@ -228,7 +225,7 @@ def test_a_pod_that_asks_for_nothing_and_fits_nowhere_is_said_to_be_let_through(
     [said] = json.loads(out)
     assert (code, said["verdict"], said["asks"]) == (1, "refused", False)
     assert said["warnings"] == [
-        "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
+        "the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"
     ]
 
 

@@ -209,7 +209,7 @@ class TestTheProcess:
             server.storage.create(pod_path(name, "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
         server.storage.create(pod_path("old", "other"), metadata={"labels": OURS}, status={"phase": "Failed"})
         said = (
-            "streams-placement: controllers run, and would give hosts again: streams/ctl-1, streams/ctl-2, "
+            "streams-placement: controllers run, and would assign hosts again: streams/ctl-1, streams/ctl-2, "
             "streams/ctl-3 and 1 more; stop them first: kubectl --namespace streams scale deployment --selector "
             "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller --replicas 0\n"
         )
@@ -234,8 +234,8 @@ class TestTheProcess:
     async def test_refuses_while_a_controller_leads(self, server: ApiServer, tmp_path: Path) -> None:
         held(server, "ctl-1_x")
         said = (
-            "streams-placement: the Lease streams/ctl is held by ctl-1_x, a controller that would give hosts again, "
-            "and was not free within 1 s; stop it first: kubectl --namespace streams scale deployment ctl "
+            "streams-placement: the Lease streams/ctl is held by ctl-1_x, a controller that would assign hosts again, "
+            "and was not released within 1 s; stop it first: kubectl --namespace streams scale deployment ctl "
             "--replicas 0\n"
         )
         assert await command(server, tmp_path, "--all", *PLACE, "--wait", "1") == (3, "", said)
@@ -260,14 +260,14 @@ class TestTheProcess:
 
         server.before = nowhere
         code, out, err = await command(server, tmp_path, "--all", *PLACE, "--wait", "1")
-        why = "the Lease streams/ctl cannot be made: give --lease-namespace of a namespace that there is"
+        why = "the Lease streams/ctl cannot be made: set --lease-namespace to an existing namespace"
         assert (code, out, err.splitlines()[-1]) == (3, "", f"streams-placement: {why}")
 
     async def test_what_cannot_be_asked_is_3_and_a_sentence(self, server: ApiServer, tmp_path: Path) -> None:
         server.fail_lists()
         code, out, err = await command(server, tmp_path, "--all", "--dry-run")
         assert (code, out) == (3, "")
-        assert err.startswith("streams-placement: hosts could not be given back: the API server answers 500")
+        assert err.startswith("streams-placement: hosts could not be released: the API server answers 500")
 
     async def test_a_lease_that_is_lost_meanwhile_ends_it(self, server: ApiServer, monkeypatch: Any) -> None:
         """Somebody takes it by force; nothing is written from then on."""
@@ -281,7 +281,7 @@ class TestTheProcess:
         monkeypatch.setattr(releasing, "configuration_of", lambda _: server.configuration())
         settings = Settings(lease_namespace="streams", lease_name="ctl")
         with pytest.raises(
-            FatalError, match="^hosts could not be given back: the lease streams/ctl is not ours any more$"
+            FatalError, match="^hosts could not be released: the lease streams/ctl is not ours any more$"
         ):
             await releasing.release(settings, ReleaseRequest([Scope()]), lambda _: None)
 

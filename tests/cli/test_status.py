@@ -126,8 +126,8 @@ WRONG: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         ("x", "--namespace", "team"),
         "namespace team has no Job of Streams: give another one with --namespace",
     ),
-    "no name": (("a/b",), "\"a/b\" is no name of an object: use a-z, 0-9, '-' and '.'"),
-    "no namespace": (("a", "-n", ""), "\"\" is no name of an object: use a-z, 0-9, '-' and '.'"),
+    "no name": (("a/b",), "\"a/b\" is not an object name: use a-z, 0-9, '-' and '.'"),
+    "no namespace": (("a", "-n", ""), "\"\" is not an object name: use a-z, 0-9, '-' and '.'"),
 }
 
 

@@ -22,14 +22,14 @@ UNREADABLE = {
     "no file": ("b.yaml", None, "No such file or directory"),
     "no YAML": ("b.yaml", "a: [,", "line 1, column 5: did not find expected node content"),
     "no JSON": ("b.json", "{", "Input data was truncated"),
-    "no object": ("b.yaml", "- 1\n", "a document is no Kubernetes object: it has no kind"),
-    "no kind": ("b.json", "{}", "a document is no Kubernetes object: it has no kind"),
+    "no object": ("b.yaml", "- 1\n", "a document is not a Kubernetes object: it has no kind"),
+    "no kind": ("b.json", "{}", "a document is not a Kubernetes object: it has no kind"),
     "a list of no objects": (
         "b.yaml",
         "kind: List\nitems: [7]\n",
-        "a document is no Kubernetes object: it has no kind",
+        "a document is not a Kubernetes object: it has no kind",
     ),
-    "a kind that is no text": ("b.json", '{"kind": 1}', "a document is no Kubernetes object: it has no kind"),
+    "a kind that is no text": ("b.json", '{"kind": 1}', "a document is not a Kubernetes object: it has no kind"),
 }
 
 

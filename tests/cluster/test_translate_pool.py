@@ -107,7 +107,7 @@ LONG = "a" * 64
         pytest.param({"size": 2**53}, "spec.size: 9007199254740992 is not between 1 and 5000", id="size 2^53"),
         pytest.param(
             {"mode": "Exclusive"},
-            "spec.size: missing, an Exclusive pool must say how many hosts it takes",
+            "spec.size: missing, an Exclusive pool must state how many hosts it takes",
             id="exclusive without size",
         ),
         pytest.param({"mode": "shared"}, 'spec.mode: "shared" is not one of Shared, Exclusive', id="unknown mode"),
@@ -143,12 +143,12 @@ LONG = "a" * 64
         ),
         pytest.param(
             {"selector": {"matchExpressions": [{"key": "", "operator": "Exists"}]}},
-            'spec.selector.matchExpressions[0].key: "" is no label key such as kubernetes.io/hostname or disktype',
+            'spec.selector.matchExpressions[0].key: "" is not a label key such as kubernetes.io/hostname or disktype',
             id="no key",
         ),
         pytest.param(
             {"selector": {"matchLabels": {"a b": "x"}}},
-            'spec.selector.matchLabels: "a b" is no label key such as kubernetes.io/hostname or disktype',
+            'spec.selector.matchLabels: "a b" is not a label key such as kubernetes.io/hostname or disktype',
             id="illegal label key",
         ),
         pytest.param(
@@ -158,7 +158,7 @@ LONG = "a" * 64
         ),
         pytest.param(
             {"selector": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["9223372036854775808"]}]}},
-            'spec.selector.matchExpressions[0].values: "9223372036854775808" is no whole number of 64 bits, '
+            'spec.selector.matchExpressions[0].values: "9223372036854775808" is not a whole number of 64 bits, '
             "as the operator Gt needs it",
             id="a number beyond 64 bits",
         ),
@@ -184,7 +184,7 @@ def test_an_spl_name_that_is_none_is_refused(name: str) -> None:
     source = pool()
     source["spec"]["name"] = name
     shown = name.replace("\n", "\\n")
-    assert refusal(source) == f'spec.name: "{shown}" is no SPL identifier or label value of at most 63 characters'
+    assert refusal(source) == f'spec.name: "{shown}" is not an SPL identifier or label value of at most 63 characters'
 
 
 @pytest.mark.parametrize("name", ["P1", "_Pool_", "__", "ib-blue", "a.b"])

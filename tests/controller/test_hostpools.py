@@ -72,7 +72,7 @@ class TestAPoolThatIsCreated:
         await controlled.lead(0.9)
         assert (controlled.status()["phase"], controlled.condition(), controlled.label("node-a")) == (
             "Pending",
-            ("False", "Settling", "1 host marked, and given to it unless somebody slips in"),
+            ("False", "Settling", "1 host marked; assigned next, unless another pod is found there"),
             "0",
         )
 
@@ -285,7 +285,7 @@ class TestStrangers:
         controlled.pod("stranger", "node-a")
         await asyncio.sleep(3)
         assert (controlled.hosts(), controlled.label("node-a"), controlled.taints("node-a")) == (["0:node-b"], None, [])
-        what = "a processing element of another pool or job got there first, so another node is looked for"
+        what = "a processing element of another pool or job runs there already; choosing another node"
         assert controlled.said[0] == ("StrangerFound", f"node-a: {what}")
 
     @pytest.mark.parametrize(
@@ -326,7 +326,7 @@ class TestStrangers:
         controlled.kube.delete(pod_path("web"))
         await asyncio.sleep(1)
         assert (during, controlled.condition("Degraded")) == (
-            ("True", "HostsInTrouble", "host 0 (node-a) runs a pod of others"),
+            ("True", "HostsInTrouble", "host 0 (node-a) runs an unrelated pod"),
             ("False", "HostsServe", ""),
         )
         await controlled.end()

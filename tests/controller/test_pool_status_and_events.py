@@ -185,7 +185,7 @@ class TestAState:
     def test_of_a_pool_whose_hosts_settle(self) -> None:
         asked = pool(size=2, phase=Phase.PENDING)
         assert pool_status.settling(plan(asked, inventory(asked), Policy())).message == (
-            "2 hosts marked, and given to it unless somebody slips in"
+            "2 hosts marked; assigned next, unless another pod is found there"
         )
 
     def test_of_a_pool_counts_hosts_that_serve(self) -> None:
@@ -285,7 +285,7 @@ class TestAState:
     @pytest.mark.parametrize(
         ("policy", "message", "count"),
         [
-            (Policy(), "it has 1 host; 1 pod that waits tolerates its taint and may come to its hosts", 1),
+            (Policy(), "it has 1 host; 1 pending pod tolerates its taint and may be bound to its hosts", 1),
             (Policy(guard_bindings=True), "it has 1 host", 0),
         ],
         ids=["which may come", "which nobody would bind there"],
@@ -325,7 +325,7 @@ class TestNews:
     def test_sleepers_are_told_of_with_new_hosts_and_not_again(self) -> None:
         state = replace(READY, sleepers=2)
         [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
-        said = "2 pods that wait tolerate its taint and may come to its hosts: only the setting strict keeps them off"
+        said = "2 pending pods tolerate its taint and may be bound to its hosts: only the setting strict keeps them off"
         assert piece == PoolEvent("Warning", "SleepersWait", said)
         assert told(replace(pool(size=2, phase=Phase.READY), assigned=HOSTS), state) == []
 
@@ -343,7 +343,7 @@ class TestNews:
     def test_of_many_replacements_ten_are_told(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
         found = told(pool(size=12, assigned=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
-        assert (len(found), found[-1]) == (11, PoolEvent("Normal", "HostsReplaced", "2 more hosts are others now"))
+        assert (len(found), found[-1]) == (11, PoolEvent("Normal", "HostsReplaced", "2 more hosts were replaced"))
 
     def test_trouble_is_a_warning(self) -> None:
         before = pool(size=1, assigned=["node-a"])
@@ -398,8 +398,8 @@ class TestReports:
         self, scenario: tuple[Storage, FaultyApi, RecordedEvents, PoolReports]
     ) -> None:
         *_, said, reports = scenario
-        reports.tell(stored(), stranger("node-a", "a pod of others"))
-        what = "a pod of others got there first, so another node is looked for"
+        reports.tell(stored(), stranger("node-a", "an unrelated pod"))
+        what = "an unrelated pod runs there already; choosing another node"
         assert said.all == [("StrangerFound", f"node-a: {what}")]
 
 

@@ -112,7 +112,7 @@ async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: ApiSe
     async with running(server, limit=0.5) as (one, task):
         await until(lambda: one.election.leading and one.cluster.synced)
         server.fail_lists()
-        with pytest.raises(ApiError, match="^what is known of the cluster is too old: ") as failure:
+        with pytest.raises(ApiError, match="^the cached state of the cluster is stale: ") as failure:
             await asyncio.wait_for(asyncio.shield(task), 10)
     assert (holder(server), "nodes: " in str(failure.value)) == ("", True)
 

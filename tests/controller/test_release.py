@@ -63,7 +63,7 @@ async def test_a_pool_gives_back_its_hosts_and_its_finalizer(controlled: Control
     assert (marks(controlled), pool["metadata"].get("finalizers")) == ([], None)
     assert (controlled.status()["phase"], controlled.hosts()) == ("Pending", [])
     assert controlled.condition() == (
-        "False", "HostsReturned", "its hosts were given back, and it gets others when a controller runs",
+        "False", "HostsReturned", "its hosts were given back, and a running controller assigns others",
     )  # fmt: skip
 
 
@@ -197,7 +197,7 @@ async def test_whoever_comes_in_between_is_waited_for(controlled: ControlledClus
 
 async def test_but_not_for_ever(controlled: ControlledCluster) -> None:
     (freed,) = await released(controlled, ONE, line=contested(controlled, 10**6))
-    assert freed.failure == "it is being changed by others all the time"
+    assert freed.failure == "it keeps being changed by other clients"
 
 
 def contested(controlled: ControlledCluster, times: int) -> FaultyApi:

@@ -164,7 +164,7 @@ def test_what_kubernetes_has_not_is_said() -> None:
             "add it to spec.submissionTimeValues"
         ),
         (
-            "lost in:8: the replicated host tag ib is left out: tags of channels are made up at run time; "
+            "lost in:8: the replicated host tag ib is left out: tags of channels are generated at run time; "
             "declare a pool for each channel"
         ),
         (
@@ -196,7 +196,7 @@ def test_two_applications_of_one_name_are_refused() -> None:
 
 BOMB = '<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;&a;&a;&a;&a;">]>\n'
 EXTERNAL = '<!DOCTYPE x SYSTEM "file:///etc/passwd">\n'
-DOCTYPE = 'in:2: the document type "x" is not taken: an ADL has none, and it could define entities'
+DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it could define entities'
 
 
 @pytest.mark.parametrize(
@@ -210,10 +210,10 @@ DOCTYPE = 'in:2: the document type "x" is not taken: an ADL has none, and it cou
             f'in:1: the root is "applicationSet", but that of an ADL is applicationSet of {NAMESPACE[:-6]}',
         ),
         (f'<applicationSet xmlns="{NAMESPACE}"/>', "input: there is no application in the input"),
-        (f'<applicationSet xmlns="{NAMESPACE}">\n<hostpool/>', "in:2: this is no XML: no element found"),
-        ("", "in:1: this is no XML: no element found"),
-        ("no xml", "in:1: this is no XML: syntax error"),
-        (adl("&unknown;"), "in:6: this is no XML: undefined entity"),
+        (f'<applicationSet xmlns="{NAMESPACE}">\n<hostpool/>', "in:2: this is not XML: no element found"),
+        ("", "in:1: this is not XML: no element found"),
+        ("no xml", "in:1: this is not XML: syntax error"),
+        (adl("&unknown;"), "in:6: this is not XML: undefined entity"),
         (adl(), 'in:3: "apps::Main" invokes no operator, so nothing would run'),
         (adl("<x>" * 300), "in:6: more than 200 elements are inside one another"),
         (
@@ -222,20 +222,20 @@ DOCTYPE = 'in:2: the document type "x" is not taken: an ADL has none, and it cou
         ),
         (
             adl(operator(), '<hostpool name="P" size="-1"/>'),
-            'in:4: size is "-1", which is no whole number from 0 to 5000',
+            'in:4: size is "-1", which is not a whole number from 0 to 5000',
         ),
         (
             adl(operator(), '<hostpool name="P" size="99999999999999999999"/>'),
-            'in:4: size is "99999999999999999999", which is no whole number from 0 to 5000',
+            'in:4: size is "99999999999999999999", which is not a whole number from 0 to 5000',
         ),
         (adl(operator(), '<hostpool name="P" size="0"/>'), 'in:4: host pool "P": 0 is not between 1 and 5000'),
         (
             adl(operator(), '<hostpool name="a b"/>'),
-            'in:4: host pool "a b": "a b" is no SPL identifier or label value of at most 63 characters',
+            'in:4: host pool "a b": "a b" is not an SPL identifier or label value of at most 63 characters',
         ),
         (
             adl(operator("A B")),
-            'in:6: "A B" is no name of an operator, such as Main.Sink[0]',
+            'in:6: "A B" is not an operator name, such as Main.Sink[0]',
         ),
         (
             adl(operator(resources="<resources>" + '<exLocation exlocId="e"/>' * 65 + "</resources>")),
@@ -243,7 +243,7 @@ DOCTYPE = 'in:2: the document type "x" is not taken: an ADL has none, and it cou
         ),
         (
             adl(operator(), after=regions((0, "<constantWidth>many</constantWidth>"))),
-            'in:8: constantWidth is "many", which is no whole number from 0 to 10000',
+            'in:8: constantWidth is "many", which is not a whole number from 0 to 10000',
         ),
         ('<?xml version="1.0" encoding="x-unknown"?><a/>', None),
         ('<?xml version="1.0" encoding="utf-7"?><a/>', None),

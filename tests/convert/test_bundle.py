@@ -100,7 +100,7 @@ def oversized() -> bytes:
 @pytest.mark.parametrize(
     ("content", "refusal"),
     [
-        (b"PK\3\4", "this is no complete ZIP archive: its directory is missing"),
+        (b"PK\3\4", "this is not a complete ZIP archive: its directory is missing"),
         (packed({"x": b""}), "there is neither an ADL in the bundle nor tar/bundle.tar: is it one of Streams?"),
         (
             packed({"a.adl": b"", "b.adl": b""}),
@@ -161,7 +161,7 @@ def test_a_damaged_member_is_refused() -> None:
 
 def test_doubles_are_refused() -> None:
     content = packed({"a.adl": b"", "b.adl": b""}).replace(b"b.adl", b"a.adl")
-    assert refusals(content, "sab", file="x.sab") == ['x.sab: the member "a.adl" is there twice']
+    assert refusals(content, "sab", file="x.sab") == ['x.sab: the member "a.adl" occurs twice']
 
 
 def test_a_directory_that_would_not_fit_is_not_read() -> None:

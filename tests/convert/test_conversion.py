@@ -68,12 +68,12 @@ def test_the_name_is_given() -> None:
 def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
     options = ConvertOptions(name="x" * 62)
     (problem,) = convert([Input("in", b'host("a")', InputKind.SPL)], options)[0].problems
-    rule = "is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"
+    rule = "is not an object name of at most 63 characters: a-z, 0-9, '-' and '.'"
     assert (problem.field, problem.message) == ("in:1", f'name: "{"x" * 62}-0" {rule}')
 
 
 def test_a_program_that_is_no_text_is_refused_beside_others() -> None:
     inputs_ = [Input("a", b"\xff", InputKind.SPL), Input("b", b"type T = int32 a;", InputKind.SPL)]
     broken, library = convert(inputs_, ConvertOptions())
-    assert [problem.message for problem in broken.problems] == ["byte 0 is no UTF-8: save the input as UTF-8"]
+    assert [problem.message for problem in broken.problems] == ["byte 0 is not UTF-8: save the input as UTF-8"]
     assert library.problems == ()

@@ -131,7 +131,7 @@ def test_every_form_of_an_intent_is_read(text: str) -> None:
 
 def test_what_is_no_intent_is_said() -> None:
     assert remarks(converted(RESOURCES, "emco"))[0] == (
-        "in:1: projects is left out: it is no hardware intent; create it in EMCO as before"
+        "in:1: projects is left out: it is not a hardware intent; create it in EMCO as before"
     )
 
 
@@ -187,7 +187,7 @@ def test_the_spellings_of_the_code_are_read() -> None:
     assert [line for line in remarks(found) if "HPAIntent" not in line] == [
         (
             'in:3: apiVersion apps/v1 of Deployment instead of "1.19": consumers are found by it, and EMCO takes any; '
-            "look whether that is the workload"
+            "check that this is the workload"
         ),
         ("in:5: metadata.labels is left out: EMCO's objects have a name, a description and two notes; write a comment"),
         (
@@ -273,16 +273,16 @@ def requirement(**spec: Any) -> str:
             ),
             'in:5: requirement "g" belongs to consumer "b", which is not in the input before it',
         ),
-        (documents(INTENT, INTENT), 'in:3: intent "i" is there twice, first in line 1'),
+        (documents(INTENT, INTENT), 'in:3: intent "i" occurs twice, first in line 1'),
         (
             documents(anchored(GROUP, INTENT), anchored(GROUP.replace("/g/", "/h/"), INTENT)),
-            'in:3: intent "i" is there twice, first in line 1 in p/c/v1/g, and both would be one object',
+            'in:3: intent "i" occurs twice, first in line 1 in p/c/v1/g, and both would be one object',
         ),
-        (documents(INTENT, CONSUMER, CONSUMER), 'in:5: consumer "c" of intent "i" is there twice'),
-        (documents(INTENT, CONSUMER, GPU, GPU), 'in:7: requirement "g" of consumer "c" is there twice'),
+        (documents(INTENT, CONSUMER, CONSUMER), 'in:5: consumer "c" of intent "i" occurs twice'),
+        (documents(INTENT, CONSUMER, GPU, GPU), 'in:7: requirement "g" of consumer "c" occurs twice'),
         (
             documents({**INTENT, "metadata": {"name": "A B"}}),
-            "in:1: \"A B\" is no name of an object: a-z, 0-9, '-' and '.'",
+            "in:1: \"A B\" is not an object name: a-z, 0-9, '-' and '.'",
         ),
         (
             documents({"metadata": {"name": "i"}, "spec": {"app": "a", "appName": "b"}}),
@@ -305,7 +305,7 @@ def requirement(**spec: Any) -> str:
         (documents(anchored("", INTENT)), "in:1: resourceContext needs an anchor, the path of the collection"),
         (
             documents(anchored("a/hpa-intents", INTENT)),
-            ('in:1: "a/hpa-intents" is no path of hardware intents, such as '
+            ('in:1: "a/hpa-intents" is not a path of hardware intents, such as '
             "projects/P/composite-apps/A/VERSION/deployment-intent-groups/G/hpa-intents"),
         ),
         (documents(anchored("projects", INTENT)), "in: there is no hardware intent in the input"),
@@ -322,14 +322,14 @@ def requirement(**spec: Any) -> str:
         ),
         (
             documents(INTENT, {"metadata": {"name": "c"}, "spec": {"kind": "Deployment"}}),
-            "in:3: missing: says which workload it is",
+            "in:3: missing: names the workload",
         ),
         (requirement(name="cpu", size=1), 'in:5: unknown field "size" of a requirement'),
         (requirement(name=["cpu"], value="1"), "in:5: name must be one word"),
         (documents({"metadata": {"name": "i"}, "spec": {"app": ["a"]}}), "in:1: app must be one word"),
         (
             documents({"metadata": {"name": "i"}, "spec": {"app": "a", "replicationCount": "many"}}),
-            'in:1: "many" is no whole number from 1 to 1000',
+            'in:1: "many" is not a whole number from 1 to 1000',
         ),
         (
             documents({"metadata": {"name": "i", "description": {}}, "spec": {"app": "a"}}),
@@ -416,4 +416,4 @@ def test_a_field_of_a_consumer_in_two_places_says_the_same(spec: dict[str, Any])
 def test_replicas_that_are_no_number_are_refused() -> None:
     spec = {"kind": "Deployment", "name": "d", "replicas": "many"}
     (problem,) = refusals(documents(INTENT, {"metadata": {"name": "c"}, "spec": spec}), "emco")
-    assert problem.endswith('"many" is no whole number from 1 to 10000')
+    assert problem.endswith('"many" is not a whole number from 1 to 10000')

@@ -47,10 +47,10 @@ def test_an_even_number_of_backslashes_ends_a_line() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("a=1\na=2", 'in:2: "a" is there twice, first in line 1'),
-        ("=1", 'in:1: "=1" is no entry: write key=value'),
+        ("a=1\na=2", 'in:2: "a" occurs twice, first in line 1'),
+        ("=1", 'in:1: "=1" is not an entry: write key=value'),
         (r"a=\u12", r"in:1: \u is followed by four hexadecimal digits"),
-        (r"a=\ud800", "in:1: an escape is half a surrogate pair, so this is no Unicode text"),
+        (r"a=\ud800", "in:1: an escape is half of a surrogate pair, so this is not Unicode text"),
     ],
 )
 def test_what_is_no_entry_is_refused(text: str, message: str) -> None:

@@ -232,7 +232,7 @@ def test_a_width_that_is_computed_is_lost() -> None:
             "write the number of channels"
         ),
         (
-            'lost in:3: replicateHostTags=["a"] is left out: tags of channels are made up at run time; '
+            'lost in:3: replicateHostTags=["a"] is left out: tags of channels are generated at run time; '
             "declare a pool for each channel"
         ),
     ]
@@ -310,7 +310,7 @@ def test_what_is_computed_is_lost_and_said(clause: str) -> None:
         ),
         ("", "placement has 0 clauses, 1 to 64 are allowed"),
         (", ".join(["hostIsolation"] * 65), "placement has 65 clauses, 1 to 64 are allowed"),
-        ("A: hostIsolation", '"A: hostIsolation" is no placement clause of SPL, which has no operator in front'),
+        ("A: hostIsolation", '"A: hostIsolation" is not a placement clause of SPL, which has no operator in front'),
         ('hostColocation("t") hostIsolation', 'expected "," or ";" after hostColocation("t"), found "hostIsolation"'),
         ("host(P[-1])", 'an index is a whole number from 0 to 4294967295, found "-1"'),
     ],
@@ -328,7 +328,7 @@ def test_what_is_no_placement_is_refused(placement: str, refusal: str) -> None:
         ),
         ("host(Q)", 'the Job declares no HostPool "Q"; the HostPools there are: P'),
         ("host(P[2])", "host(P[2]): HostPool P has 2 hosts, index 0 to 1"),
-        ('host("Foo_bar")', "host(\"Foo_bar\") can be no node: names of nodes are a-z, 0-9, '-' and '.'"),
+        ('host("Foo_bar")', "host(\"Foo_bar\") cannot be a node: names of nodes are a-z, 0-9, '-' and '.'"),
     ],
 )
 def test_what_breaks_rules_of_the_job_is_refused_at_the_operator(placement: str, refusal: str) -> None:
@@ -533,7 +533,11 @@ def test_an_invocation_alone_is_a_job_with_a_made_up_bundle() -> None:
     assert job["metadata"]["name"] == "piece"
     assert job["spec"]["bundle"] == {"name": "piece.sab"}
     assert remarks(found) == [
-        "d/piece.spl:1: the name of the bundle is made up: this is only a piece of a program; write the name of yours",
+        (
+            "d/piece.spl:1: the name of the bundle is a placeholder: this is only a piece of a program; write the "
+            "name of "
+            "yours"
+        ),
         "d/piece.spl:1: host pool P: it is not declared in this text; a HostPool P has to be in the namespace",
     ]
 

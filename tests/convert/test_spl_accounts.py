@@ -64,7 +64,7 @@ def test_a_placement_that_no_operator_has_is_noted(graph: str, clause: str) -> N
     assert noted == [
         (
             f"in:1: {clause} holds for no operator: inner placements replace it, or nothing runs inside; "
-            "look whether that is meant"
+            "check that this is intended"
         )
     ]
 

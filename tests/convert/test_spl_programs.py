@@ -141,7 +141,7 @@ def test_a_text_of_definitions_alone_is_refused(text: str) -> None:
 @pytest.mark.parametrize("name", ["host", "hostIsolation", "hostColocation", "hostExlocation", "partitionColocation"])
 def test_a_clause_that_is_written_as_a_config_is_not_passed_over(name: str) -> None:
     text = f'composite Main {{ graph () as A = Custom() {{ config {name} : "x"; }} }}'
-    assert refusals(text, "spl") == [f'in:1: "{name}" is a clause and no config: write placement : {name}']
+    assert refusals(text, "spl") == [f'in:1: "{name}" is a clause, not a config: write placement : {name}']
 
 
 def test_the_namespace_is_read_without_blanks() -> None:

@@ -124,7 +124,7 @@ def test_a_default_of_submission_is_assumed_and_said_once() -> None:
     assert [line for line in remarks(converted(text, "spl")) if "width" in line] == [
         (
             'in:3: the value width is taken as "2": that is its default at submission or compilation; '
-            "write yours in its place if you submit another"
+            "replace it if you submit another value"
         )
     ]
 

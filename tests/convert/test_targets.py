@@ -58,7 +58,7 @@ def test_clauses_go_to_the_pods_of_their_processing_element() -> None:
     assert [one["kind"] for one in found.manifests] == ["HostPool"]
     assert [str(remark) for remark in found.remarks] == [
         (
-            "in:4: restartable: false of B is left out: whether a pod is restarted is said by its own restartPolicy; "
+            "in:4: restartable: false of B is left out: the pod's own restartPolicy decides whether it is restarted; "
             "set restartPolicy: Never"
         )
     ]
@@ -163,7 +163,7 @@ def test_replicas_of_a_consumer_are_the_workloads_own() -> None:
     spec: {consumers: [{apiVersion: apps/v1, kind: Deployment, name: d, replicas: 2}]}
     """
     _, found = put(text, "emco", deployment("d"))
-    why = "how many pods there are is said by the workload; set spec.replicas there"
+    why = "the workload defines the number of pods; set spec.replicas there"
     assert [str(remark) for remark in found.remarks] == [f"in:3: replicas 2 of consumer d is left out: {why}"]
 
 

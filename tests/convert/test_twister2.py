@@ -153,7 +153,8 @@ def test_properties_are_read_too() -> None:
     ("text", "found"),
     [
         (MAPPED, [
-            ("in:4: kubernetes.worker.mapping.values: \"n v\" is no label value: at most 63 letters, digits, '-', '_' "
+            ("in:4: kubernetes.worker.mapping.values: \"n v\" is not a label value: at most 63 letters, digits, '-', "
+            "'_' "
             "or '.', with a letter or digit at both ends")
         ]),
         ("kubernetes.worker.to.node.mapping: true\nkubernetes.worker.mapping.operator: in\n", [
@@ -180,9 +181,9 @@ def test_properties_are_read_too() -> None:
         ("kubernetes.worker.mapping.values: [[a]]\n", [
             'in:1: "kubernetes.worker.mapping.values" must be a list of words'
         ]),
-        ("a: {b: 1}\na.b: 2\n", ['in:2: "a.b" is there twice, first in line 1']),
+        ("a: {b: 1}\na.b: 2\n", ['in:2: "a.b" occurs twice, first in line 1']),
         ("[a]\n", ["in:1: a configuration of Twister2 has parameters, such as kubernetes.namespace: test"]),
-        ("kubernetes.namespace: a b\n", ["in:1: \"a b\" is no name of a namespace: a-z, 0-9 and '-'"]),
+        ("kubernetes.namespace: a b\n", ["in:1: \"a b\" is not a namespace name: a-z, 0-9 and '-'"]),
         ("kubernetes.namespace: [a]\n", ['in:1: "kubernetes.namespace" must be one word']),
         ("twister2.resource.worker.compute.resources: 4\n", [
             ("in:1: twister2.resource.worker.compute.resources must be a list, such as "
@@ -191,13 +192,13 @@ def test_properties_are_read_too() -> None:
         (resources("4"), ["in:2: must be an entry such as {cpu: 1, ram: 1024, disk: 1.0, instances: 4}"]),
         (resources("{cpus: 4}"), ['in:2: unknown field "cpus" (did you mean cpu?)']),
         (resources("{gizmo: 4}"), ['in:2: unknown field "gizmo"']),
-        (resources("{cpu: many}"), ['in:2: cpu is "many", which is no amount']),
-        (resources("{ram: 1Gi}"), ['in:2: ram is "1Gi", which is no amount']),
-        (resources("{cpu: -1}"), ['in:2: cpu is "-1", which is no amount']),
-        (resources("{instances: 0}"), ['in:2: instances is "0", which is no whole number from 1 to 100000']),
-        (resources("{workersPerPod: 65}"), ['in:2: workersPerPod is "65", which is no whole number from 1 to 64']),
+        (resources("{cpu: many}"), ['in:2: cpu is "many", which is not an amount']),
+        (resources("{ram: 1Gi}"), ['in:2: ram is "1Gi", which is not an amount']),
+        (resources("{cpu: -1}"), ['in:2: cpu is "-1", which is not an amount']),
+        (resources("{instances: 0}"), ['in:2: instances is "0", which is not a whole number from 1 to 100000']),
+        (resources("{workersPerPod: 65}"), ['in:2: workersPerPod is "65", which is not a whole number from 1 to 64']),
         (resources("{cpu: 1.5}") + "kubernetes.bind.worker.to.cpu: true\n", [
-            'in:2: cpu "1.5" is no whole number, and workers that are bound have whole cores'
+            'in:2: cpu "1.5" is not a whole number, and workers that are bound have whole cores'
         ]),
     ],
 )  # fmt: skip

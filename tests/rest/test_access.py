@@ -26,7 +26,7 @@ async def test_this_machine_is_asked_by_its_own_names(host: str) -> None:
 
 @pytest.mark.parametrize("host", ["", "evil.example:8090", "127.0.0.1.evil.example", "10.0.0.1", "localhost.evil"])
 async def test_a_page_that_a_browser_was_tricked_into_is_refused(host: str) -> None:
-    with pytest.raises(RequestError, match="is no name of this machine") as refused:
+    with pytest.raises(RequestError, match="is not a name of this machine") as refused:
         await LoopbackAccess().identify(request(Host=host))
     assert refused.value.status == 403
 
@@ -58,8 +58,8 @@ async def test_every_token_of_the_file_counts(file: Path, header: str) -> None:
         ({"Authorization": TOKEN}, "is missing: send Authorization: Bearer TOKEN"),
         ({"Authorization": f"Basic {TOKEN}"}, "is missing: send Authorization: Bearer TOKEN"),
         ({"Authorization": "Bearer "}, "is missing: send Authorization: Bearer TOKEN"),
-        ({"Authorization": f"Bearer {TOKEN}x"}, "is no token that this server knows"),
-        ({"Authorization": f"Bearer {TOKEN[:-1]}"}, "is no token that this server knows"),
+        ({"Authorization": f"Bearer {TOKEN}x"}, "is not a token that this server accepts"),
+        ({"Authorization": f"Bearer {TOKEN[:-1]}"}, "is not a token that this server accepts"),
     ],
 )
 async def test_what_is_no_token(file: Path, headers: dict[str, str], rule: str) -> None:

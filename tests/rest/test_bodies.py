@@ -108,8 +108,8 @@ def test_a_workload_stands_below_consumer_or_beside_it(spec: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("spec", "wrong"),
     [
-        ({}, [(f"spec.{name}", "missing: says which workload it is") for name in ("apiVersion", "kind", "name")]),
-        ({"kind": "Deployment", "name": "w"}, [("spec.apiVersion", "missing: says which workload it is")]),
+        ({}, [(f"spec.{name}", "missing: names the workload") for name in ("apiVersion", "kind", "name")]),
+        ({"kind": "Deployment", "name": "w"}, [("spec.apiVersion", "missing: names the workload")]),
         (
             FLAT | {"consumer": FLAT | {"name": "x", "replicas": 2}, "replicas": 3},
             [
@@ -117,8 +117,8 @@ def test_a_workload_stands_below_consumer_or_beside_it(spec: dict[str, Any]) -> 
                 ("spec.replicas", 'is "3", but spec.consumer.replicas is "2", and both mean the same'),
             ],
         ),
-        (FLAT | {"replicas": 0}, [("spec.replicas", '"0" is no whole number from 1 to 10000')]),
-        (FLAT | {"replicas": 10_001}, [("spec.replicas", '"10001" is no whole number from 1 to 10000')]),
+        (FLAT | {"replicas": 0}, [("spec.replicas", '"0" is not a whole number from 1 to 10000')]),
+        (FLAT | {"replicas": 10_001}, [("spec.replicas", '"10001" is not a whole number from 1 to 10000')]),
         (FLAT | {"replicas": True}, [("spec.replicas", '"true" must be a whole number')]),
     ],
 )
@@ -185,10 +185,10 @@ CHOICES = "'KB', 'MB', 'GB', 'TB', 'Ki', 'Mi', 'Gi' or 'Ti'"
         ({"name": "cpu", "requests": 10**40}, "spec.requests", f'"1{"0" * 40}" is too much'),
         ({"name": "cpu", "requests": 4, "limits": 2}, "spec.requests", "requests 4 of cpu are more than limits 2"),
         ({"name": "gpu", "limits": 1}, "spec.name",
-         '"gpu" is no resource of containers: cpu, memory, ephemeral-storage, or a device such as nvidia.com/gpu'),
+         '"gpu" is not a container resource: cpu, memory, ephemeral-storage, or a device such as nvidia.com/gpu'),
         ({"name": "memory", "limits": 1, "units": "KiB"}, "spec.units", f'"KiB" is not one of {CHOICES}'),
-        ({"name": "cpu", "limits": 1, "weight": 11}, "spec.weight", '"11" is no whole number from 1 to 10'),
-        ({"name": "cpu", "limits": 1, "weight": 0}, "spec.weight", '"0" is no whole number from 1 to 10'),
+        ({"name": "cpu", "limits": 1, "weight": 11}, "spec.weight", '"11" is not a whole number from 1 to 10'),
+        ({"name": "cpu", "limits": 1, "weight": 0}, "spec.weight", '"0" is not a whole number from 1 to 10'),
         ({"name": "cpu", "limits": 1, "weight": "1"}, "spec.weight", '"1" must be a whole number'),
         ({"name": "cpu", "limits": 1, "mandatory": "yes"}, "spec.mandatory", '"yes" must be true or false'),
         ({"name": "cpu", "value": "x", "allocatable": True}, "spec.value",

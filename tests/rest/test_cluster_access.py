@@ -96,7 +96,7 @@ async def test_a_token_must_be_for_this_interface(api: ApiServer) -> None:
         access = ClusterAccess(connection, NamespaceMap("edge"), audience="hpa")
         assert (await access.identify(request("own"))).username == "jane"
         for token in ("server", "odd"):
-            with pytest.raises(RequestError, match="is no token that the cluster knows for the audience hpa"):
+            with pytest.raises(RequestError, match="is not a token that the cluster accepts for the audience hpa"):
                 await access.identify(request(token))
             assert (await access.identify(request(token), scraping=True)).username == "jane"
         assert (await access.identify(request("own"), scraping=True)).username == "jane"
@@ -109,7 +109,7 @@ async def test_a_token_that_is_nobodys_is_not_asked_for_again_and_again(
     authority = Authority(api)
     for seconds, asked in ((0.0, 1), (1.0, 1), (UNKNOWN_SECONDS, 2)):
         clock.now += seconds
-        with pytest.raises(RequestError, match="is no token that the cluster knows") as refused:
+        with pytest.raises(RequestError, match="is not a token that the cluster accepts") as refused:
             await access.identify(request("x"))
         assert (refused.value.status, len(authority.asked)) == (401, asked)
     with pytest.raises(RequestError):

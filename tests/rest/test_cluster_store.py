@@ -195,7 +195,7 @@ async def test_a_change_is_made_anew_when_somebody_else_was_faster(api: ApiServe
 async def test_a_change_is_given_up_when_somebody_is_faster_all_the_time(api: ApiServer, store: ClusterStore) -> None:
     await store.change(GROUP, "fwall", app(""))
     api.answers["streamshpaintents", "PATCH"].extend([lambda: refused(409, "Conflict")] * ATTEMPTS)
-    with pytest.raises(StorageError, match="others change this HPA intent all the time: try again"):
+    with pytest.raises(StorageError, match="other clients keep changing this HPA intent: try again"):
         await store.change(GROUP, "fwall", app("b"))
     assert await store.change(GROUP, "fwall", app("b")) is not None
 
@@ -292,7 +292,7 @@ def answer(code: int, text: str, reason: str = "") -> Any:
 @pytest.mark.parametrize(
     ("given", "code", "text"),
     [
-        (answer(422, "spec is odd"), 400, "HPAIntent: the cluster does not take it: spec is odd"),
+        (answer(422, "spec is odd"), 400, "HPAIntent: the cluster refuses it: spec is odd"),
         (answer(403, "exceeded quota"), 403, "HPAIntent: the cluster does not allow it: exceeded quota"),
         (
             answer(404, "there is no namespace edge", "NotFound"),
@@ -334,7 +334,7 @@ async def test_tokens_of_lists(api: ApiServer, store: ClusterStore) -> None:
     with pytest.raises(StaleTokenError, match="is too old: begin the list again") as stale:
         await store.page(GROUP, 5, "t")
     assert stale.value.status == 410
-    with pytest.raises(StaleTokenError, match="is no token of this list") as wrong:
+    with pytest.raises(StaleTokenError, match="is not a token of this list") as wrong:
         await store.page(GROUP, 5, "t")
     assert wrong.value.status == 400
     with pytest.raises(StorageError, match="down"):

@@ -56,7 +56,7 @@ async def test_a_path_that_there_is_not(file_client: RestClient) -> None:
     for path in ("/", "/v2/projects", "/v2/hpa-placement", "/favicon.ico"):
         reply = await file_client.get(path)
         assert (reply.status, reply.headers["Content-Type"]) == (404, "application/problem+json")
-        assert reply.errors == [("path", f'"{path}" is no path of this interface; /docs shows all of them')]
+        assert reply.errors == [("path", f'"{path}" is not a path of this interface; /docs shows all of them')]
 
 
 @pytest.mark.parametrize("kind", ["application/x-www-form-urlencoded", "text/plain", "text/yaml", ""])
@@ -70,7 +70,7 @@ async def test_a_body_is_json_whatever_its_type(file_client: RestClient, kind: s
 
 async def test_a_body_that_is_compressed(file_client: RestClient) -> None:
     reply = await file_client.post(INTENTS, data=b"{}", headers={"Content-Encoding": "gzip"})
-    rule = '"gzip" is not taken: send the body as it is'
+    rule = '"gzip" is not supported: send the body unencoded'
     assert (reply.status, reply.errors) == (415, [("header Content-Encoding", rule)])
 
 
@@ -78,7 +78,7 @@ async def test_a_body_that_is_compressed(file_client: RestClient) -> None:
 async def test_a_page_of_another_site_may_not_ask(file_client: RestClient, origin: str) -> None:
     """Forms of browsers need no leave of this server to be sent, as other types of bodies do."""
     reply = await file_client.post(INTENTS, data=json.dumps(intent()).encode(), headers={"Origin": origin})
-    rule = f'"{origin}" is another site, whose pages may not ask here'
+    rule = f'"{origin}" is another site, whose pages may not send requests here'
     assert (reply.status, reply.errors) == (403, [("header Origin", rule)])
     assert (await file_client.get(INTENTS)).json == []
 
@@ -137,7 +137,7 @@ async def test_an_address_that_asks_too_often_is_told_to_wait(tmp_path: Path) ->
         replies = [await client.get(INTENTS) for _ in range(3)]
     assert [reply.status for reply in replies] == [200, 200, 429]
     assert replies[2].headers["Retry-After"] == "1"
-    assert replies[2].errors == [("request", "one of too many from 127.0.0.1: wait 1 s")]
+    assert replies[2].errors == [("request", "exceeds the rate limit for 127.0.0.1: wait 1 s")]
 
 
 async def test_a_list_in_parts(client: RestClient) -> None:
@@ -156,7 +156,7 @@ async def test_a_list_in_parts(client: RestClient) -> None:
 
 async def test_a_list_goes_on_from_its_own_tokens_only(file_client: RestClient) -> None:
     reply = await file_client.get(f"{INTENTS}?limit=2&continue=!")
-    assert (reply.status, reply.errors) == (400, [("query continue", "is no token of this list")])
+    assert (reply.status, reply.errors) == (400, [("query continue", "is not a token of this list")])
 
 
 async def test_a_whole_list_is_sent_part_by_part(tmp_path: Path) -> None:

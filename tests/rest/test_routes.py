@@ -110,18 +110,18 @@ def test_parameters_of_lists(text: str, query: ListQuery) -> None:
     assert parse_query(text, INTENTS, reading=True) == query
 
 
-BROAD = "is no whole number from 1 to 500"
+BROAD = "is not a whole number from 1 to 500"
 
 
 @pytest.mark.parametrize(
     ("text", "field", "rule"),
     [
         ("intend=a", "query", 'unknown parameter "intend" (did you mean intent?)'),
-        ("intent=a&intent=b", "query", '"intent" stands twice'),
+        ("intent=a&intent=b", "query", '"intent" occurs twice'),
         ("intent=a&limit=1", "query intent", "names one element, so it must be the only parameter"),
         ("intent=", "query intent", f'"" {NAME_RULE}'),
         ("intent=a%20b", "query intent", f'"a b" {NAME_RULE}'),
-        ("continue=x", "query continue", "goes with a limit: how many are wanted from there"),
+        ("continue=x", "query continue", "needs a limit: the number of elements to return"),
         ("limit=0", "query limit", f'"0" {BROAD}'),
         ("limit=501", "query limit", f'"501" {BROAD}'),
         ("limit=-1", "query limit", f'"-1" {BROAD}'),

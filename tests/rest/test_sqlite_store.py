@@ -115,7 +115,7 @@ async def test_lists_come_in_parts(store: SqliteStore) -> None:
     page = await store.page(GROUP, 3, page.following)
     assert ([each.metadata.name for each in page.intents], page.following) == (["d"], "")
     for token in ("!", "YQ==", "\u00e9", "x"):
-        with pytest.raises(StaleTokenError, match="is no token of this list"):
+        with pytest.raises(StaleTokenError, match="is not a token of this list"):
             await store.page(GROUP, 3, token)
 
 

@@ -38,33 +38,35 @@ ENCRYPTED = pem(ec.generate_private_key(ec.SECP256R1()), password=b"secret")
     ("cert", "key", "client_ca", "reason"),
     [
         pytest.param(None, b"", None, "{cert}: No such file or directory", id="no certificate"),
-        pytest.param(b"", b"", None, "certificate or key is not PEM, or cut off", id="empty files"),
-        pytest.param(b"-----BEGIN", b"", None, "certificate or key is not PEM, or cut off", id="half a certificate"),
+        pytest.param(b"", b"", None, "certificate or key is not PEM, or truncated", id="empty files"),
+        pytest.param(b"-----BEGIN", b"", None, "certificate or key is not PEM, or truncated", id="half a certificate"),
         pytest.param(b"x" * 1024 * 1025, b"", None, "{cert} is over 1 MiB", id="a huge file"),
         pytest.param("good", "other", None, "the key does not belong to the certificate", id="mismatch"),
-        pytest.param("good", b"x", None, "certificate or key is not PEM, or cut off", id="no key in the file"),
+        pytest.param("good", b"x", None, "certificate or key is not PEM, or truncated", id="no key in the file"),
         pytest.param(
             "good",
             ENCRYPTED,
             None,
-            "the key is encrypted, and there is nobody to ask for its password",
+            "the key is encrypted, and no password is available",
             id="encrypted key",
         ),
-        pytest.param(
-            "trusted", "good", None, "the certificate does not say until when it is valid", id="OpenSSL's own format"
-        ),
+        pytest.param("trusted", "good", None, "the certificate has no expiry date", id="OpenSSL's own format"),
         pytest.param("expired", "expired", None, "the certificate expired at {expired}", id="expired"),
         pytest.param(
-            "good", "good", b"", "the authorities for clients are not PEM, or cut off", id="empty client authorities"
+            "good", "good", b"", "the authorities for clients are not PEM, or truncated", id="empty client authorities"
         ),
         pytest.param(
-            "good", "good", b"x", "the authorities for clients are not PEM, or cut off", id="garbage client authorities"
+            "good",
+            "good",
+            b"x",
+            "the authorities for clients are not PEM, or truncated",
+            id="garbage client authorities",
         ),
         pytest.param(
             "good",
             "good",
             b"\xff",
-            "the authorities for clients are not PEM, or cut off",
+            "the authorities for clients are not PEM, or truncated",
             id="binary client authorities",
         ),
     ],

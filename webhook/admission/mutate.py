@@ -106,7 +106,7 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
     if review.deep:
         return nested_too_deeply(review)
     if bytes(review.object) == b"null":
-        return allowed(review, ["there is no object in this review, so nothing was looked at"])
+        return allowed(review, ["the review has no object, so nothing was checked"])
     try:
         pod = believed(_POD.decode(review.object), review)
     except MALFORMED as error:
@@ -253,4 +253,4 @@ def _would(pod: Pod, decision: Decision) -> str:
     if decision.additions is None:
         return f"audit: this pod would be refused: {decision.headline}"
     added = ", ".join(sorted({step.path.split("/")[2] for step in operations(pod, decision.additions)}))
-    return f"audit: this pod would be given: {added}" if added else "audit: this pod would stay as it is"
+    return f"audit: this pod would get: {added}" if added else "audit: this pod would stay unchanged"

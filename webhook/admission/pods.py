@@ -118,7 +118,7 @@ def _changes(review: Review, inventory: Inventory, policy: Policy) -> Iterator[P
 def _changed(field: str, old: dict[str, str], new: dict[str, str]) -> Iterator[Problem]:
     for key in sorted(old.keys() | new.keys()):
         if key.startswith(keys.PREFIX) and key not in keys.FOREIGN and old.get(key) != new.get(key):
-            message = "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+            message = "cannot be changed after the pod is created, which fixes its placement; create a new pod"
             yield Problem(f"metadata.{field}[{key}]", message, fault=Fault.FORBIDDEN)
 
 

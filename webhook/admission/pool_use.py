@@ -39,6 +39,6 @@ def _unauthorized(review: Review, field: str, policy: Policy, refused: Sequence[
     problems = []
     for pool, clause in refused:
         message = f"{clause}: user {quote(review.user.username)} may not use HostPool {pool} of namespace "
-        rule = f"{quote(review.namespace)}: that takes the verb use on {HOST_POOL.full_resource}"
+        rule = f"{quote(review.namespace)}: this needs the verb use on {HOST_POOL.full_resource}"
         problems.append(Problem(field, message + rule, fault=Fault.FORBIDDEN))
     return answered(review, problems, policy, (Rule.RIGHTS,))

@@ -1,7 +1,7 @@
 """The request of an AdmissionReview (``admission.k8s.io/v1``), read once: exactly the fields that are used.
 
 ``mutate`` and ``validate`` read it, and each check gets it. ``object`` and ``oldObject`` stay JSON until the kind under
-review is known: the check of that kind decodes them. An envelope in which a key stands twice is refused: JSON parsers
+review is known: the check of that kind decodes them. An envelope in which a key occurs twice is refused: JSON parsers
 differ in which of the two values they take.
 """
 
@@ -204,7 +204,7 @@ def _slow(body: bytes) -> tuple[_Fields, bool]:
 
 
 def _fast(body: bytes) -> _Fields | None:
-    """The request's fields, if the body is written as the API server does and no key stands twice; else ``None``."""
+    """The request's fields, if the body is written as the API server does and no key occurs twice; else ``None``."""
     if not body.startswith(_COMPACT):
         return None
     end = len(body) - (2 if body.endswith(b"}\n") else 1)
@@ -244,9 +244,9 @@ def _careful(body: bytes) -> _Fields:
 
 
 def _once_each(text: bytes, fields: _Fields) -> None:
-    """Refuse a JSON object, known to be valid, in which a key stands twice; ``fields`` are its values by key.
+    """Refuse a JSON object, known to be valid, in which a key occurs twice; ``fields`` are its values by key.
 
-    Of a key that stands twice ``fields`` has the last value. So one by one each key is read, and the value that
+    Of a key that occurs twice ``fields`` has the last value. So one by one each key is read, and the value that
     ``fields`` has must follow. The value is then skipped without being parsed, however large it is.
     """
     seen: set[str] = set()
@@ -254,11 +254,11 @@ def _once_each(text: bytes, fields: _Fields) -> None:
     while key := _KEY.match(text, at):
         name = _STRING.decode(key[1])
         if name in seen or not text.startswith(value := bytes(fields[name]), key.end()):
-            raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
+            raise UnreadableReviewError(f"the key {quote(name)} occurs twice in the review")
         seen.add(name)
         end = _AFTER_VALUE.match(text, key.end() + len(value))
         if end is None:  # the first value begins like the last: {"a": 12, "a": 1}
-            raise UnreadableReviewError(f"the key {quote(name)} stands twice in the review")
+            raise UnreadableReviewError(f"the key {quote(name)} occurs twice in the review")
         at = end.end()
 
 

@@ -119,7 +119,7 @@ def _of_unknown_kind(document: Unstructured) -> DescribedPod:
         _owner(str(version), str(kind), mapping(document, "metadata").get("name", ""))
     ]
     replicas = replicas_of({**document, "kind": "ReplicaSet"})
-    note = f"{kind} of {version} is no kind that is known here: spec.template and {replicas.said} were judged"
+    note = f"{kind} of {version} is an unknown kind: spec.template and {replicas.said} were judged"
     return DescribedPod(origin_of(document), pod, replicas, note)
 
 

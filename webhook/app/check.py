@@ -103,7 +103,7 @@ async def _admission(create: Create, *, audit: bool) -> str:
     """What is wrong with the answer to a pod that can run."""
     pod = msgspec.json.decode(await create(POOL_OF_ALL), type=dict[str, Any])
     seen = keys.INJECTED in mapping(pod, "metadata", "annotations")
-    return "" if seen or audit else _unseen("the pod was created as it is")
+    return "" if seen or audit else _unseen("the pod was created unchanged")
 
 
 async def _refusal(create: Create, *, audit: bool) -> str:

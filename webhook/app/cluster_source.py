@@ -124,7 +124,7 @@ async def seen(
 def tell_reading(outcome: Report | Exception) -> None:
     """Log the outcome of reading the snapshot."""
     if isinstance(outcome, Exception):
-        _log.error("the snapshot was not read again, the last one stays: %s", outcome)
+        _log.error("the snapshot could not be reread; keeping the last one: %s", outcome)
         return
     _log.info("snapshot: %s", outcome)
     for line in unused(outcome):

@@ -54,10 +54,10 @@ SECONDS: Final = 10.0
 _GRACE: Final = 5.0
 """Seconds after its time-out in which the thread of a cluster may still say what it waits for."""
 
-UNASKED: Final = "was not asked: others took all the time there was"
+UNASKED: Final = "was not queried: other clusters used up the time limit"
 """The trouble of a cluster whose turn did not come."""
 
-STUCK: Final = "has not answered since it was asked before"
+STUCK: Final = "has not answered the previous query yet"
 """The trouble of a cluster that still keeps a thread from an earlier time."""
 
 _PART_OF: Final = "app.kubernetes.io/part-of"
@@ -95,7 +95,7 @@ def contexts(text: str, settings: Settings) -> list[ClusterSource]:
         name, is_named, context = word.strip().partition("=")
         context = context if is_named else name
         if not name or not context:
-            raise ValueError(f"{quote(text)} is no list of contexts, such as edge-1,edge-2 or name=context")
+            raise ValueError(f"{quote(text)} is not a list of contexts, such as edge-1,edge-2 or name=context")
         if name in found:
             raise ValueError(f"{quote(text)} names {quote(name)} twice")
         found[name] = ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))

@@ -134,7 +134,7 @@ class HpaPlacement:
     async def answer(self, group: IntentGroup, parameters: Mapping[str, str]) -> bytes:
         """The lists of the group's apps as JSON; raises :class:`RequestError` and :class:`StorageError`."""
         if self._sources is None:
-            raise refused(501, QUERY, "no clusters are known: start hpa-api with --clusters or --contexts")
+            raise refused(501, QUERY, "no clusters are configured: start hpa-api with --clusters or --contexts")
         for name in parameters:
             if name != _COUNT:
                 raise refused(400, "query", unknown("parameter", name, (_COUNT,)))

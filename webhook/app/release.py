@@ -67,7 +67,7 @@ async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> 
                 await _refuse_if_controllers_run(ObjectClient(connection))
                 await _run(Release(ObjectClient(connection)), wish, tell)
     except (ApiError, LostError) as failure:
-        raise FatalError(f"hosts could not be given back: {failure}") from failure
+        raise FatalError(f"hosts could not be released: {failure}") from failure
 
 
 async def _run(releaser: Release, wish: ReleaseRequest, tell: TellFreed) -> None:
@@ -81,7 +81,7 @@ async def _refuse_if_controllers_run(reader: ObjectClient) -> None:
     if running:
         namespace = running[0].partition("/")[0]
         raise FatalError(
-            f"controllers run, and would give hosts again: {enumerated(running, NAMED)}; stop them first: "
+            f"controllers run, and would assign hosts again: {enumerated(running, NAMED)}; stop them first: "
             f"kubectl --namespace {namespace} scale deployment --selector {LABELS} --replicas 0"
         )
 
@@ -115,9 +115,9 @@ async def _why_no_lease(server: ObjectClient, place: LeaseRef, wait_seconds: flo
     lease = f"the Lease {hold.name}"
     record = await hold.look()
     if record is None:
-        return f"{lease} cannot be made: give --lease-namespace of a namespace that there is"
+        return f"{lease} cannot be made: set --lease-namespace to an existing namespace"
     return (
-        f"{lease} is held by {record.holder}, a controller that would give hosts again, and was not free "
-        f"within {wait_seconds:g} s; stop it first: kubectl --namespace {place.namespace} "
+        f"{lease} is held by {record.holder}, a controller that would assign hosts again, and was not released within "
+        f"{wait_seconds:g} s; stop it first: kubectl --namespace {place.namespace} "
         f"scale deployment {place.lease} --replicas 0"
     )

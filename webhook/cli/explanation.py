@@ -30,7 +30,7 @@ from webhook.placement.workload.workload import decide_replicas, guard_replicas
 NAMESPACE = "default"
 """The namespace of a manifest that states none, as for kubectl."""
 
-UNREAD: Final = "the pod asks for no placement: on a cluster it is let through all the same, and waits for a node"
+UNREAD: Final = "the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"
 """Warning for a pod that no node can run, and that admission lets through."""
 
 _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"

@@ -58,7 +58,7 @@ def namespace(arguments: argparse.Namespace, chosen: Settings) -> str:
 def check_name(name: str, hint: str = "") -> None:
     """Raise :class:`WrongUse` if no object can have that name; ``hint`` goes on with the sentence."""
     if not OBJECT_NAME.fullmatch(name):
-        raise WrongUse(f"{quote(name)} is no name of an object: use a-z, 0-9, '-' and '.'{hint}")
+        raise WrongUse(f"{quote(name)} is not an object name: use a-z, 0-9, '-' and '.'{hint}")
 
 
 def _kind(field: FieldInfo) -> dict[str, Any]:

@@ -52,7 +52,7 @@ def _input(name: str, kind: str | None) -> Input:
     found = InputKind(kind) if kind is not None else kind_of(content)
     if found is None:
         kinds = ", ".join(InputKind)
-        raise WrongUse(f"{shown}: cannot tell what this is: say --from with one of {kinds}")
+        raise WrongUse(f"{shown}: the kind of input is unclear: set --from to one of {kinds}")
     return Input(shown, content, found)
 
 
@@ -70,7 +70,7 @@ def _content(name: str, limit: int) -> bytes:
 def _programs(folder: Path, kind: str | None) -> Iterator[Input]:
     """The SPL programs in a folder and below, sorted by path."""
     if kind not in {None, InputKind.SPL}:
-        raise WrongUse(f"{folder}: of a folder SPL programs are read: name the files of {kind} one by one")
+        raise WrongUse(f"{folder}: only SPL programs are read from a folder: name the files of {kind} one by one")
     paths = [path for path in _files(folder) if path.suffix == _PROGRAM]
     if not paths:
         raise WrongUse(f"{folder}: no file in the folder or below ends in {_PROGRAM}")

@@ -170,7 +170,7 @@ class Release:
                     raise
             else:
                 return
-        raise ApiError(Cause.BUSY, "it is being changed by others all the time")
+        raise ApiError(Cause.BUSY, "it keeps being changed by other clients")
 
     def _emptied(self, stored: StoredPool) -> tuple[str, dict[str, Any]] | None:
         """The write that empties the status; ``None`` for a pool that is being deleted or has no hosts."""

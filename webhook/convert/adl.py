@@ -146,10 +146,10 @@ class _AdlReader:
         try:
             self._parser.Parse(content, True)  # noqa: FBT003 -- positional in expat: this is all of the document
         except expat.ExpatError as error:
-            message = f"this is no XML: {expat.ErrorString(error.code)}"
+            message = f"this is not XML: {expat.ErrorString(error.code)}"
             raise RefusedInputError(Problem(str(InputLine(self._name, error.lineno)), message)) from None
         except (LookupError, ValueError) as error:  # an encoding that Python does not know, or not one byte a character
-            raise self._refused(f"this is no XML that is read here: {error}") from None
+            raise self._refused(f"this XML cannot be read: {error}") from None
 
     @property
     def _here(self) -> InputLine:
@@ -160,7 +160,7 @@ class _AdlReader:
 
     def _doctype(self, name: str, *_: object) -> None:
         raise self._refused(
-            f"the document type {quote(name)} is not taken: an ADL has none, and it could define entities"
+            f"the document type {quote(name)} is not allowed: an ADL has none, and it could define entities"
         )
 
     def _characters(self, text: str) -> None:
@@ -196,7 +196,7 @@ class _AdlReader:
         digits = text.strip()
         if digits.isascii() and digits.isdigit() and len(digits) <= len(str(maximum)) and int(digits) <= maximum:
             return int(digits)
-        raise self._refused(f"{name} is {quote(text)}, which is no whole number from 0 to {maximum}")
+        raise self._refused(f"{name} is {quote(text)}, which is not a whole number from 0 to {maximum}")
 
     def _switch(self, attributes: Attributes, name: str, *, absent: bool) -> bool:
         """The truth value in an attribute, as XML Schema writes it."""
@@ -274,7 +274,7 @@ class _AdlReader:
 
     def _replicated_tag(self, attributes: Attributes) -> None:
         what = f"the replicated host tag {attributes.get('name', '')}"
-        why = "tags of channels are made up at run time"
+        why = "tags of channels are generated at run time"
         instead = "declare a pool for each channel"
         self.remarks.append(Remark(self._here, f"{what} is left out", why, instead, demand=True))
 

@@ -102,7 +102,7 @@ def _check_directory(name: str, content: bytes) -> None:
     """Refuse a directory that would not fit into memory: ``zipfile`` reads it as a whole."""
     at = content.rfind(_END, -_COMMENT_LIMIT - _END_FIELDS.size)
     if at < 0 or len(content) - at < _END_FIELDS.size:
-        raise _refused(name, "this is no complete ZIP archive: its directory is missing")
+        raise _refused(name, "this is not a complete ZIP archive: its directory is missing")
     _, _, _, _, count, size, _, _ = _END_FIELDS.unpack_from(content, at)
     if content[max(0, at - _LOCATOR_SIZE) : at].startswith(_END_LOCATOR):
         raise _refused(name, "the bundle is in the ZIP64 format, for archives larger than are read here")
@@ -122,7 +122,7 @@ def _members(name: str, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     for info in infos:
         _check_path(name, info.orig_filename)
         if info.filename in found:
-            raise _refused(name, f"the member {quote(info.filename)} is there twice")
+            raise _refused(name, f"the member {quote(info.filename)} occurs twice")
         found[info.filename] = info
     return found
 

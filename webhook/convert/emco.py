@@ -107,7 +107,7 @@ class _IntentReader:
     def add(self, one: EmcoObject) -> None:
         """Add an intent, or add a consumer or a requirement to what it belongs to."""
         if one.kind == "other":
-            why = "it is no hardware intent"
+            why = "it is not a hardware intent"
             self.remarks.append(Remark(one.at, f"{one.name} is left out", why, "create it in EMCO as before"))
         elif one.kind == "intent":
             self._intent(one)
@@ -117,7 +117,7 @@ class _IntentReader:
             consumer = self._workload_of(one)
             if one.name in {known.name for known in consumer.requirements}:
                 raise refused_at(
-                    one.at, f"requirement {quote(one.name)} of consumer {quote(consumer.name)} is there twice"
+                    one.at, f"requirement {quote(one.name)} of consumer {quote(consumer.name)} occurs twice"
                 )
             consumer.requirements.append(self._requirement(one.at, one.name, one.spec, self._notes(one.metadata)))
 
@@ -134,9 +134,9 @@ class _IntentReader:
         if any(known.name == one.name for known in self.intents):
             other = next(known for known in self.intents if known.name == one.name)
             where = "" if other.group == one.path.group else f" in {other.group}, and both would be one object"
-            raise refused_at(one.at, f"intent {quote(one.name)} is there twice, first in line {other.at.line}{where}")
+            raise refused_at(one.at, f"intent {quote(one.name)} occurs twice, first in line {other.at.line}{where}")
         if not is_node_name(one.name):
-            raise refused_at(one.at, f"{quote(one.name)} is no name of an object: a-z, 0-9, '-' and '.'")
+            raise refused_at(one.at, f"{quote(one.name)} is not an object name: a-z, 0-9, '-' and '.'")
         intent = EmcoIntent(one.at, one.path.group, one.name, _app(one))
         self.intents.append(intent)
         if notes := self._notes(one.metadata):
@@ -202,7 +202,7 @@ class _IntentReader:
         self._repair_version(at, workload)
         name = name or str(workload.get("name", ""))
         if name in {known.name for known in intent.consumers}:
-            raise refused_at(at, f"consumer {quote(name)} of intent {quote(intent.name)} is there twice")
+            raise refused_at(at, f"consumer {quote(name)} of intent {quote(intent.name)} occurs twice")
         intent.consumers.append(EmcoConsumer(at, name, workload, notes))
         return intent.consumers[-1]
 
@@ -215,7 +215,7 @@ class _IntentReader:
         workload["apiVersion"] = right
         why = "consumers are found by it, and EMCO takes any" if stated else "the consumer does not say it"
         what = f"apiVersion {right} of {workload['kind']} instead of {quote(str(stated or ''))}"
-        self.remarks.append(Remark(at, what, why, "look whether that is the workload"))
+        self.remarks.append(Remark(at, what, why, "check that this is the workload"))
 
     def _requirement(
         self, at: InputLine, name: str, said: Mapping[str, LocatedValue], notes: dict[str, str]

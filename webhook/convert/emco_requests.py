@@ -150,7 +150,7 @@ def _path(text: str, at: InputLine) -> EmcoPath:
     found = _PATH.search(text[:_LINE_LIMIT])
     if found is None:
         sample = "projects/P/composite-apps/A/VERSION/deployment-intent-groups/G/hpa-intents"
-        raise refused_at(at, f"{quote(text)} is no path of hardware intents, such as {sample}")
+        raise refused_at(at, f"{quote(text)} is not a path of hardware intents, such as {sample}")
     group = "/".join(found[part] for part in ("project", "app", "version", "group"))
     return EmcoPath(group, found["intent"] or "", found["consumer"] or "")
 

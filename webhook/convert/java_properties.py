@@ -25,10 +25,10 @@ def read_properties(source: SourceText) -> dict[str, LocatedValue]:
     for at, line in _logical_lines(source):
         match = _ENTRY.fullmatch(line)
         if match is None:
-            raise refused_at(at, f"{quote(line)} is no entry: write key=value")
+            raise refused_at(at, f"{quote(line)} is not an entry: write key=value")
         key, value = _unescaped(match["key"], at), _unescaped(match["value"], at)
         if key in found:
-            raise refused_at(at, f"{quote(key)} is there twice, first in line {found[key].at.line}")
+            raise refused_at(at, f"{quote(key)} occurs twice, first in line {found[key].at.line}")
         found[key] = LocatedValue(at, straight(value.strip()) or None)
     return found
 
@@ -63,4 +63,4 @@ def _unescaped(text: str, at: InputLine) -> str:
         # Escapes are units of UTF-16: two of them may be one character.
         return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:
-        raise refused_at(at, "an escape is half a surrogate pair, so this is no Unicode text") from None
+        raise refused_at(at, "an escape is half of a surrogate pair, so this is not Unicode text") from None

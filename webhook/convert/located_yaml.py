@@ -61,10 +61,10 @@ def located_documents(source: SourceText) -> list[LocatedValue]:
         return list(_DocumentBuilder(source).documents())
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        message = f"this is no YAML: {error.problem or error.context}"
+        message = f"this is not YAML: {error.problem or error.context}"
         raise RefusedInputError(source.problem(mark.index if mark else 0, message)) from None
     except yaml.YAMLError as error:
-        message = f"this is no YAML: {getattr(error, 'reason', None) or 'it has a character that YAML does not allow'}"
+        message = f"this is not YAML: {getattr(error, 'reason', None) or 'it has a character that YAML does not allow'}"
         raise RefusedInputError(source.problem(getattr(error, "position", 0), message)) from None
 
 
@@ -93,9 +93,9 @@ class _DocumentBuilder:
         if self._nodes > _NODES:
             raise self._refused(event, f"there are more than {_NODES} values")
         if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
-            raise self._refused(event, "anchors and aliases are not taken: write it out")
+            raise self._refused(event, "anchors and aliases are not supported: write the value out")
         if event.tag is not None:
-            raise self._refused(event, f"tags are not taken: {quote(event.tag)}")
+            raise self._refused(event, f"tags are not supported: {quote(event.tag)}")
         at = self._source.line(_offset(event))
         if isinstance(event, yaml.ScalarEvent):
             nothing = event.implicit[0] and event.value in _NOTHING
@@ -117,7 +117,7 @@ class _DocumentBuilder:
             if not isinstance(key.value, str):
                 raise self._refused(event, "a key must be a word")
             if key.value in found:
-                raise self._refused(event, f"{quote(key.value)} is there twice")
+                raise self._refused(event, f"{quote(key.value)} occurs twice")
             found[key.value] = self._node(next(self._events), depth)
         return found
 

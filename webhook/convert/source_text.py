@@ -49,9 +49,9 @@ def decoded(name: str, content: bytes, limit: int = TEXT_LIMIT) -> SourceText:
         text = content.decode()
     except UnicodeDecodeError as error:
         line = InputLine(name, content.count(b"\n", 0, error.start) + 1)
-        message = f"byte {error.start} is no UTF-8: save the input as UTF-8"
+        message = f"byte {error.start} is not UTF-8: save the input as UTF-8"
         raise RefusedInputError(Problem(str(line), message)) from None
     source = SourceText(name, text.removeprefix(_MARK))
     if (at := source.text.find("\0")) >= 0:
-        raise RefusedInputError(Problem(str(source.line(at)), "there is a NUL character: this is no text"))
+        raise RefusedInputError(Problem(str(source.line(at)), "there is a NUL character: this is not text"))
     return source

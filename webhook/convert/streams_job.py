@@ -191,7 +191,7 @@ def _problems(
         for operator in element.operators:
             for clause in host_clauses(operator):
                 if clause.name is ClauseName.HOST and isinstance(clause.argument, str) and not _can_be(clause.argument):
-                    message = f"{clause} can be no node: names of nodes are a-z, 0-9, '-' and '.'"
+                    message = f"{clause} cannot be a node: names of nodes are a-z, 0-9, '-' and '.'"
                     yield Problem(str(operator.at), message)
 
 
@@ -230,7 +230,7 @@ def _remarks(application: StreamsApplication, elements: Sequence[StreamsElement]
         yield Remark(application.at, "the place of the bundle is not known", why, "add bundle.http, file or github")
     else:
         why = "this is only a piece of a program"
-        yield Remark(application.at, "the name of the bundle is made up", why, "write the name of yours")
+        yield Remark(application.at, "the name of the bundle is a placeholder", why, "write the name of yours")
         declared = {*application.named_pools, DEFAULT_POOL}
         for name, at in dict.fromkeys(_pools_named(elements)):
             if name not in declared:

@@ -52,7 +52,7 @@ class Targets:
                 )
             for operator in element.operators:
                 if not operator.restartable:
-                    why = "whether a pod is restarted is said by its own restartPolicy"
+                    why = "the pod's own restartPolicy decides whether it is restarted"
                     what = f"restartable: false of {operator.name} is left out"
                     yield Remark(operator.at, what, why, "set restartPolicy: Never")
 
@@ -86,7 +86,7 @@ class Targets:
                 found = [target for target in self._pods if _is_consumer(target[1], consumer)]
                 if (count := consumer.workload.get(REPLICAS)) is not None:
                     what = f"replicas {count} of consumer {consumer.name} is left out"
-                    why = "how many pods there are is said by the workload"
+                    why = "the workload defines the number of pods"
                     yield Remark(consumer.at, what, why, "set spec.replicas there")
                 if not consumer.requirements:
                     continue

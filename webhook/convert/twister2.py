@@ -100,7 +100,7 @@ def _setting(name: str, short: str, value: LocatedValue) -> LocatedValue:
     if not value.text:
         raise refused_at(value.at, f"{quote(name)} must be one word")
     if short == _NAMESPACE and not is_node_name(value.text):
-        raise refused_at(value.at, f"{quote(value.text)} is no name of a namespace: a-z, 0-9 and '-'")
+        raise refused_at(value.at, f"{quote(value.text)} is not a namespace name: a-z, 0-9 and '-'")
     return value
 
 
@@ -116,7 +116,7 @@ def _entries(source: SourceText) -> dict[str, LocatedValue]:
             )
         for name, value in _flat(document, ""):
             if name in found:
-                raise refused_at(value.at, f"{quote(name)} is there twice, first in line {found[name].at.line}")
+                raise refused_at(value.at, f"{quote(name)} occurs twice, first in line {found[name].at.line}")
             found[name] = value
     return found
 
@@ -231,7 +231,7 @@ def _check_binding(workers: Twister2Workers) -> None:
     for resource in workers.resources:
         if (cpu := resource.get("cpu")) and (parse_quantity(cpu.text) or 0) % NANO:
             raise refused_at(
-                cpu.at, f"cpu {quote(cpu.text)} is no whole number, and workers that are bound have whole cores"
+                cpu.at, f"cpu {quote(cpu.text)} is not a whole number, and workers that are bound have whole cores"
             )
 
 
@@ -275,7 +275,7 @@ def _number(resource: Mapping[str, LocatedValue], name: str, absent: int) -> int
     text = value.text
     if text.isascii() and text.isdigit() and len(text) <= len(str(limit)) and 1 <= int(text) <= limit:
         return int(text)
-    raise refused_at(value.at, f"{name} is {quote(text)}, which is no whole number from 1 to {limit}")
+    raise refused_at(value.at, f"{name} is {quote(text)}, which is not a whole number from 1 to {limit}")
 
 
 def _amounts(resource: Mapping[str, LocatedValue]) -> dict[str, str]:
@@ -288,7 +288,7 @@ def _amounts(resource: Mapping[str, LocatedValue]) -> dict[str, str]:
         text = value.text + unit
         nano = parse_quantity(text)
         if nano is None or nano < 0 or not value.text[-1:].isdigit():
-            raise refused_at(value.at, f"{name} is {quote(value.text)}, which is no amount")
+            raise refused_at(value.at, f"{name} is {quote(value.text)}, which is not an amount")
         if nano:
             found[kind] = text
     return found

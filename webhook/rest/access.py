@@ -71,11 +71,11 @@ class LoopbackAccess:
         """Anybody who addresses this port by a name of this machine."""
         host = request.headers.get(hdrs.HOST, "")
         if not is_loopback_name(urlsplit(f"//{host}").hostname or ""):
-            rule = "is no name of this machine: ask for 127.0.0.1, [::1] or localhost"
+            rule = "is not a name of this machine: ask for 127.0.0.1, [::1] or localhost"
             raise refused(403, "header Host", rule, host)
         origin = request.headers.get(hdrs.ORIGIN)
         if origin is not None and origin.partition("://")[2].lower() != host.lower():
-            raise refused(403, "header Origin", "is another site, whose pages may not ask here", origin)
+            raise refused(403, "header Origin", "is another site, whose pages may not send requests here", origin)
         return User()
 
     async def authorize(self, user: User, action: Action) -> None:
@@ -102,7 +102,7 @@ class TokenAccess:
         self._refresh()
         given = hashlib.sha256(bearer_token(request).encode()).digest()
         if not sum(hmac.compare_digest(given, each) for each in self._digests):
-            raise unauthorized("is no token that this server knows")
+            raise unauthorized("is not a token that this server accepts")
         return User()
 
     async def authorize(self, user: User, action: Action) -> None:

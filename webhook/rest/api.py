@@ -141,11 +141,11 @@ class RestApi:
         """What the path names; raises :class:`RequestError` if the client may not ask, or there is no such path."""
         address = cast("ClientConnection", request.protocol).flows.address
         if wait := self._parts.rate.wait(address):
-            error = refused(429, "request", f"one of too many from {address}: wait {wait} s")
+            error = refused(429, "request", f"exceeds the rate limit for {address}: wait {wait} s")
             raise RequestError(429, error.errors, {hdrs.RETRY_AFTER: str(wait)})
         target = parse_path(path, self._queries)
         if target is None:
-            raise refused(404, "path", "is no path of this interface; /docs shows all of them", path)
+            raise refused(404, "path", "is not a path of this interface; /docs shows all of them", path)
         return target
 
     async def _answer(
@@ -185,7 +185,7 @@ class RestApi:
         """The body of a request that has to have one: JSON, whatever its type, as EMCO reads it (``curl --data``)."""
         limit = self._parts.limits.body
         if (coding := request.headers.get(hdrs.CONTENT_ENCODING)) is not None:
-            raise refused(415, "header Content-Encoding", "is not taken: send the body as it is", coding)
+            raise refused(415, "header Content-Encoding", "is not supported: send the body unencoded", coding)
         if (request.content_length or 0) > limit:
             raise _too_large(limit)
         return _arrived(await read_body(request, limit, give_up), limit)

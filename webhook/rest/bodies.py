@@ -308,8 +308,8 @@ def _shape_rule(error: ErrorDetails) -> str:
         "string_too_short": "must not be empty",
         "string_too_long": f"has more than {bounds.get('max_length')} characters",
         "literal_error": f"is not one of {bounds.get('expected')}",
-        "greater_than_equal": f"is no whole number from {least} to {most}",
-        "less_than_equal": f"is no whole number from {least} to {most}",
+        "greater_than_equal": f"is not a whole number from {least} to {most}",
+        "less_than_equal": f"is not a whole number from {least} to {most}",
         "too_long": "must be empty: what is below is created by a request of its own",
     }
     return rules.get(error["type"], error["msg"])

@@ -87,7 +87,7 @@ class ClusterAccess:
             if (user := await self._user(token, audience)) is not None:
                 return user
         wanted = f" for the audience {self._audience}" if self._audience else ""
-        raise unauthorized(f"is no token that the cluster knows{wanted}")
+        raise unauthorized(f"is not a token that the cluster accepts{wanted}")
 
     async def authorize(self, user: User, action: Action) -> None:
         """Check the right to the HPAIntent object of the intent."""

@@ -109,7 +109,7 @@ class ClusterStore:
             if error.cause is Cause.GONE:
                 raise StaleTokenError("is too old: begin the list again", status=410) from None
             if token and error.request is not None and error.request.code == StaleTokenError.BAD_REQUEST:
-                raise StaleTokenError("is no token of this list") from None
+                raise StaleTokenError("is not a token of this list") from None
             raise _failure(error) from error
         except ERRORS as error:
             raise StorageError(f"the API server's list cannot be read: {error}") from error
@@ -129,7 +129,7 @@ class ClusterStore:
                     if error.cause is Cause.MISSING and error.request is not None and error.request.method == "POST":
                         raise self._nowhere(group, error) from error
                 await asyncio.sleep(random.uniform(0, _BACKOFF * 1.5**attempt))  # noqa: S311 -- no secret
-        raise StorageError("others change this HPA intent all the time: try again")
+        raise StorageError("other clients keep changing this HPA intent: try again")
 
     async def watch(self, seconds: float = _LOOK) -> None:
         """Look once in so many seconds whether the API server answers, until cancelled."""
@@ -191,7 +191,7 @@ def _entity(stored: StoredHPAIntent, group: IntentGroup) -> IntentEntity:
     try:
         return entity_of(stored, group)
     except UnusableObjectError as error:
-        rule = f"HPAIntent {stored.metadata.name} was changed by somebody else, and cannot be used: {error}"
+        rule = f"HPAIntent {stored.metadata.name} was changed by another client, and cannot be used: {error}"
         raise StorageError(rule, status=409) from error
 
 
@@ -209,7 +209,7 @@ def _failure(error: ApiError) -> StorageError | RequestError:
     """The error of the request that led to an error of the API server."""
     detail = error.request.detail if error.request is not None else ""
     if error.cause is Cause.INVALID:
-        return refused(400, "HPAIntent", f"the cluster does not take it: {detail}")
+        return refused(400, "HPAIntent", f"the cluster refuses it: {detail}")
     if error.cause is Cause.FORBIDDEN:
         return refused(403, "HPAIntent", f"the cluster does not allow it: {detail}")
     return StorageError(str(error))

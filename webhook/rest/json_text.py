@@ -19,7 +19,7 @@ UNPROCESSABLE: Final = 422
 
 
 class _DuplicateNameError(ValueError):
-    """A name stands twice in an object."""
+    """A name occurs twice in an object."""
 
 
 class _OddNumberError(ValueError):
@@ -37,7 +37,7 @@ def read_json(text: bytes) -> object:
     except RecursionError:
         raise _too_deep() from None
     except json.JSONDecodeError as error:
-        raise malformed(f"is no JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
+        raise malformed(f"is not JSON: {error.msg} at line {error.lineno}, column {error.colno}") from None
     except ValueError as error:  # the errors of this module, and Python's about integers of more than 4,300 digits
         own = isinstance(error, _DuplicateNameError | _OddNumberError)
         raise malformed(str(error) if own else "has a number of too many digits") from None
@@ -60,7 +60,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _no_constant(text: str) -> NoReturn:
-    raise _OddNumberError(f"has the number {text}, which is no JSON")
+    raise _OddNumberError(f"has the number {text}, which is not JSON")
 
 
 def _finite(text: str) -> float:
@@ -75,7 +75,7 @@ def _check(value: object) -> None:
     level, depth = [value], 0
     while level:
         if any(isinstance(each, str) and not _encodable(each) for each in level):
-            raise malformed("has half of a surrogate pair, which stands for no character")
+            raise malformed("has half of a surrogate pair, which is not a character")
         if depth == DEPTH and any(isinstance(each, dict | list) for each in level):
             raise _too_deep()
         depth += 1

@@ -58,7 +58,7 @@ def parse_query(text: str, target: RouteTarget, *, reading: bool) -> ListQuery:
     if named and not is_name(given[named[0]]):
         raise refused(400, f"query {named[0]}", NAME_RULE, given[named[0]])
     if "continue" in given and "limit" not in given:
-        raise refused(400, "query continue", "goes with a limit: how many are wanted from there")
+        raise refused(400, "query continue", "needs a limit: the number of elements to return")
     return ListQuery(given[named[0]] if named else "", _limit(given), given.get("continue", ""))
 
 
@@ -82,7 +82,7 @@ def _parameters(text: str) -> dict[str, str]:
 
 def _twice(names: list[str]) -> RequestError:
     name = next(name for name in names if names.count(name) > 1)
-    return refused(400, "query", f"{quote(name)} stands twice")
+    return refused(400, "query", f"{quote(name)} occurs twice")
 
 
 def _limit(given: Mapping[str, str]) -> int:
@@ -90,5 +90,5 @@ def _limit(given: Mapping[str, str]) -> int:
     if text is None:
         return 0
     if not (text.isascii() and text.isdecimal() and len(text) <= len(str(LIMIT)) and 1 <= int(text) <= LIMIT):
-        raise refused(400, "query limit", f"is no whole number from 1 to {LIMIT}", text)
+        raise refused(400, "query limit", f"is not a whole number from 1 to {LIMIT}", text)
     return int(text)

@@ -372,5 +372,5 @@ def _name_of(token: str) -> str:
     except (binascii.Error, ValueError):
         name = ""
     if token and _token_of(name) != token:
-        raise StaleTokenError("is no token of this list")
+        raise StaleTokenError("is not a token of this list")
     return name

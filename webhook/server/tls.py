@@ -32,7 +32,7 @@ def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSL
     except ssl.SSLError as trouble:
         mismatch = trouble.reason == "KEY_VALUES_MISMATCH"
         reason = (
-            "the key does not belong to the certificate" if mismatch else "certificate or key is not PEM, or cut off"
+            "the key does not belong to the certificate" if mismatch else "certificate or key is not PEM, or truncated"
         )
         raise UnusableError(reason) from trouble
     if client_ca is not None:
@@ -40,7 +40,7 @@ def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSL
         try:
             made.load_verify_locations(cadata=client_ca.decode("ascii"))
         except (ssl.SSLError, ValueError) as trouble:
-            raise UnusableError("the authorities for clients are not PEM, or cut off") from trouble
+            raise UnusableError("the authorities for clients are not PEM, or truncated") from trouble
     return made
 
 
@@ -49,7 +49,7 @@ def expiry(chain: bytes) -> float:
     try:
         return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
     except ValueError as trouble:
-        raise UnusableError("the certificate does not say until when it is valid") from trouble
+        raise UnusableError("the certificate has no expiry date") from trouble
 
 
 def date(moment: float) -> str:
@@ -81,4 +81,4 @@ def _path(content: bytes) -> Iterator[str]:
 
 def _no_password() -> str:
     """Raise :class:`UnusableError`: without this callback OpenSSL would ask for the password at the terminal."""
-    raise UnusableError("the key is encrypted, and there is nobody to ask for its password")
+    raise UnusableError("the key is encrypted, and no password is available")

@@ -230,13 +230,13 @@ request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.w
 
 {{/* Words of policies about pods that are those about workloads, too. */}}
 {{- define "streams-placement.unseen" -}}
-'this pod asks for hosts, but the webhook of streams-placement has not seen it: '
+'this pod asks for hosts, but the webhook of streams-placement has not reviewed it: '
 {{- end -}}
 {{- define "streams-placement.onlyElements" -}}
-the controller of Jobs makes pods of ProcessingElements, outside of namespaces that are left alone, and no others
+the controller of Jobs may only create pods of ProcessingElements, outside excluded namespaces
 {{- end -}}
 {{- define "streams-placement.elsewhere" -}}
-'namespace ' + request.namespace + ' is left alone, use another one'
+'namespace ' + request.namespace + ' is excluded, use another one'
 {{- end -}}
 {{- define "streams-placement.onlyTheWebhook" -}}
 spec.tolerations: only the webhook tolerates streams.ibm.com/exclusive: name the exclusive HostPool with host(...) instead

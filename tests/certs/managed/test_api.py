@@ -106,8 +106,8 @@ async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster) ->
     with pytest.raises(ApiError) as failed:
         await api.find(SECRET)
     assert str(failed.value) == (
-        f"the API server answers 401 to GET {SECRET}: Unauthorized (the last credentials were used, as there are no "
-        "others: Invalid kube-config file. No configuration found)"
+        f"the API server answers 401 to GET {SECRET}: Unauthorized (using the previous credentials, no newer ones are "
+        "available: Invalid kube-config file. No configuration found)"
     )
 
 

@@ -226,7 +226,7 @@ async def test_a_secret_of_somebody_else_is_left_alone(cluster: FakeCluster) -> 
     assert (code, messages[-1]) == (
         1,
         (
-            "the Secret holds tls.crt of somebody else: name another one, or give this one the annotation "
+            "the Secret holds tls.crt of another owner: name another one, or give this one the annotation "
             'streams.ibm.com/managed-certificates: "true" if it may be overwritten'
         ),
     )

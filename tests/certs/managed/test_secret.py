@@ -36,7 +36,7 @@ def test_a_secret_of_somebody_else_is_not_touched() -> None:
     with pytest.raises(ForeignError) as refused:
         read_secret(secret)
     assert str(refused.value) == (
-        "the Secret holds ca.crt, tls.crt, tls.key of somebody else: name another one, or give this one the annotation "
+        "the Secret holds ca.crt, tls.crt, tls.key of another owner: name another one, or give this one the annotation "
         'streams.ibm.com/managed-certificates: "true" if it may be overwritten'
     )
 

@@ -48,7 +48,7 @@ def test_what_others_have_written_has_no_effect_on_a_terminal() -> None:
     assert found == [
         f"Pod team/w: {SHOWN}",
         f"  asks for {SHOWN}",
-        "  what admission would say today cannot be told",
+        "  the current admission verdict cannot be determined",
         f"  warning: {SHOWN}",
         f"  the scheduler says: {SHOWN}",
         f"  {SHOWN} of Pod {SHOWN}: {SHOWN}",

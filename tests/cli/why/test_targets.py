@@ -21,16 +21,15 @@ PATHS = {
 }
 
 WRONG = {
-    ("deploymen/web",): '"deploymen" is no kind of object that can be asked about, did you mean deployment?',
+    ("deploymen/web",): '"deploymen" is not a supported kind of object, did you mean deployment?',
     ("zzz", "web"): (
-        '"zzz" is no kind of object that can be asked about: pod, deployment, statefulset, hostpool, streamsjob and '
-        "others"
+        '"zzz" is not a supported kind of object: pod, deployment, statefulset, hostpool, streamsjob and others'
     ),
     ("pod/a", "pod/b"): "one object at a time: pod/a",
-    ("pod/",): "\"\" is no name of an object: use a-z, 0-9, '-' and '.'",
-    ("Web",): "\"Web\" is no name of an object: use a-z, 0-9, '-' and '.'",
+    ("pod/",): "\"\" is not an object name: use a-z, 0-9, '-' and '.'",
+    ("Web",): "\"Web\" is not an object name: use a-z, 0-9, '-' and '.'",
     ("hostpool/MyPool",): (
-        "\"MyPool\" is no name of an object: use a-z, 0-9, '-' and '.'; for a HostPool that is its metadata.name, not "
+        "\"MyPool\" is not an object name: use a-z, 0-9, '-' and '.'; for a HostPool that is its metadata.name, not "
         "the spec.name by which pods ask for it"
     ),
     ("pod", "a", "b"): "one object at a time: pod a",

@@ -153,5 +153,5 @@ async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: Api
     answer = await authorized(submitted("host(MyPool)"), writes)
     assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)
     assert json.loads(answer.body)["message"] == (
-        "whether the HostPools may be used could not be found out: the API server answers 500: because InternalError"
+        "whether the HostPools may be used could not be determined: the API server answers 500: because InternalError"
     )

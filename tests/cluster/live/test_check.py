@@ -71,7 +71,7 @@ async def test_a_webhook_that_is_not_asked(server: ApiServer, capfd: pytest.Capt
     assert await asked(capfd) == (
         3,
         [
-            f"FAILED  an admission: the pod was created as it is, {UNSEEN}",
+            f"FAILED  an admission: the pod was created unchanged, {UNSEEN}",
             f"FAILED  a refusal: a pod that cannot run anywhere was created, {UNSEEN}",
         ],
         "",

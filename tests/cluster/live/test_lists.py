@@ -163,11 +163,11 @@ async def test_a_list_that_fails_begins_again(server: ApiServer, what: str) -> N
 @pytest.mark.parametrize(
     ("body", "text"),
     [
-        pytest.param("<html>", "a page is no list: JSON is malformed: invalid character (byte 0)", id="HTML"),
-        pytest.param('{"metadata"', "a page is no list: input data was truncated", id="cut off"),
-        pytest.param('{"items": []}', "a page is no list: it has no resourceVersion", id="no version"),
+        pytest.param("<html>", "a page is not a list: JSON is malformed: invalid character (byte 0)", id="HTML"),
+        pytest.param('{"metadata"', "a page is not a list: input data was truncated", id="cut off"),
+        pytest.param('{"items": []}', "a page is not a list: it has no resourceVersion", id="no version"),
         pytest.param(
-            '{"metadata": null}', "a page is no list: metadata: expected `object`, got `null`", id="no metadata"
+            '{"metadata": null}', "a page is not a list: metadata: expected `object`, got `null`", id="no metadata"
         ),
     ],
 )

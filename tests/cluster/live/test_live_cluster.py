@@ -163,7 +163,7 @@ async def test_what_is_too_old_is_no_ground_to_decide_on(server: ApiServer) -> N
         await until(watched.cluster.reason)
         text = watched.cluster.reason() or ""
         assert text.startswith(
-            "what is known of the cluster is too old: nodes: 0 s old (the API server does not answer"
+            "the cached state of the cluster is stale: nodes: 0 s old (the API server does not answer"
         )
 
 
@@ -174,7 +174,7 @@ async def test_silence_alone_makes_it_too_old() -> None:
     async with watched.running():
         await until(watched.cluster.reason)
         assert watched.cluster.reason() == (
-            "what is known of the cluster is too old: nodes: 0 s old (nothing more was heard)"
+            "the cached state of the cluster is stale: nodes: 0 s old (no update since)"
         )
 
 

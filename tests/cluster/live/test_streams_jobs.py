@@ -117,7 +117,7 @@ async def test_an_element_waits_for_an_api_server_that_answers(stored: StoredJob
     stored.found = 500
     answer = await validated(connection)
     assert (answer.status, answer.outcome) == (503, Outcome.ERRORED)
-    assert answer.message.startswith("what Job parallel says could not be found out: ")
+    assert answer.message.startswith("what Job parallel says could not be determined: ")
 
 
 async def test_in_audit_mode_nobody_waits_for_an_api_server(stored: StoredJobs, connection: Connection) -> None:

@@ -146,7 +146,7 @@ async def test_where_nobody_can_tell_it_is_our_trouble(
     there.found = found
     answer = await answered(connection)
     assert (answer.outcome, answer.status) == (Outcome.ERRORED, 503)
-    assert answer.message.startswith("whether the pod may be bound to an exclusive host could not be found out: ")
+    assert answer.message.startswith("whether the pod may be bound to an exclusive host could not be determined: ")
     assert said in answer.message
 
 

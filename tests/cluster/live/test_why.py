@@ -323,7 +323,7 @@ async def test_a_pod_that_asks_for_nothing_is_never_refused(
     assert (code, out.splitlines()[1:]) == (
         0,
         [
-            "  it asks for no placement: submitted today it would be let through, and wait, 0 of 1 nodes can run it",
+            "  it asks for no placement: submitted today it would be admitted, and wait, 0 of 1 nodes can run it",
             "  No node is open to this pod: 0 of 1 node can run this pod.",
             "    1 node has the taint dedicated:NoSchedule",
             "  Nearest fix: tolerate dedicated:NoSchedule.",
@@ -410,7 +410,7 @@ async def test_an_element_without_a_pod(server: ApiServer, capfd: pytest.Capture
     code, out, _ = await asked(capfd, "pe/e")
     assert (code, out.splitlines()) == (
         0,
-        ["ProcessingElement default/e: is being deleted", "  what admission would say today cannot be told"],
+        ["ProcessingElement default/e: is being deleted", "  the current admission verdict cannot be determined"],
     )
 
 
@@ -426,7 +426,7 @@ async def test_a_user_who_may_not_read_the_cluster_learns_what_the_object_says(
     unread = ", ".join(dict.fromkeys([*pods, "events", resource, "namespaces"]))
     assert out.splitlines()[1:] == [
         '  asks for placement: host("node-a")',
-        "  what admission would say today cannot be told",
+        "  the current admission verdict cannot be determined",
         f"  you may not list {unread}: what follows from them is left out",
     ]
 
@@ -542,7 +542,7 @@ async def test_a_pod_that_cannot_be_understood_has_no_verdict(
     code, out, _ = await asked(capfd, "w")
     assert (code, out.splitlines()[0].partition(",")[0]) == (
         0,
-        "Pod default/w: waits until its scheduling gates go: quota",
+        "Pod default/w: waits until its scheduling gates are removed: quota",
     )
 
 
@@ -599,7 +599,7 @@ async def test_a_pool_that_the_watch_has_not_brought_has_no_verdict(
     _, out, err = await asked(capfd, "hostpool", "mine")
     assert out.splitlines() == [
         "HostPool default/mine: not looked at by a controller yet",
-        "  what admission would say today cannot be told",
+        "  the current admission verdict cannot be determined",
     ]
     assert (
         err == "streams-placement: warning: cluster: HostPool default/mine: spec.size: -1 is not between 1 and 5000\n"

@@ -125,7 +125,7 @@ async def test_a_name_that_somebody_else_has_stops_only_that_element(running: Jo
     await running.wait(10)
     assert "parallel-3-1" in running.pods
     _, _, message = running.condition(running.found(), "Ready")
-    assert message.startswith("ProcessingElement parallel-2 exists and is not this Job's; 1 of 4")
+    assert message.startswith("ProcessingElement parallel-2 exists and does not belong to this Job; 1 of 4")
 
 
 @pytest.mark.parametrize(("ends", "phase"), [([0, 0], "Completed"), ([0, None], "Running"), ([1, 0], "Failed")])

@@ -142,7 +142,7 @@ async def test_a_pod_of_the_name_that_is_somebody_elses_is_waited_for(cluster: J
     cluster.job(processingElements=[{}])
     await cluster.lead()
     assert cluster.condition(cluster.element(), "PodCreated")[1:] == (
-        "NameTaken", "pod parallel-0-1 exists and belongs to somebody else",
+        "NameTaken", "pod parallel-0-1 exists and has another owner",
     )  # fmt: skip
     cluster.kube.remove(pod_path("parallel-0-1"))
     await cluster.wait(10)

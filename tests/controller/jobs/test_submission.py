@@ -156,7 +156,7 @@ async def test_a_name_that_somebody_else_has_fails_it_at_once(
     cluster.kube.create(path, spec=spec)
     cluster.job(hostPools=[{"name": "P", "size": 1}], processingElements=[{}])
     await cluster.lead()
-    said = ("False", "NameTaken", f"{what} exists and is not this Job's")
+    said = ("False", "NameTaken", f"{what} exists and does not belong to this Job")
     assert cluster.condition(cluster.found(), "Submitted") == said
     assert path in cluster.kube.objects
 

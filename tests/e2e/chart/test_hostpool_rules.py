@@ -59,7 +59,7 @@ BAD: dict[str, tuple[Spec, str]] = {
     "half a host": ({"size": 1.5}, "spec.size"),
     "exclusive without a size": (
         {"mode": "Exclusive"},
-        "spec.size: Required value: missing, an Exclusive pool must say how many hosts it takes",
+        "spec.size: Required value: missing, an Exclusive pool must state how many hosts it takes",
     ),
     "an unknown mode": ({"mode": "shared"}, "spec.mode"),
     "an empty tag": ({"tags": [""]}, "spec.tags[0]"),

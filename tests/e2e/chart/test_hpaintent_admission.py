@@ -31,11 +31,11 @@ LEFT: Final[dict[str, tuple[object, str]]] = {
     ),
     "half a device": (
         {"name": "nvidia.com/gpu", "limits": "0.5"},
-        f'{FIRST}.limits: "0.5" is no whole number of pieces',
+        f'{FIRST}.limits: "0.5" is not a whole number of pieces',
     ),
     "no resource": (
         {"name": "gpu", "limits": 1},
-        f'{FIRST}.name: "gpu" is no resource of containers: cpu, memory, ephemeral-storage, or a device such as nvidia',
+        f'{FIRST}.name: "gpu" is not a container resource: cpu, memory, ephemeral-storage, or a device such as nvidia',
     ),
 }
 

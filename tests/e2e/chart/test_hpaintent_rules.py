@@ -112,27 +112,27 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
     "a value that is too long": (of({"name": "a", "value": "x" * 64}), f"{FIRST}.value: Too long"),
     "two names": (
         of({"name": "cpu", "key": "memory", "limits": 1}),
-        f"{FIRST}.key: Invalid value: means the same as name, and must not say something else",
+        f"{FIRST}.key: Invalid value: means the same as name, and must have the same value",
     ),
     "two amounts": (
         of({"name": "cpu", "limits": 1, "resource": {"limits": 2}}),
-        f"{FIRST}.resource: Invalid value: must not say something else than the fields beside it",
+        f"{FIRST}.resource: Invalid value: must agree with the fields beside it",
     ),
     "two containers of a requirement": (
         of({**CPU, "container": "a", "container-name": "b"}),
-        f"{FIRST}.container: Invalid value: means the same as container-name, and must not say something else",
+        f"{FIRST}.container: Invalid value: means the same as container-name, and must have the same value",
     ),
     "two containers of a workload": (
         of(workload={**WORKLOAD, "container": "a", "container-name": "b"}),
-        "consumer.container: Invalid value: means the same as container-name, and must not say something else",
+        "consumer.container: Invalid value: means the same as container-name, and must have the same value",
     ),
     "two containers of a consumer": (
         of(workload={**WORKLOAD, "container": "a"}, container="b"),
-        "spec.consumers[0].consumer: Invalid value: must not say something else than the fields beside it",
+        "spec.consumers[0].consumer: Invalid value: must agree with the fields beside it",
     ),
     "two applications": (
         {"app": "a", "appName": "b"},
-        "spec.appName: Invalid value: means the same as app, and must not say something else",
+        "spec.appName: Invalid value: means the same as app, and must have the same value",
     ),
     "on no cluster": ({"replicationCount": 0}, "spec.replicationCount: Invalid value: 0"),
     "on too many clusters": ({"replicationCount": 1001}, "spec.replicationCount: Invalid value: 1001"),

@@ -126,7 +126,7 @@ BAD: Final[dict[str, tuple[Spec, str]]] = {
     ),
     "an exclusive pool without a size": (
         {"hostPools": [{"name": "P", "mode": "Exclusive"}]},
-        "spec.hostPools[0].size: Required value: missing, an Exclusive pool must say how many hosts it takes",
+        "spec.hostPools[0].size: Required value: missing, an Exclusive pool must state how many hosts it takes",
     ),
     "101 pools": ({"hostPools": [{"name": f"P{at}"} for at in range(101)]}, "spec.hostPools: Too many: 101"),
     "1001 elements": ({"processingElements": [{}] * 1001}, "spec.processingElements: Too many: 1001"),
@@ -202,7 +202,7 @@ LONE: Final[dict[str, tuple[Spec, str]]] = {
     "no launch": ({"job": "parallel", "launchCount": 0}, "spec.launchCount: Invalid value: 0"),
     "another name": (
         {"job": "parallel", "name": "other"},
-        "spec.name: Invalid value: must be metadata.name, if it is there",
+        "spec.name: Invalid value: must equal metadata.name, if set",
     ),
     "valgrind in a release": (
         {"job": "parallel", "runWithValgrind": True, "buildType": "release"},
@@ -237,7 +237,7 @@ CHANGES: Final[dict[str, tuple[Spec, str]]] = {
     ),
     "fewer launches": (
         {"launchCount": 4},
-        "spec.launchCount: Invalid value: cannot be lowered: every launch has a number of its own",
+        "spec.launchCount: Invalid value: cannot be decreased: every launch has its own number",
     ),
     "no launches": ({"launchCount": None}, "spec.launchCount: Invalid value: cannot be lowered"),
 }

@@ -88,7 +88,7 @@ CHANGES: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         ("cordon", HOST),
         (
             "Warning: node guarded-1 is a host of HostPool guarded/sized: "
-            "no new pods come to it until it is uncordoned\n"
+            "no new pods are scheduled to it until it is uncordoned\n"
         ),
     ),
     "a label of the controller's is changed": (

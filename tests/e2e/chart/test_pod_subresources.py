@@ -117,5 +117,5 @@ def test_a_binding_brings_nothing_of_ours_along(user: Api, door: str, field: str
     target = {"apiVersion": "v1", "kind": "Node", "name": "node-2"}
     binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name, field: {key: "x"}}, "target": target}
     said = refusal(user, f"{PODS}/{name}", "POST", f"/api/v1/namespaces/{SPACE}/{door.format(name)}", binding)
-    brought = f"metadata.{field}: a binding cannot bring anything under streams.ibm.com/ to a pod"
+    brought = f"metadata.{field}: a binding cannot set anything under streams.ibm.com/ on a pod"
     assert said == by_policy(f'{door.rpartition("/")[0][:4] or door} "{name}"', "bindings", brought)

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("installed")
 SPACE: Final = "policies"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 EXCLUSIVE: Final = {"key": "streams.ibm.com/exclusive", "operator": "Exists"}
-DECIDED: Final = "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+DECIDED: Final = "cannot be changed after the pod is created, which fixes its placement; create a new pod"
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -34,7 +34,7 @@ def meta(**fields: Any) -> Object:
 def test_a_pod_that_asks_where_nobody_listens_is_refused(admin: Api, space: str) -> None:
     with pytest.raises(RefusedError) as refused:
         admin.create(asking("p", space), dryRun="All")
-    said = f"the webhook of streams-placement has not seen it: namespace {space} is left alone, use another one"
+    said = f"the webhook of streams-placement has not seen it: namespace {space} is excluded, use another one"
     assert (refused.value.code, said in refused.value.message) == (403, True), refused.value.message
 
 

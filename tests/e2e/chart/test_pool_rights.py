@@ -17,7 +17,7 @@ POOL: Final = "/apis/streams.ibm.com/v1/namespaces/rights/streamshostpools/p1"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 NO_RIGHT: Final = (
     'host(P1): user "jane" may not use HostPool p1 of namespace "rights": '
-    "that takes the verb use on streamshostpools.streams.ibm.com"
+    "this needs the verb use on streamshostpools.streams.ibm.com"
 )
 _GROUP: Final = "rbac.authorization.k8s.io"
 

@@ -23,7 +23,7 @@ GROUP: Final = f"streams.ibm.com/hostcolocation.{'A' * 40}"
 EVERYTHING: Final = {"operator": "Exists"}
 GATES: Final = [{"name": "example.com/wait"}]
 
-DECIDED: Final = "cannot be changed once the pod is created: its placement was decided then; make a new pod"
+DECIDED: Final = "cannot be changed after the pod is created, which fixes its placement; create a new pod"
 TOLERATING: Final = (
     "a toleration of streams.ibm.com/exclusive cannot be added to a pod: name the HostPool when you create it"
 )

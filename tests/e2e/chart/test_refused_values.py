@@ -10,11 +10,11 @@ _IMAGE: Final = "is no image without its tag, such as registry.example.com/strea
 _NETWORK: Final = "is no network, such as 10.0.0.0/28 or fd00::/64"
 _SELECTOR: Final = 'is no label selector, such as "key", "!key", "key=value" or "key in (a, b)"'
 _KEY: Final = "is no key of a label or an annotation, such as team or example.com/team"
-_VALUE: Final = 'is no value of a label, which is up to 63 letters, digits, "-", "_" and "."'
+_VALUE: Final = 'is not a value of a label, which is up to 63 letters, digits, "-", "_" and "."'
 _VALUES: Final = (
     "networkPolicy.metricsFrom.matchExpressions[0].values: In and NotIn need some, Exists and DoesNotExist have none"
 )
-_NAME: Final = 'is no name of an object, which is lower-case letters, digits, "-" and "."'
+_NAME: Final = 'is not an object name, which is lower-case letters, digits, "-" and "."'
 _AMOUNT: Final = "is no amount, such as 500m, 2 or 512Mi"
 
 
@@ -103,7 +103,7 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
     ),
     "a value that is no number": (
         tolerating(key="a", operator="Gt", value="b"),
-        'tolerations[0].value: "b" is no whole number, which the operator Gt compares with',
+        'tolerations[0].value: "b" is not a whole number, which the operator Gt compares with',
     ),
     "a time for nothing": (
         tolerating(key="a", operator="Exists", tolerationSeconds=3),
@@ -127,7 +127,7 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
 @pytest.mark.parametrize(("values", "said"), REFUSED.values(), ids=REFUSED.keys())
 def test_what_could_not_work_is_refused(values: Values, said: str) -> None:
     done = helm("template", RELEASE, str(CHART), values=values)
-    sentences = done.stderr.partition("these values could not work:\n")[2].partition("\n\n")[0].splitlines()
+    sentences = done.stderr.partition("these values are invalid:\n")[2].partition("\n\n")[0].splitlines()
     assert (done.returncode, [sentence.strip() for sentence in sentences]) == (1, [said]), done.stderr
 
 

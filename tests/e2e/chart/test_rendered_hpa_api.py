@@ -110,7 +110,7 @@ def test_cert_manager_makes_its_certificate() -> None:
             {"enabled": True},
             f"needed with tls.source managed: a Secret with tls.crt and tls.key for {NAME}.{NAMESPACE}.svc",
         ),
-        (ON | {"tokenSecret": "A_b"}, 'hpaApi.tokenSecret: "A_b" is no name of an object'),
+        (ON | {"tokenSecret": "A_b"}, 'hpaApi.tokenSecret: "A_b" is not an object name'),
         (ON | {"from": {"matchLabels": {"a b": "c"}}}, 'hpaApi.from.matchLabels: "a b" is no key of a label'),
         (
             ON | {"from": {"matchExpressions": [{"key": "a", "operator": "In"}]}},

@@ -25,7 +25,7 @@ EVERYTHING: Final[Object] = {"operator": "Exists"}
 _GROUP: Final = "rbac.authorization.k8s.io"
 
 NO_RIGHT: Final = (
-    "spec.template.spec.tolerations: tolerating streams.ibm.com/exclusive takes the verb tolerate on "
+    "spec.template.spec.tolerations: tolerating streams.ibm.com/exclusive needs the verb tolerate on "
     "streamshostpools.streams.ibm.com in the whole cluster, which user jane does not have"
 )
 NOT_ALL: Final = (

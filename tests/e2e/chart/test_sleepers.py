@@ -23,10 +23,10 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 BY: Final = 'admission webhook "tolerations.placement.streams.ibm.com" denied the request: '
 LOOSE: Final = (
     "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool: "
-    "let it select other nodes before its last gate goes, or make a new pod without the toleration"
+    "let it select other nodes before its last scheduling gate is removed, or create a new pod without the toleration"
 )
 NARROWED: Final = (
-    "with a toleration of everything the pod could go to nothing but hosts that are exclusive to another HostPool: "
+    "with a toleration of everything the pod could run only on hosts that are exclusive to another HostPool: "
     "let it select other nodes"
 )
 

@@ -145,7 +145,10 @@ def test_a_node_can_be_drained_all_the_same(plane: ControlPlane) -> None:
     done = plane.kubectl("cordon", "strict-1")
     assert (done.returncode, done.stderr) == (
         0,
-        ("Warning: node strict-1 is a host of HostPool strict/tagged: no new pods come to it until it is uncordoned\n"),
+        (
+            "Warning: node strict-1 is a host of HostPool strict/tagged: no new pods are scheduled to it until it is "
+            "uncordoned\n"
+        ),
     )
     assert plane.kubectl("uncordon", "strict-1").stderr == ""
 

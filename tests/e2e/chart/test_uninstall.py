@@ -175,7 +175,7 @@ def test_a_person_cannot_give_hosts_back_while_a_controller_would_give_them_agai
     done = release(plane, "--all")
     assert done.returncode == 3
     said = re.fullmatch(
-        r"streams-placement: controllers run, and would give hosts again: "
+        r"streams-placement: controllers run, and would assign hosts again: "
         rf"({NAMESPACE}/{RELEASE}-controller-\S+, \S+); stop them first: (kubectl .+)\n",
         done.stderr,
     )

@@ -124,8 +124,8 @@ def test_a_daemon_set_of_somebody_with_the_right_may_tolerate_our_taint(plane: C
 @pytest.mark.parametrize("space", ["kube-system", NAMESPACE])
 def test_a_workload_that_asks_where_nobody_listens_is_refused_as_its_pods_are(plane: ControlPlane, space: str) -> None:
     said = (
-        "this pod asks for hosts, but the webhook of streams-placement has not seen it: "
-        f"namespace {space} is left alone, use another one"
+        "this pod asks for hosts, but the webhook of streams-placement has not reviewed it: "
+        f"namespace {space} is excluded, use another one"
     )
     whole = refused(plane, deployment("unheard", space, annotations={PLACEMENT: APART}))
     single = refused(plane, asking("unheard", space, APART))

@@ -18,7 +18,7 @@ SPACE: Final = "authors"
 GROUP: Final = "rbac.authorization.k8s.io"
 ROOT: Final = f"/apis/streams.ibm.com/v1/namespaces/{SPACE}"
 MERGE: Final = "application/merge-patch+json"
-SAID: Final = f"pods would be made of it, and user jane may not create pods in namespace {SPACE}"
+SAID: Final = f"the controller would create pods from it, and user jane may not create pods in namespace {SPACE}"
 TEMPLATE: Final = {"spec": {"containers": [{"name": "main", "image": "example.invalid/main"}]}}
 
 

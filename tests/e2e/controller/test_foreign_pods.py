@@ -126,7 +126,7 @@ class TestWhereAllPodsAreStrangers:
         message = degraded()["message"]
         bare.admin.delete(f"{PODS}/late", gracePeriodSeconds="0")
         until(lambda: degraded()["status"] == "False", "and not any more", SECONDS)
-        assert message == "host 0 (node-4) runs a pod of others"
+        assert message == "host 0 (node-4) runs an unrelated pod"
 
     def test_a_node_is_let_go_where_one_slips_in(
         self, bare: ControlPlane, stopping_proxy: StoppingProxy, made: list[str]

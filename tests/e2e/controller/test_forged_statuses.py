@@ -20,12 +20,11 @@ GROUP: Final = "rbac.authorization.k8s.io"
 MERGE: Final = "application/merge-patch+json"
 VICTIM: Final = "node-6"
 STATUS: Final = (
-    "status: only the controller of streams-placement writes it; "
-    "anybody else needs the verb update on it in the whole cluster"
+    "status: only the controller of streams-placement may write it; other users need the cluster-wide verb update on it"
 )
 FINALIZER: Final = (
-    "metadata.finalizers: streams.ibm.com/hosts goes when the controller has given the hosts back; "
-    "keep it, or delete the HostPool and wait"
+    "metadata.finalizers: the controller removes streams.ibm.com/hosts once it has released the hosts; keep it, or "
+    "delete the HostPool and wait"
 )
 
 

@@ -22,7 +22,7 @@ SECONDS: Final = 60.0
 UID: Final = "11111111-1111-1111-1111-111111111111"
 EVERYTHING: Final = {"operator": "Exists"}
 OURS: Final = {"key": "streams.ibm.com/exclusive", "operator": "Exists"}
-LIE: Final = "which says that a DaemonSet made it and is none's of apps/v1"
+LIE: Final = "whose owner reference names a DaemonSet that is not of apps/v1"
 
 
 def owner(version: str) -> Object:

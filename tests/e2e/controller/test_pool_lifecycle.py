@@ -78,7 +78,7 @@ def test_it_goes_from_nothing_by_pending_to_ready(story: Story) -> None:
 
 def test_while_it_is_pending_it_says_that_its_hosts_are_being_settled(story: Story) -> None:
     (said,) = {condition(pool)["message"] for pool in story.history if phase(pool) == "Pending"}
-    assert said == "3 hosts marked, and given to it unless somebody slips in"
+    assert said == "3 hosts marked; assigned next, unless another pod is found there"
 
 
 def test_no_host_is_published_before_it_is_ready(story: Story) -> None:

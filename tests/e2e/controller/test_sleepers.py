@@ -32,11 +32,11 @@ def test_sleepers_are_counted_until_they_are_gone(bare: ControlPlane, controller
     path = create_pool(admin, exclusive("p", SPACE, 1, selector={"matchLabels": HOST}))
     try:
         said = condition(wait_for(admin, path, seconds=SECONDS))["message"]
-        assert said == "it has 1 host; 1 pod that waits tolerates its taint and may come to its hosts"
+        assert said == "it has 1 host; 1 pending pod tolerates its taint and may be bound to its hosts"
         wanted = (
             "Warning",
             "SleepersWait",
-            "1 pod that waits tolerates its taint and may come to its hosts: only the setting strict keeps them off",
+            "1 pending pod tolerates its taint and may be bound to its hosts: only the setting strict keeps them off",
         )
         until(lambda: wanted in told(admin, SPACE, "p"), "an Event says so", SECONDS)
         admin.delete(f"{PODS}/sleeper", gracePeriodSeconds="0")

@@ -17,14 +17,9 @@ from webhook.placement.text.keys import exclusive as exclusive_value
 pytestmark = pytest.mark.usefixtures("installed")
 
 SPACE: Final = "stolen"
-ONLY: Final = (
-    "the controller of Jobs makes pods of ProcessingElements, outside of namespaces that are left alone, and no others"
-)
-OBJECTS: Final = (
-    "the controller of Jobs makes objects that belong to a Job, outside of namespaces that are left alone, "
-    "and no others"
-)
-DELETES: Final = "the controller of Jobs deletes pods of ProcessingElements, and no others"
+ONLY: Final = "the controller of Jobs may only create pods of ProcessingElements, outside excluded namespaces"
+OBJECTS: Final = "the controller of Jobs may only create objects that belong to a Job, outside excluded namespaces"
+DELETES: Final = "the controller of Jobs may only delete pods of ProcessingElements"
 LABELS: Final = {JOB: "j", PE: "e"}
 OWNER: Final = {
     "apiVersion": "streams.ibm.com/v1",
@@ -127,12 +122,10 @@ MEMBER: Final = membership("default", "p")
 TAINT: Final = {"key": EXCLUSIVE, "value": exclusive_value("default", "p"), "effect": "NoSchedule"}
 NODE: Final = "/api/v1/nodes/node-7?dryRun=All"
 HOSTS: Final = (
-    "spec.taints: the controller of HostPools taints hosts of a pool, with the effect NoSchedule "
+    "spec.taints: the controller of HostPools may only taint hosts of a pool, with the effect NoSchedule "
     "(setting exclusiveEffect)"
 )
-POOLABLE: Final = (
-    "the controller of HostPools gives nodes to pools that may be pooled, and no others (setting poolableNodes)"
-)
+POOLABLE: Final = "the controller of HostPools may only assign poolable nodes to pools (setting poolableNodes)"
 
 
 def test_no_pod_is_evicted_by_a_taint(thief: Api) -> None:

@@ -69,12 +69,15 @@ DIFFERENT: Final = {
     "a second worker that is not bound": (
         "first-bound",
         True,
-        "others of its job are bound to cpus and this pod is not to be: all workers of a job are, or none",
+        (
+            "other workers of its job have CPU binding and this pod does not ask for it: bind all workers of a job, or "
+            "none"
+        ),
     ),
     "a second worker that is": (
         "first-unbound",
         False,
-        "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none",
+        "this pod asks for CPU binding and other workers of its job do not: bind all workers of a job, or none",
     ),
 }
 

@@ -93,7 +93,7 @@ def test_a_preference_that_cannot_be_read_fails_the_scheduler_and_is_refused(adm
         422,
         (
             f"{DENIED}{PREFERENCES}[0].preference.matchExpressions[0].values: "
-            f'"{number}" is no whole number of 64 bits, with which Gt compares; '
+            f'"{number}" is not a whole number of 64 bits, with which Gt compares; '
             "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
         ),
     )

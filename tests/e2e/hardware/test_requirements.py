@@ -108,7 +108,7 @@ def test_more_replicas_than_devices_are_refused(plane: ControlPlane) -> None:
 BAD: Final[dict[str, tuple[str, str]]] = {
     "a misspelt field": ("[{name: cpu, request: 1}]", '[0]: unknown field "request" (did you mean requests?)'),
     "no amount": (f"[{{name: {GPU}}}]", f"[0]: needs requests or limits: how much of {GPU}"),
-    "half a device": (f"[{{name: {GPU}, limits: 500m}}]", '[0].limits: "500m" is no whole number of pieces'),
+    "half a device": (f"[{{name: {GPU}, limits: 500m}}]", '[0].limits: "500m" is not a whole number of pieces'),
     "requests above limits": (
         "[{name: cpu, requests: 2, limits: 1}]",
         "[0].requests: requests 2 of cpu are more than limits 1",
@@ -119,7 +119,7 @@ BAD: Final[dict[str, tuple[str, str]]] = {
     ),
     "a weight out of range": (
         f"[{{name: {GPU}, limits: 1, mandatory: false, weight: 11}}]",
-        '[0].weight: "11" is no whole number from 1 to 10',
+        '[0].weight: "11" is not a whole number from 1 to 10',
     ),
     "a container that there is not": (
         f"[{{name: {GPU}, limits: 1, container-name: worker}}]",

@@ -19,7 +19,7 @@ PODS: Final = pods(SPACE)
 
 TWO: Final = {"cpu": "2", "memory": "1Gi"}
 SMALL: Final = {"cpu": "100m", "memory": "64Mi"}
-KEPT: Final = f"cpu cannot be changed: {keys.BIND} gives this pod cores of its own; make a new pod"
+KEPT: Final = f"cpu cannot be changed: {keys.BIND} gives this pod exclusive cores; create a new pod"
 CLASS: Final = (
     'Pod "bound" is invalid: spec: Invalid value: "Guaranteed": Pod QOS Class may not change as a result of resizing'
 )

@@ -27,7 +27,7 @@ SMALL: Final = {"cpu": "100m", "memory": "64Mi"}
 CAUGHT: Final = (
     'admission webhook "pods.placement.streams.ibm.com" denied the request: '
     f'metadata.annotations[{keys.BIND}]: container "sidecar" has no cpu limit; '
-    "kubelets give cores away only if every container has cpu and memory limits equal to its requests"
+    "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its requests"
 )
 
 SHARED: Final = 'the 2 cpus of container "worker" are not exclusive: container "sidecar" has no cpu limit'

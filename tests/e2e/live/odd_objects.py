@@ -28,7 +28,7 @@ POOLS: Final[Mapping[str, tuple[Any, str]]] = {
     "mode-odd": ({"mode": "Open"}, 'spec.mode: "Open" is not one of Shared, Exclusive'),
     "exclusive-unsized": (
         {"mode": "Exclusive"},
-        "spec.size: missing, an Exclusive pool must say how many hosts it takes",
+        "spec.size: missing, an Exclusive pool must state how many hosts it takes",
     ),
 }
 """By name: a spec that is of no use, and what is said about it."""

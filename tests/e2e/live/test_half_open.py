@@ -95,7 +95,7 @@ async def test_while_nothing_comes_through_it_says_so_and_afterwards_all_is_well
     async with watching(gate) as cluster:
         gate.hang()
         await create(core, "meanwhile")
-        await until(lambda: str(cluster.reason()).startswith("what is known of the cluster is too old: nodes: "))
+        await until(lambda: str(cluster.reason()).startswith("the cached state of the cluster is stale: nodes: "))
         gate.shut()
         gate.open()
         await until(lambda: cluster.inventory.nodes.get("meanwhile") and cluster.reason() is None)

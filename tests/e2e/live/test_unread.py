@@ -25,7 +25,7 @@ STALE: Final = "2"
 so nothing is shown here of how it ends (``test_half_open.py`` does)."""
 
 WANTED: Final = asking("p", SPACE, 'host("unread-1")')
-TOO_OLD: Final = "the webhook is not ready: what is known of the cluster is too old: nodes: "
+TOO_OLD: Final = "the webhook is not ready: the cached state of the cluster is stale: nodes: "
 
 
 class Silent(NamedTuple):

@@ -61,7 +61,7 @@ def test_a_list_in_parts_and_as_a_whole(servers: tuple[HpaProcess, HpaProcess]) 
     assert sorted(each["metadata"]["name"] for each in servers[1].ask("GET", place).body) == names
     assert len(servers[1].ask("GET", f"{place}?limit=7").body) == 7
     refused = servers[1].ask("GET", f"{place}?limit=7&continue=nonsense")
-    assert (refused.code, refused.body["detail"]) == (400, "query continue: is no token of this list")
+    assert (refused.code, refused.body["detail"]) == (400, "query continue: is not a token of this list")
 
 
 def test_every_field_comes_back_from_the_object(plane: BarePlane, servers: tuple[HpaProcess, HpaProcess]) -> None:
@@ -121,7 +121,7 @@ def test_users_have_the_rights_that_the_cluster_gives_them(
     with HpaProcess(tmp_path_factory.mktemp("rights"), plane, ACCOUNT, *flags) as server:
         assert server.ask("GET", INTENTS).code == http.HTTPStatus.UNAUTHORIZED
         refused = server.ask("GET", INTENTS, token="nobody-has-this-one")
-        assert refused.body["detail"] == "header Authorization: is no token that the cluster knows"
+        assert refused.body["detail"] == "header Authorization: is not a token that the cluster accepts"
         assert server.ask("POST", INTENTS, intent("hers"), token).code == http.HTTPStatus.CREATED
         assert server.ask("GET", f"{INTENTS}/hers", token=token).code == http.HTTPStatus.OK
         for method, where, body, verb in (
@@ -152,7 +152,7 @@ def test_tokens_are_made_for_the_interface(plane: BarePlane, tmp_path_factory: p
         assert server.ask("GET", INTENTS, token=own).code == http.HTTPStatus.OK
         assert server.ask("DELETE", INTENTS, token=own).code == http.HTTPStatus.FORBIDDEN
         refused = server.ask("GET", INTENTS, token=server_s)
-        rule = "is no token that the cluster knows for the audience streams-placement-hpa-api"
+        rule = "is not a token that the cluster accepts for the audience streams-placement-hpa-api"
         assert (refused.code, refused.body["detail"]) == (401, f"header Authorization: {rule}")
         assert server.ask("GET", "/metrics", token=server_s).code == http.HTTPStatus.FORBIDDEN
 

@@ -97,7 +97,7 @@ def test_without_a_pod_and_a_kubeconfig_there_is_no_cluster(tmp_path: Path) -> N
     with pytest.raises(NoClusterError) as caught:
         find_configuration(account=tmp_path)
     assert str(caught.value) == (
-        "there is no cluster to talk to: this is not a pod with a service account (KUBERNETES_SERVICE_HOST and "
+        "there is no cluster to connect to: this is not a pod with a service account (KUBERNETES_SERVICE_HOST and "
         "KUBERNETES_SERVICE_PORT are not set), and there is no usable kubeconfig (there is no file ~/.kube/config)"
     )
 
@@ -106,7 +106,8 @@ def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
     with pytest.raises(NoClusterError) as caught:
         find_configuration("other")
     assert str(caught.value) == (
-        "there is no cluster to talk to: there is no usable kubeconfig (Invalid kube-config file. Expected object with "
+        "there is no cluster to connect to: there is no usable kubeconfig (Invalid kube-config file. Expected object "
+        "with "
         f"name other in {config.path}/contexts list)"
     )
 
@@ -114,7 +115,7 @@ def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
 @pytest.mark.parametrize("content", ["", "text", "{", "[1]", "contexts: 5"])
 def test_a_damaged_kubeconfig_is_no_cluster(config: Kubeconfig, content: str) -> None:
     config.path.write_text(content)
-    with pytest.raises(NoClusterError, match="^there is no cluster to talk to: there is no usable kubeconfig "):
+    with pytest.raises(NoClusterError, match="^there is no cluster to connect to: there is no usable kubeconfig "):
         find_configuration("test")
 
 

@@ -147,7 +147,7 @@ async def test_a_token_that_cannot_be_renewed_says_why(server: ApiServer, kubeco
     kubeconfig.path.unlink()
     assert str(await failure(connection)) == (
         "the API server answers 401: Unauthorized "
-        f"(the last credentials were used, as there are no others: there is no file {kubeconfig.path})"
+        f"(using the previous credentials, no newer ones are available: there is no file {kubeconfig.path})"
     )
 
 

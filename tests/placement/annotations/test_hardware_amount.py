@@ -57,9 +57,9 @@ BAD: dict[str, tuple[str, dict[str, str], list[str]]] = {
     "less than nothing": (GPU, {"limits": "-1"}, ['r.limits: "-1" is not more than 0']),
     "more than there can be": (MEMORY, {"limits": "1e30"}, ['r.limits: "1e30" is too much']),
     "too small a part of a core": (CPU, {"limits": "1u"}, ['r.limits: "1u" is finer than a thousandth of a core']),
-    "a part of a byte": (MEMORY, {"limits": "1m"}, ['r.limits: "1m" is no whole number of bytes']),
-    "a part of a device": (GPU, {"limits": "0.5"}, ['r.limits: "0.5" is no whole number of pieces']),
-    "a part of a page": (PAGES, {"limits": "3Mi"}, ['r.limits: "3Mi" is no whole number of pages of 2Mi']),
+    "a part of a byte": (MEMORY, {"limits": "1m"}, ['r.limits: "1m" is not a whole number of bytes']),
+    "a part of a device": (GPU, {"limits": "0.5"}, ['r.limits: "0.5" is not a whole number of pieces']),
+    "a part of a page": (PAGES, {"limits": "3Mi"}, ['r.limits: "3Mi" is not a whole number of pages of 2Mi']),
     "more than the limit": (
         MEMORY,
         {"requests": "2", "limits": "1"},

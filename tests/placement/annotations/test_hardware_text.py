@@ -62,7 +62,7 @@ BAD: dict[str, tuple[str, str]] = {
         "{name: cpu, limits: 1}",
         ": must be a list of requirements, such as [{name: nvidia.com/gpu, limits: 1}]",
     ),
-    "no YAML": ("{", ": this is no YAML: did not find expected node content\n  {\n   ^"),
+    "no YAML": ("{", ": this is not YAML: did not find expected node content\n  {\n   ^"),
     "a text too long": ("x" * 8193, ": the text has 8193 bytes, at most 8192 are allowed"),
     "a short text too many": (
         "[" + "{name: cpu, limits: 1}," * 65 + "]",
@@ -73,7 +73,7 @@ BAD: dict[str, tuple[str, str]] = {
     "no resource": (
         "[{name: gpu, limits: 1}]",
         (
-            '[0].name: "gpu" is no resource of containers: cpu, memory, ephemeral-storage, '
+            '[0].name: "gpu" is not a container resource: cpu, memory, ephemeral-storage, '
             "or a device such as nvidia.com/gpu"
         ),
     ),
@@ -96,8 +96,8 @@ BAD: dict[str, tuple[str, str]] = {
     "no label": (
         "[{name: a b, value: c d}]",
         (
-            '[0].name: "a b" is no label key such as kubernetes.io/hostname or disktype\n'
-            "[0].value: \"c d\" is no label value: at most 63 letters, digits, '-', '_' or '.', "
+            '[0].name: "a b" is not a label key such as kubernetes.io/hostname or disktype\n'
+            "[0].value: \"c d\" is not a label value: at most 63 letters, digits, '-', '_' or '.', "
             "with a letter or digit at both ends"
         ),
     ),
@@ -105,9 +105,9 @@ BAD: dict[str, tuple[str, str]] = {
         "[{name: cpu, limits: 1, mandatory: 'yes', allocatable: 1}]",
         '[0].mandatory: "yes" is neither true nor false\n[0].allocatable: "1" is neither true nor false',
     ),
-    "no weight": ("[{name: cpu, limits: 1, weight: 0}]", '[0].weight: "0" is no whole number from 1 to 10'),
-    "too heavy": ("[{name: cpu, limits: 1, weight: 11}]", '[0].weight: "11" is no whole number from 1 to 10'),
-    "half a weight": ("[{name: cpu, limits: 1, weight: 1.5}]", '[0].weight: "1.5" is no whole number from 1 to 10'),
+    "no weight": ("[{name: cpu, limits: 1, weight: 0}]", '[0].weight: "0" is not a whole number from 1 to 10'),
+    "too heavy": ("[{name: cpu, limits: 1, weight: 11}]", '[0].weight: "11" is not a whole number from 1 to 10'),
+    "half a weight": ("[{name: cpu, limits: 1, weight: 1.5}]", '[0].weight: "1.5" is not a whole number from 1 to 10'),
     "a field that is none": ("[{namee: cpu}]", '[0]: unknown field "namee" (did you mean name?)'),
     "a bad one after a good one": (
         "[{name: cpu, limits: 1}, {name: memory}]",

@@ -7,7 +7,7 @@ from webhook.placement.annotations.pod_selection import PodSelection, read_pod_s
 from webhook.placement.text import keys
 
 WITH, APART = path(keys.RUN_WITH), path(keys.RUN_APART_FROM)
-NO_VALUE = "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
+NO_VALUE = "is not a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 FORMS = '"key", "!key", "key=value", "key!=value", "key in (a, b)" and "key notin (a, b)"'
 
 
@@ -32,10 +32,10 @@ REFUSED = {
     "empty": (" ", f"{WITH}: selects every pod: name the labels of those that are meant, such as app=database"),
     "no selector": (
         "app db",
-        f'{WITH}: "app db" is no label selector such as "key", "!key", "key=value" or "key in (a, b)"',
+        f'{WITH}: "app db" is not a label selector such as "key", "!key", "key=value" or "key in (a, b)"',
     ),
     "compared by size": ("cores > 8", f'{WITH}: "cores" is compared by size, but pods are selected by {FORMS} only'),
-    "no key": ("a/b/c", f'{WITH}: "a/b/c" is no label key such as kubernetes.io/hostname or disktype'),
+    "no key": ("a/b/c", f'{WITH}: "a/b/c" is not a label key such as kubernetes.io/hostname or disktype'),
     "no value": ("app in (a, -b)", f'{WITH}: "-b" {NO_VALUE}'),
     "too long": (f"a={'b' * 1023}", f"{WITH}: has 1025 characters, at most 1024 are allowed"),
     "too many": (",".join("a" * 65), f"{WITH}: has 65 requirements, at most 64 are allowed"),

@@ -27,8 +27,8 @@ KEY, OPERATOR, VALUES = path(keys.MAPPING_KEY), path(keys.MAPPING_OPERATOR), pat
 LIST = path(keys.MAPPING)
 MISSING_KEY = "missing: worker mapping needs the key of a node label, such as kubernetes.io/hostname"
 MISSING_OPERATOR = "missing: worker mapping needs an operator, one of In, NotIn, Exists, DoesNotExist, Gt, Lt"
-NO_KEY = "is no label key such as kubernetes.io/hostname or disktype"
-NO_VALUE = "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
+NO_KEY = "is not a label key such as kubernetes.io/hostname or disktype"
+NO_VALUE = "is not a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 
 
 def test_a_pod_that_says_nothing_maps_nothing() -> None:
@@ -125,8 +125,8 @@ REFUSED = {
             f'{path(keys.MAPPED)}: "yes" is neither true nor false',
             f'{KEY}: "two words" {NO_KEY}',
             f'{OPERATOR}: unknown operator "in" (did you mean In?)',
-            f"{VALUES}: this is no YAML: did not find expected ',' or ']'",
-            f"{LIST}: this is no YAML: did not find expected node content",
+            f"{VALUES}: this is not YAML: did not find expected ',' or ']'",
+            f"{LIST}: this is not YAML: did not find expected node content",
             f'{path(keys.UNIFORM)}: unknown uniform mapping "same": use one of all-same-node, all-separate-nodes, none',
             f"{path(keys.RUN_WITH)}: selects every pod: name the labels of those that are meant, such as app=database",
         ],
@@ -160,7 +160,7 @@ REFUSED = {
     ),
     "an empty value between commas": (
         mapping("a", "In", "x,"),
-        [f'{VALUES}: there is nothing beside a comma; an empty value is written as [""]'],
+        [f'{VALUES}: an item beside a comma is missing; write an empty value as [""]'],
     ),
     "values that are no list": (
         mapping("a", "In", "{b: c}"),

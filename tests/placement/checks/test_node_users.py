@@ -95,7 +95,10 @@ def test_a_long_refusal_counts_what_it_leaves_out() -> None:
 def test_a_cordon_of_a_host_is_one_line() -> None:
     pools = [SIZED, TAGGED, pool("Z", size=1, assigned=["node-c"])]
     assert list(cordoned(HOST, cluster([HOST], pools))) == [
-        "node node-a is a host of HostPools default/p, default/t: no new pods come to it until it is uncordoned"
+        (
+            "node node-a is a host of HostPools default/p, default/t: no new pods are scheduled to it until it is "
+            "uncordoned"
+        )
     ]
 
 
@@ -104,7 +107,7 @@ def test_of_many_pools_three_are_named() -> None:
     [said] = cordoned(HOST, cluster([HOST], pools))
     assert said == (
         "node node-a is a host of HostPools default/p0, default/p1, default/p2 and 2 more: "
-        "no new pods come to it until it is uncordoned"
+        "no new pods are scheduled to it until it is uncordoned"
     )
 
 

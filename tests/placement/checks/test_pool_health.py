@@ -101,7 +101,7 @@ AGENT = bound_pod(job="", pe="", uid="a", namespace="logging", guest=Guest("Daem
 def test_a_pod_with_a_forged_owner_is_trouble_for_an_exclusive_pool() -> None:
     wanted = asked(mode="Exclusive", size=2, assigned=["node-a", "node-b"])
     inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
-    said = "host 0 (node-a) runs Pod team-x/x, which says that a DaemonSet made it and is none's of apps/v1"
+    said = "host 0 (node-a) runs Pod team-x/x, whose owner reference names a DaemonSet that is not of apps/v1"
     assert [(trouble.kind, str(trouble)) for trouble in troubles(wanted, inventory)] == [("forged", said)]
     assert list(troubles(asked(), inventory)) == []
 

@@ -167,8 +167,8 @@ def test_sleepers_are_known_until_they_have_a_node_or_are_gone() -> None:
 @pytest.mark.parametrize(
     ("number", "said"),
     [
-        (1, "1 pod that waits tolerates its taint and may come to its hosts"),
-        (2, "2 pods that wait tolerate its taint and may come to its hosts"),
+        (1, "1 pending pod tolerates its taint and may be bound to its hosts"),
+        (2, "2 pending pods tolerate its taint and may be bound to its hosts"),
     ],
 )
 def test_they_are_told_in_words(number: int, said: str) -> None:

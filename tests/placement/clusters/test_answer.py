@@ -116,7 +116,7 @@ def test_where_nothing_was_read_that_is_the_fix() -> None:
     assert text_about(app("one", workload("a")), a="is down", b="is down, too") == (
         "App one: 0 of 2 clusters can take it, 1 is needed.\n"
         "  2 clusters: not read\n"
-        "Nearest fix: see to it that 2 clusters can be read."
+        "Nearest fix: make sure that 2 clusters can be read."
     )
 
 

@@ -89,5 +89,5 @@ def test_a_workload_is_part_of_one_app() -> None:
 
 def test_an_intent_with_a_problem_is_a_flaw_of_its_app() -> None:
     assert flaw(intent("a", app="x", replicationCount=0)) == [
-        'spec.replicationCount: "0" is no whole number from 1 to 1000'
+        'spec.replicationCount: "0" is not a whole number from 1 to 1000'
     ]

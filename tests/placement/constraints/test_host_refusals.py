@@ -123,7 +123,7 @@ def test_an_address_of_a_node_that_is_yet_to_come_is_refused() -> None:
     assert (found.message, found.fault) == (
         (
             f'{FIELD}: host("10.9.9.9"): '
-            "no node has this address, and one that is yet to come can only be chosen by its name"
+            "no node has this address, and a node that is added later can only be chosen by its name"
         ),
         Fault.FORBIDDEN,
     )

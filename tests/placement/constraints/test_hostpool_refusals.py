@@ -129,7 +129,7 @@ REFUSALS: dict[str, tuple[str, Inventory, str]] = {
         (
             "host(MyPool) cannot hold: 0 of 1 node can run this pod.\n"
             "  1 node is not in HostPool MyPool, which cannot be completed: it lists 2 hosts and finds 1 node\n"
-            "Nearest fix: mend the list of HostPool MyPool, or drop host(MyPool) (1 node would fit)."
+            "Nearest fix: fix the list of HostPool MyPool, or drop host(MyPool) (1 node would fit)."
         ),
     ),
     "a host that lost its tag": (

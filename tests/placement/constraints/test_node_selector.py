@@ -37,7 +37,7 @@ def preferring(*terms: Json) -> dict[str, Any]:
 
 
 SSD = expression("In", "ssd")
-VALUE_RULE = "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
+VALUE_RULE = "is not a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 NUMBERLESS = "with no whole number of 64 bits: no term ever matches, and the pod could never run"
 FAILS = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
 ONE_SSD = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b")])
@@ -199,7 +199,7 @@ NEVER = "no term says anything, and an empty term matches no node: the pod could
         ),
         pytest.param(
             affinity({"matchExpressions": [{"key": "a b", "operator": "Exists"}]}),
-            f'{FIELD}[0].matchExpressions[0].key: "a b" is no label key such as kubernetes.io/hostname or disktype',
+            f'{FIELD}[0].matchExpressions[0].key: "a b" is not a label key such as kubernetes.io/hostname or disktype',
             id="no label key",
         ),
         pytest.param(
@@ -219,7 +219,7 @@ NEVER = "no term says anything, and an empty term matches no node: the pod could
         ),
         pytest.param(
             affinity(name("NotIn", "Node_A")),
-            f'{FIELD}[0].matchFields[0].values: "Node_A" is no node name',
+            f'{FIELD}[0].matchFields[0].values: "Node_A" is not a node name',
             id="no name",
         ),
         pytest.param(
@@ -312,12 +312,12 @@ def test_a_term_that_never_matches_is_given_what_clauses_ask_for_and_matches_as_
     [
         pytest.param(
             expression("Gt", "1.5"),
-            f'matchExpressions[0].values: "1.5" is no whole number of 64 bits, with which Gt compares; {FAILS}',
+            f'matchExpressions[0].values: "1.5" is not a whole number of 64 bits, with which Gt compares; {FAILS}',
             id="a fraction",
         ),
         pytest.param(
             expression("Lt", "9223372036854775808"),
-            'matchExpressions[0].values: "9223372036854775808" is no whole number of 64 bits, '
+            'matchExpressions[0].values: "9223372036854775808" is not a whole number of 64 bits, '
             f"with which Lt compares; {FAILS}",
             id="a number beyond 64 bits",
         ),

@@ -85,7 +85,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         cluster(nodes(1, pods=0)),
         (
             "No node is open to this pod: 0 of 1 node can run this pod.\n"
-            "  1 node runs as many pods as it may\n"
+            "  1 node runs its maximum number of pods\n"
             "Nearest fix: add a node with room for one more pod."
         ),
     ),
@@ -115,7 +115,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         (
             "No node is open to this pod: 0 of 3 nodes can run this pod.\n"
             "  2 nodes do not have the label disk=ssd\n"
-            "  1 node runs as many pods as it may\n"
+            "  1 node runs its maximum number of pods\n"
             "Nearest fix: add a node with room for one more pod."
         ),
     ),
@@ -124,7 +124,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         cluster(nodes(2, pods=0)),
         (
             "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
-            "  2 nodes run as many pods as they may\n"
+            "  2 nodes run their maximum number of pods\n"
             "Nearest fix: add a node with room for one more pod."
         ),
     ),

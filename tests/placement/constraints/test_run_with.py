@@ -62,7 +62,7 @@ def test_company_cannot_be_kept_for_a_pod_that_goes_past_the_scheduler(
     annotations: dict[str, str], clause: str
 ) -> None:
     found = decided(beside(annotations, nodeName="node-a"), ONE)
-    message = f"spec.nodeName: {clause} is kept by the scheduler, which this pod goes past: use nodeSelector instead"
+    message = f"spec.nodeName: {clause} is enforced by the scheduler, which this pod bypasses: use nodeSelector instead"
     assert (found.message, found.fault) == (message, Fault.INVALID)
 
 

@@ -85,7 +85,7 @@ def test_the_refusal_says_what_would_help() -> None:
     inventory = cluster(nodes(3), [], [pod(), pod("node-b", uid="v")], spared=SPARED)
     assert complete(wanted, World(inventory, Policy())).refusal == (
         "HostPool P cannot be completed: it needs 2 hosts and 1 node is eligible.\n"
-        "  2 nodes run a pod of others\n"
+        "  2 nodes run an unrelated pod\n"
         "Nearest fix: free one more node of pods of others, or lower size to 1."
     )
 
@@ -93,7 +93,7 @@ def test_the_refusal_says_what_would_help() -> None:
 def test_one_that_comes_to_a_host_is_trouble() -> None:
     has = pool("P", name="p", size=1, mode="Exclusive", assigned=["node-a"])
     found = troubles(has, cluster(nodes(1), [has], [pod()], spared=SPARED))
-    assert [str(trouble) for trouble in found] == ["host 0 (node-a) runs a pod of others"]
+    assert [str(trouble) for trouble in found] == ["host 0 (node-a) runs an unrelated pod"]
 
 
 # What is kept
@@ -158,7 +158,7 @@ def test_a_pod_concerns_pools(pod: PodInfo, spared: frozenset[str] | None, *, ex
     ("spared", "words"),
     [
         (None, ("a processing element of another pool or job", "processing elements of other pools and jobs")),
-        ([], ("a pod of others", "pods of others")),
+        ([], ("an unrelated pod", "pods of others")),
     ],
     ids=["streams", "all"],
 )
@@ -185,11 +185,11 @@ def test_namespaces_are_listed_between_commas(text: str, expected: set[str]) -> 
 
 @pytest.mark.parametrize("name", ["A", "a_b", "-a", "a-", "a.b", "x" * 64, "a b", ""])
 def test_what_is_no_name_of_a_namespace_is_refused(name: str) -> None:
-    with pytest.raises(ValueError, match="is no name of a namespace$") as error:
+    with pytest.raises(ValueError, match="is not a namespace name$") as error:
         parse_namespaces(f"team,{name}")
-    assert str(error.value) == f'"{name}" is no name of a namespace'
+    assert str(error.value) == f'"{name}" is not a namespace name'
 
 
 def test_every_wrong_name_is_told() -> None:
-    with pytest.raises(ValueError, match='^"A" is no name of a namespace; "B" is no name of a namespace$'):
+    with pytest.raises(ValueError, match='^"A" is not a namespace name; "B" is not a namespace name$'):
         parse_namespaces("A,b,B")

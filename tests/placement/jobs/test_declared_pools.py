@@ -66,13 +66,13 @@ def test_a_list_that_nobody_uses_counts() -> None:
     [
         pytest.param(
             [],
-            "The HostPools of the Job cannot all be made: namespace default may have 1 HostPool, has 0 besides, "
+            "The HostPools of the Job cannot all be created: namespace default may have 1 HostPool, has 0 besides, "
             "and the Job declares 2.\nNearest fix: ask for a larger quota of HostPools.",
             id="none besides",
         ),
         pytest.param(
             [pool("X", phase=Phase.PENDING)],
-            "The HostPools of the Job cannot all be made: namespace default may have 1 HostPool, has 1 besides, "
+            "The HostPools of the Job cannot all be created: namespace default may have 1 HostPool, has 1 besides, "
             "and the Job declares 2.\n"
             "Nearest fix: delete a HostPool that is not needed, or ask for a larger quota of HostPools.",
             id="one besides",

@@ -87,9 +87,7 @@ def test_a_job_may_say_all_of_it() -> None:
             'spec.imagePullPolicy: "Never" is not one of Always, IfNotPresent',
             id="pull policy",
         ),
-        pytest.param(
-            {"imagePullSecret": "A b"}, 'spec.imagePullSecret: "A b" is no name of an object', id="pull secret"
-        ),
+        pytest.param({"imagePullSecret": "A b"}, 'spec.imagePullSecret: "A b" is not an object name', id="pull secret"),
         pytest.param(
             {"submissionTimeOutInSeconds": 0},
             "spec.submissionTimeOutInSeconds: 0 is less than 1",
@@ -139,7 +137,9 @@ def test_a_job_may_say_all_of_it() -> None:
             id="a secret with an URL of another form",
         ),
         pytest.param(
-            {"hostPools": [{"size": 1}]}, "spec.hostPools[0].name: missing: the name that host(...) says", id="no name"
+            {"hostPools": [{"size": 1}]},
+            "spec.hostPools[0].name: missing: the name of the pool in host(...)",
+            id="no name",
         ),
         pytest.param(
             {"hostPools": [{"name": "P", "job": "other"}]},
@@ -187,9 +187,9 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
         ({"initialProbeDelayInSeconds": -1}, "initialProbeDelayInSeconds: -1 is less than 0"),
         ({"probeFailureThreshold": 0}, "probeFailureThreshold: 0 is less than 1"),
         ({"probeIntervalInSeconds": 0}, "probeIntervalInSeconds: 0 is less than 1"),
-        ({"imagePullSecret": "_"}, 'imagePullSecret: "_" is no name of an object'),
-        ({"appPropertiesSecret": "_"}, 'appPropertiesSecret: "_" is no name of an object'),
-        ({"restrictedPropertiesSecret": "_"}, 'restrictedPropertiesSecret: "_" is no name of an object'),
+        ({"imagePullSecret": "_"}, 'imagePullSecret: "_" is not an object name'),
+        ({"appPropertiesSecret": "_"}, 'appPropertiesSecret: "_" is not an object name'),
+        ({"restrictedPropertiesSecret": "_"}, 'restrictedPropertiesSecret: "_" is not an object name'),
         (
             {"runWithValgrind": True, "allowPtrace": False},
             "runWithValgrind: implies allowPtrace: true and buildType: debug; allowPtrace: false must go",
@@ -198,7 +198,7 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
             {"runWithValgrind": True, "buildType": "release"},
             "runWithValgrind: implies allowPtrace: true and buildType: debug; buildType: release must go",
         ),
-        ({"dataPath": "data"}, 'dataPath: "data" is no absolute path'),
+        ({"dataPath": "data"}, 'dataPath: "data" is not an absolute path'),
         ({"dataVolumeClaim": {}}, "dataVolumeClaim.name: missing: the name of a PersistentVolumeClaim"),
         (
             {"dataVolumeClaim": {"name": "a", "subPath": "a/../b"}},
@@ -215,7 +215,7 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
         ),
         (
             {"checkpointRepository": {"fileSystem": {"path": "a", "volumeClaim": {"name": "a"}}}},
-            'checkpointRepository.fileSystem.path: "a" is no absolute path',
+            'checkpointRepository.fileSystem.path: "a" is not an absolute path',
         ),
         (
             {"checkpointRepository": {"fileSystem": {"path": "/a"}}},
@@ -230,10 +230,10 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
             {"checkpointRepository": {"redis": {"service": "r", "replicaCount": 0}}},
             "checkpointRepository.redis.replicaCount: 0 is less than 1",
         ),
-        ({"resources": {"requests": {"cpu": "x"}}}, 'resources.requests[cpu]: "x" is no amount of 0 or more'),
-        ({"name": "A"}, "name: \"A\" is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"),
-        ({"operators": [{"name": "a b"}]}, 'operators[0].name: "a b" is no name of an operator, such as Main.Sink[0]'),
-        ({"operators": [{"name": ""}]}, 'operators[0].name: "" is no name of an operator, such as Main.Sink[0]'),
+        ({"resources": {"requests": {"cpu": "x"}}}, 'resources.requests[cpu]: "x" is not an amount of 0 or more'),
+        ({"name": "A"}, "name: \"A\" is not an object name of at most 63 characters: a-z, 0-9, '-' and '.'"),
+        ({"operators": [{"name": "a b"}]}, 'operators[0].name: "a b" is not an operator name, such as Main.Sink[0]'),
+        ({"operators": [{"name": ""}]}, 'operators[0].name: "" is not an operator name, such as Main.Sink[0]'),
         (
             {"operators": [{"name": "A", "placement": "B: hostIsolation"}]},
             'operators[0].placement: "B" is another operator: each has a placement of its own',
@@ -246,12 +246,12 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
             {"template": {"spec": {"containers": "x"}}},
             'template.spec.containers: "x" is a text, expected a list',
         ),
-        ({"template": {}}, "template.spec.containers: missing: a pod has a container"),
+        ({"template": {}}, "template.spec.containers: missing: a pod needs a container"),
         (
             {"template": {"spec": {"containers": [{"name": "c"}], "restartPolicy": "Always"}}},
             (
-                'template.spec.restartPolicy: "Always" is not Never: whether a pod is started again is said by '
-                "restartFailedPod and restartCompletedPod"
+                'template.spec.restartPolicy: "Always" is not Never: restartFailedPod and '
+                "restartCompletedPod decide whether a pod is restarted"
             ),
         ),
         (
@@ -417,7 +417,7 @@ def test_an_element_has_rules_of_its_own(spec: dict[str, Any], expected: list[st
 def test_the_name_of_an_element_is_that_of_an_object() -> None:
     found = told(list(problems_of_element("a" * 64, ProcessingElementSpec(job="j"))))
     assert found == [
-        f"metadata.name: \"{'a' * 64}\" is no name of an object of at most 63 characters: a-z, 0-9, '-' and '.'"
+        f"metadata.name: \"{'a' * 64}\" is not an object name of at most 63 characters: a-z, 0-9, '-' and '.'"
     ]
 
 

@@ -30,9 +30,9 @@ MAP = TextMapRule("A mapping.", FREE, 1)
     [
         (NAME, "a-b", []),
         (NAME, "", ["x: missing: the name"]),
-        (NAME, "A", ['x: "A" is no name of an object']),
+        (NAME, "A", ['x: "A" is not an object name']),
         (NAME, "abcdef", ["x: 6 characters, at most 5 are allowed"]),
-        (object_name("A name."), "", ['x: "" is no name of an object']),
+        (object_name("A name."), "", ['x: "" is not an object name']),
         (TextRule(least=1), "", ["x: must not be empty"]),
         (WORD, "b", []),
         (WORD, "c", ['x: "c" is not one of a, b']),
@@ -108,6 +108,6 @@ class Outer(Struct, rename="camel"):
 
 def test_the_rules_of_a_struct_and_of_those_in_it() -> None:
     found = [(one.field, one.message) for one in broken(Outer("A", Inner(4)), "spec")]
-    assert found == [("spec.ownName", '"A" is no name of an object'), ("spec.inner.count", "4 is more than 3")]
+    assert found == [("spec.ownName", '"A" is not an object name'), ("spec.inner.count", "4 is more than 3")]
     assert list(broken(Outer(), "spec")) == []
     assert [one.field for one in broken(Outer("A", Inner(4)), "spec", "inner")] == ["spec.inner.count"]

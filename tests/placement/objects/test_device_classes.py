@@ -88,8 +88,8 @@ def test_devices_are_not_to_be_had_past_the_scheduler() -> None:
     assert (found.fault, found.message) == (
         Fault.INVALID,
         (
-            "metadata.annotations[streams.ibm.com/host-binding]: nodeName goes past the scheduler, which alone keeps "
-            "devices for example.com/gpu: set it to auto, or do without"
+            "metadata.annotations[streams.ibm.com/host-binding]: nodeName bypasses the scheduler, which alone enforces "
+            "devices for example.com/gpu: set it to auto, or remove what only the scheduler enforces"
         ),
     )
 

@@ -166,7 +166,7 @@ WRONG: dict[str, tuple[object, list[str]]] = {
     **{
         f"{count} clusters": (
             {"replicationCount": count},
-            [f"spec.replicationCount: {said} is no whole number from 1 to 1000"],
+            [f"spec.replicationCount: {said} is not a whole number from 1 to 1000"],
         )
         for count, said in ((0, '"0"'), (1001, '"1001"'), (1.5, '"1.5"'), ("x", '"x"'), ([], "it"))
     },
@@ -193,9 +193,9 @@ WRONG: dict[str, tuple[object, list[str]]] = {
     "half a workload": (
         {"consumers": [{"consumer": {"name": "", "kind": None}}]},
         [
-            "spec.consumers[0].consumer.apiVersion: missing: says which workload it is",
-            "spec.consumers[0].consumer.kind: missing: says which workload it is",
-            "spec.consumers[0].consumer.name: missing: says which workload it is",
+            "spec.consumers[0].consumer.apiVersion: missing: names the workload",
+            "spec.consumers[0].consumer.kind: missing: names the workload",
+            "spec.consumers[0].consumer.name: missing: names the workload",
         ],
     ),
     "a workload of lists": (
@@ -210,10 +210,7 @@ WRONG: dict[str, tuple[object, list[str]]] = {
         {"consumers": [{"spec": {"kid": "x", "consumer": None}}]},
         [
             'spec.consumers[0].spec: unknown field "kid" (did you mean kind?)',
-            *(
-                f"spec.consumers[0].spec.{name}: missing: says which workload it is"
-                for name in ("apiVersion", "kind", "name")
-            ),
+            *(f"spec.consumers[0].spec.{name}: missing: names the workload" for name in ("apiVersion", "kind", "name")),
         ],
     ),
     "two workloads": (
@@ -241,7 +238,7 @@ WRONG: dict[str, tuple[object, list[str]]] = {
     **{
         f"replicas {count}": (
             {"consumers": [consumer(replicas=count)]},
-            [f'spec.consumers[0].replicas: "{count}" is no whole number from 1 to 10000'],
+            [f'spec.consumers[0].replicas: "{count}" is not a whole number from 1 to 10000'],
         )
         for count in (0, 10_001, "many")
     },
@@ -286,7 +283,7 @@ WRONG: dict[str, tuple[object, list[str]]] = {
     ),
     "two consumers of one name": (
         {"consumers": [consumer(), consumer(), consumer(name="x"), consumer(name="x"), consumer(name="x")]},
-        ['spec.consumers: "api-server" stands twice', 'spec.consumers: "x" stands twice'],
+        ['spec.consumers: "api-server" occurs twice', 'spec.consumers: "x" occurs twice'],
     ),
 }
 

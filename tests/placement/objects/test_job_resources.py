@@ -79,12 +79,14 @@ def test_what_cannot_be_divided_is_a_problem(amount: dict[str, Amount], expected
         pytest.param(Resources({"cpu": "1"}, {"cpu": "2"}), [], id="fine"),
         pytest.param(Resources({"cpu": "1"}), [], id="no limit"),
         pytest.param(
-            Resources({"cpu": "x"}, {"cpu": "2"}), ['requests[cpu]: "x" is no amount of 0 or more'], id="no quantity"
+            Resources({"cpu": "x"}, {"cpu": "2"}),
+            ['requests[cpu]: "x" is not an amount of 0 or more'],
+            id="no quantity",
         ),
-        pytest.param(Resources({"cpu": "-1"}), ['requests[cpu]: "-1" is no amount of 0 or more'], id="negative"),
+        pytest.param(Resources({"cpu": "-1"}), ['requests[cpu]: "-1" is not an amount of 0 or more'], id="negative"),
         pytest.param(
             Resources({"cpus": "1"}),
-            ['requests[cpus]: "cpus" is no resource that a container can request'],
+            ['requests[cpus]: "cpus" is not a resource that a container can request'],
             id="no resource",
         ),
         pytest.param(
@@ -97,7 +99,7 @@ def test_what_cannot_be_divided_is_a_problem(amount: dict[str, Amount], expected
             ['requests[nvidia.com/gpu]: "1" is not the limit, "2": nvidia.com/gpu is given in whole or not at all'],
             id="devices",
         ),
-        pytest.param(Resources(None, {"cpu": "y"}), ['limits[cpu]: "y" is no amount of 0 or more'], id="a limit"),
+        pytest.param(Resources(None, {"cpu": "y"}), ['limits[cpu]: "y" is not an amount of 0 or more'], id="a limit"),
     ],
 )
 def test_resources_that_a_container_cannot_have_are_problems(resources: Resources, expected: list[str]) -> None:
@@ -120,11 +122,11 @@ def test_requests_are_read_from_a_setting(text: str, expected: dict[str, Amount]
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("cpu", '"cpu" is no request such as "cpu=100m"'),
-        ("=1,cpu=", '"=1" is no request such as "cpu=100m"; "cpu=" is no request such as "cpu=100m"'),
+        ("cpu", '"cpu" is not a request such as "cpu=100m"'),
+        ("=1,cpu=", '"=1" is not a request such as "cpu=100m"; "cpu=" is not a request such as "cpu=100m"'),
         ("cpu=1,cpu=2", '"cpu=2" is a second request for cpu'),
-        ("cpu=x", '"x" is no amount of 0 or more'),
-        ("cpus=1", '"cpus" is no resource that a container can request'),
+        ("cpu=x", '"x" is not an amount of 0 or more'),
+        ("cpus=1", '"cpus" is not a resource that a container can request'),
     ],
 )
 def test_a_setting_that_holds_no_requests_is_an_error(text: str, message: str) -> None:

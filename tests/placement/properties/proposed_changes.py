@@ -252,6 +252,6 @@ CHANGES: tuple[tuple[str, Callable[..., Iterator[Case]]], ...] = (
     (r"take the taint streams.ibm.com/exclusive off such a node", untaint),
     (r"make more nodes eligible for HostPool (\w+), or use a smaller one", smaller),
     (r"make more nodes eligible for HostPool (\w+)", eligible),
-    (r"mend the list of HostPool (\w+)", listed),
+    (r"fix the list of HostPool (\w+)", listed),
 )
 """What a text proposes, and how it is done."""

@@ -135,7 +135,7 @@ def test_two_amounts_for_one_container_contradict_each_other(*, mandatory: bool)
     made = given(device(), Hardware("there", GPU, mandatory, requests=2 * NANO, limits=2 * NANO))
     message = (
         "hardware example.com/gpu 2 and hardware example.com/gpu 1 (at example.com/gpu) are for the same container: "
-        "one must go"
+        "remove one"
     )
     assert made.problems == [Problem("there", message)]
 
@@ -165,7 +165,7 @@ def test_a_requirement_goes_before_what_the_container_says_with_a_warning() -> N
 
 
 def test_where_cores_are_bound_nobody_guesses_which_of_both_is_right() -> None:
-    message = "is not what hardware cpu 1 asks for: under kubernetes.bind.worker.to.cpu one must go"
+    message = "is not what hardware cpu 1 asks for: under kubernetes.bind.worker.to.cpu remove one"
     made = given(cores(1, 2), found=OWN, bound=True)
     assert (made.problems, made.warnings) == (
         [

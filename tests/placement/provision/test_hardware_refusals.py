@@ -65,7 +65,7 @@ def test_all_requirements_must_be_met_by_one_node(found: Json, expected: str) ->
     assert decided(found, APART).message == expected
 
 
-EVERY = "kubelets give cores away only if every container has cpu and memory limits equal to its requests"
+EVERY = "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its requests"
 SIDECARS: dict[str, tuple[list[Json], list[Json], str]] = {
     "beside it": ([guaranteed("pe"), container("mesh", {"cpu": "100m"})], [], 'container "mesh" has no cpu limit'),
     "a native one": (

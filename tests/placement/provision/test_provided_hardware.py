@@ -94,7 +94,7 @@ def test_both_may_say_the_same() -> None:
 def test_they_must_not_contradict_each_other() -> None:
     found = replica(**required(amount(GPU, 1)), **{keys.INTENT: "fwall"})
     both = f"hardware example.com/gpu 2 and hardware example.com/gpu 1 ({FIELD}[0])"
-    expected = f"HPAIntent fwall spec.consumers[0].requirements[0]: {both} are for the same container: one must go"
+    expected = f"HPAIntent fwall spec.consumers[0].requirements[0]: {both} are for the same container: remove one"
     assert wrong(found, with_intent(amount(GPU, 2))) == expected
 
 

@@ -15,8 +15,8 @@ ONE = spec(container())
 BOTH: Json = {"cpu": "2", "memory": "1Gi"}
 BIND_FIELD = "metadata.annotations[streams.ibm.com/kubernetes.bind.worker.to.cpu]"
 WORKER = "spec.containers[0].resources"
-OTHERWISE = "is not what hardware cpu 2 asks for: under kubernetes.bind.worker.to.cpu one must go"
-EVERY = "kubelets give cores away only if every container has cpu and memory limits equal to its requests"
+OTHERWISE = "is not what hardware cpu 2 asks for: under kubernetes.bind.worker.to.cpu remove one"
+EVERY = "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its requests"
 MEMORY = Hardware("at memory", "memory", requests=10**9 * NANO, limits=10**9 * NANO)
 
 

@@ -118,7 +118,7 @@ def test_under_cpu_binding_one_of_the_two_must_go() -> None:
     inventory = cluster([node()], jobs=[StreamsJob("default", JOB, (Element(PE, cpu_bound=True),), requests(cpu="2"))])
     assert decided(found, inventory).message == (
         'spec.containers[0].resources.requests[cpu]: "1" is not 2, as by 1/1 of the resources of Job parallel: '
-        "under kubernetes.bind.worker.to.cpu one must go"
+        "under kubernetes.bind.worker.to.cpu remove one"
     )
 
 
@@ -150,11 +150,12 @@ def test_a_pod_that_is_in_no_model_gets_the_default() -> None:
 FPGA = "example.com/fpga"
 MISSTATED: dict[str, tuple[dict[str, Any], tuple[str, ...]]] = {
     "unreadable, of the job": (
-        {"shared": requests(cpu="x")}, ('Job parallel: spec.resources.requests[cpu]: "x" is no amount of 0 or more',),
+        {"shared": requests(cpu="x")}, (('Job parallel: spec.resources.requests[cpu]: "x" is not an amount of 0 or '
+        'more'),),
     ),
     "unreadable, of the element": (
         {"own": requests(cpu="x")},
-        ('processing element parallel-0: resources.requests[cpu]: "x" is no amount of 0 or more',),
+        ('processing element parallel-0: resources.requests[cpu]: "x" is not an amount of 0 or more',),
     ),
     "devices that do not divide": (
         {"shared": Resources({FPGA: "4", "cpu": "3"}, {FPGA: "4"}), "count": 3},

@@ -73,8 +73,8 @@ UNSUITED: dict[str, tuple[Json, list[str]]] = {
     "no cpu": (container("a", {"memory": "1"}), ['container "a" needs a whole number of cpus to be bound']),
     "cpu of nothing": (guaranteed("a", cpu="0"), ['container "a" needs a whole number of cpus to be bound']),
     "cpu that is none": (guaranteed("a", cpu="x"), ['container "a" needs a whole number of cpus to be bound']),
-    "a fraction": (guaranteed("a", cpu="1500m"), ['1500m is no whole number of cpus in container "a"']),
-    "a part of a core": (guaranteed("a", cpu="0.5"), ['500m is no whole number of cpus in container "a"']),
+    "a fraction": (guaranteed("a", cpu="1500m"), ['1500m is not a whole number of cpus in container "a"']),
+    "a part of a core": (guaranteed("a", cpu="0.5"), ['500m is not a whole number of cpus in container "a"']),
     "a cpu limit above": (
         container("a", BOTH, {**BOTH, "cpu": "4"}), ['requests 2 and limits 4 of cpu must be equal in container "a"']
     ),

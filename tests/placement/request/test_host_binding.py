@@ -22,8 +22,8 @@ TWO = cluster(nodes(2, labels={"zone": "z"}), jobs=[KNOWN])
 APP = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
 SPREAD = {"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule"}
 RACE = (
-    "host-binding nodeName goes past the scheduler: of pods that are created at the same moment, "
-    "more may be bound to the node than it has room for"
+    "host-binding nodeName bypasses the scheduler: pods created at the same moment may be bound to the node beyond "
+    "its capacity"
 )
 
 
@@ -150,7 +150,8 @@ def test_whoever_wants_to_be_bound_all_the_same_is_told_what_would_be_lost(
     assert found.fault is Fault.INVALID
     assert found.message == (
         "metadata.annotations[streams.ibm.com/host-binding]: "
-        f"nodeName goes past the scheduler, which alone keeps {name}: set it to auto, or do without"
+        f"nodeName bypasses the scheduler, which alone enforces {name}: set it to auto, or remove what only the "
+        "scheduler enforces"
     )
 
 
@@ -158,7 +159,8 @@ def test_an_installation_that_always_binds_says_so_too() -> None:
     found = decided(pod(f'{HOST}, hostExlocation("t")'), TWO, Policy(host_binding="nodeName"))
     assert found.message == (
         "metadata.annotations[streams.ibm.com/host-binding]: "
-        'nodeName goes past the scheduler, which alone keeps hostExlocation("t"): set it to auto, or do without'
+        'nodeName bypasses the scheduler, which alone enforces hostExlocation("t"): set it to auto, or remove what '
+        "only the scheduler enforces"
     )
     advised = pod(f'{HOST}, hostExlocation("t")', annotations={keys.HOST_BINDING: "auto"})
     assert not decided(advised, TWO, Policy(host_binding="nodeName")).refused
@@ -180,7 +182,7 @@ def test_preferences_of_a_pod_that_is_bound_have_no_effect(
     found = decided(asking(clause, annotations | OUTRIGHT, spec), TWO)
     assert (bound(found), found.warnings) == (
         "node-a",
-        (RACE, f"{name} has no effect: host-binding nodeName goes past the scheduler"),
+        (RACE, f"{name} has no effect: host-binding nodeName bypasses the scheduler"),
     )
 
 
@@ -205,7 +207,7 @@ def test_where_no_host_is_named_there_is_nothing_to_warn_of() -> None:
 def test_a_pod_that_names_its_node_itself_cannot_ask_about_others(clause: str, annotations: Json, text: str) -> None:
     found = decided(pod(clause or None, annotations=annotations, nodeName="node-a"), TWO)
     assert found.message == (
-        f"spec.nodeName: {text} kept by the scheduler, which this pod goes past: use nodeSelector instead"
+        f"spec.nodeName: {text} enforced by the scheduler, which this pod bypasses: use nodeSelector instead"
     )
 
 

@@ -246,7 +246,7 @@ def test_unicode_within_8_kib_is_read() -> None:
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
-    assert problems('host("\ud800")') == [(6, "U+D800 is half a surrogate pair, so this is no Unicode text")]
+    assert problems('host("\ud800")') == [(6, "U+D800 is half of a surrogate pair, so this is not Unicode text")]
 
 
 def test_64_clauses_are_allowed() -> None:

@@ -219,7 +219,7 @@ def test_text_over_1_mib_is_refused() -> None:
 
 
 def test_half_a_surrogate_pair_is_refused() -> None:
-    assert problems('P=["\udfff"]') == [(4, "U+DFFF is half a surrogate pair, so this is no Unicode text")]
+    assert problems('P=["\udfff"]') == [(4, "U+DFFF is half of a surrogate pair, so this is not Unicode text")]
 
 
 TIME = Work(calls=650_000, seconds=0.3)

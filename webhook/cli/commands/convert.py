@@ -102,7 +102,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _check_name(flag: str, name: str | None) -> None:
     if name is not None and (not is_node_name(name) or len(name) > LABEL_LIMIT):
-        raise WrongUse(f"{flag} {quote(name)} is no name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters")
+        raise WrongUse(
+            f"{flag} {quote(name)} is not a valid name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters"
+        )
 
 
 def _check_one_name(name: str | None, found: Results) -> None:

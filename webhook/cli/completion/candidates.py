@@ -12,7 +12,7 @@ from webhook.cli.completion.contexts import context_names
 from webhook.cli.completion.table import CommandEntry, CommandFlag, CommandValue, read_table
 
 _ROOT = (
-    CommandFlag(("-h", "--help"), "show what can be typed, and exit"),
+    CommandFlag(("-h", "--help"), "show this help, and exit"),
     CommandFlag(("--version",), "print the version and exit"),
 )
 """Flags before any command."""

@@ -46,7 +46,7 @@ def lines_of(found: WhyReport, now: datetime | None = None) -> Iterator[StyledLi
 
 def _verdict(found: WhyReport) -> Iterator[StyledLine]:
     if found.verdict == "unknown":
-        yield StyledLine("  what admission would say today cannot be told", "yellow")
+        yield StyledLine("  the current admission verdict cannot be determined", "yellow")
         return
     total = len({*found.candidates, *(node for removed in found.removed for node in removed.nodes)})
     count = f", {len(found.candidates)} of {total} nodes can run it" if total and found.kind != "HostPool" else ""
@@ -55,7 +55,7 @@ def _verdict(found: WhyReport) -> Iterator[StyledLine]:
         return
     first, *rest = found.message.splitlines() or [""]
     if found.verdict == "waits":
-        style, would = "yellow", "it asks for no placement: submitted today it would be let through, and wait"
+        style, would = "yellow", "it asks for no placement: submitted today it would be admitted, and wait"
     else:
         style, would = "bold red", "submitted today it would be refused"
     yield StyledLine(f"  {would}{count}", style)

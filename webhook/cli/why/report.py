@@ -235,7 +235,7 @@ def _pod_state(pod: Unstructured) -> str:
     if node:
         return f"{phase} on {node}"
     gates = [str(gate.get("name")) for gate in sequence(mapping(pod, "spec"), "schedulingGates")]
-    return f"waits until its scheduling gates go: {', '.join(gates)}" if gates else "waits for a node"
+    return f"waits until its scheduling gates are removed: {', '.join(gates)}" if gates else "waits for a node"
 
 
 def _pod_line(pod: Unstructured) -> PodLine:

@@ -68,5 +68,5 @@ def _split(words: Sequence[str]) -> tuple[ApiKind, str]:
     if kind is None:
         near = nearest(first.lower(), sorted(TYPES))
         hint = f", did you mean {near}?" if near else ": pod, deployment, statefulset, hostpool, streamsjob and others"
-        raise WrongUse(f"{quote(first)} is no kind of object that can be asked about{hint}")
+        raise WrongUse(f"{quote(first)} is not a supported kind of object{hint}")
     return kind, rest if slash else words[1]

@@ -48,7 +48,7 @@ STATIC_RULES: Final = [
     ),
     rule(
         f"has(self.size) || has(self.hosts) || !({_IS_EXCLUSIVE})",
-        "missing, an Exclusive pool must say how many hosts it takes",
+        "missing, an Exclusive pool must state how many hosts it takes",
         fieldPath=".size",
         reason="FieldValueRequired",
     ),

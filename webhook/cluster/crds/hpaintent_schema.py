@@ -1,7 +1,7 @@
 """OpenAPI schema, CEL rules and printer columns of HPAIntent: what the API server checks and ``kubectl get`` shows.
 
 The fields are described in ``docs/hpaintent.md``. Several fields have two names or two places, as in EMCO's HPA; the
-rules see to it that both say the same.
+rules make sure that both say the same.
 """
 
 import itertools
@@ -47,7 +47,7 @@ def _same(one: str, other: str) -> str:
 
 def _alike(one: str, other: str) -> Schema:
     """The rule that two fields with the same meaning have the same value."""
-    return rule(_same(one, other), f"means the same as {one}, and must not say something else", fieldPath=f".{other}")
+    return rule(_same(one, other), f"means the same as {one}, and must have the same value", fieldPath=f".{other}")
 
 
 def _more(place: str) -> str:
@@ -92,7 +92,7 @@ REQUIREMENT: Final = [
     _alike("container-name", "container"),
     rule(
         f"!has(self.resource) || {' && '.join(itertools.starmap(_same, _TWICE))}",
-        "must not say something else than the fields beside it",
+        "must agree with the fields beside it",
         fieldPath=".resource",
     ),
 ]
@@ -140,11 +140,11 @@ BODY: Final = [
     _alike("container-name", "container"),
     rule(
         f"!has(self.consumer) || ({_consistent('consumer', '', _FIELDS)})",
-        "must not say something else than the fields beside it",
+        "must agree with the fields beside it",
         fieldPath=".consumer",
     ),
     *(
-        rule(f"has(self.consumer) || {_has(field)}", "missing: says which workload it is", reason=_REQUIRED)
+        rule(f"has(self.consumer) || {_has(field)}", "missing: names the workload", reason=_REQUIRED)
         | {"fieldPath": f".{field}"}
         for field in ("apiVersion", "kind", "name")
     ),
@@ -160,13 +160,13 @@ CONSUMER: Final = [
     _alike("container-name", "container"),
     rule(
         f"!has(self.consumer) || ({_consistent('consumer', '', _BESIDE_WORKLOAD)})",
-        "must not say something else than the fields beside it",
+        "must agree with the fields beside it",
         fieldPath=".consumer",
     ),
     rule(
         "!has(self.spec) || "
         f"({_consistent('spec', '', _BESIDE_WORKLOAD)} && {_consistent('spec', 'consumer', _FIELDS)})",
-        "must not say something else than the fields beside it",
+        "must agree with the fields beside it",
         fieldPath=".spec",
     ),
 ]

@@ -23,7 +23,7 @@ SPEC_RULES: Final = [
     rule("self.job == oldSelf.job", "cannot be changed: create another ProcessingElement instead", fieldPath=".job"),
     rule(
         "self.launchCount >= oldSelf.launchCount",
-        "cannot be lowered: every launch has a number of its own",
+        "cannot be decreased: every launch has its own number",
         fieldPath=".launchCount",
     ),
 ]
@@ -36,7 +36,7 @@ ROOT_RULES: Final = [
     ),
     rule(
         "!has(self.spec.name) || self.spec.name == self.metadata.name",
-        "must be metadata.name, if it is there",
+        "must equal metadata.name, if set",
         fieldPath=".spec.name",
     ),
 ]

@@ -313,7 +313,7 @@ def _owner(metadata: wire.ObjectMetadata, spec: PodSpec, job: str, daemons: wire
 
 
 def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
-    """Whether a pod of others that waits may come to exclusive hosts, and is no agent of a DaemonSet."""
+    """Whether an unrelated pod that waits may come to exclusive hosts, and is no agent of a DaemonSet."""
     return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
 
 
@@ -323,7 +323,7 @@ def _static(metadata: wire.ObjectMetadata) -> bool:
 
 
 def _guest(name: str, metadata: wire.ObjectMetadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
-    """What a pod of others is that may run on exclusive hosts; ``None`` for most."""
+    """What an unrelated pod is that may run on exclusive hosts; ``None`` for most."""
     passes = _passed(spec.tolerations) if spec.tolerations else ()
     forged = daemons is not None and not is_daemon_set(daemons)
     if not (passes or forged) or _static(metadata):

@@ -247,5 +247,5 @@ async def _beside(
 
 
 def _unknown(what: str, failure: ApiError) -> Answer:
-    text = f"{what} could not be found out: {failure}"
+    text = f"{what} could not be determined: {failure}"
     return replace(errored(text), message=text)

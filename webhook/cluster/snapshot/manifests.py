@@ -98,7 +98,7 @@ def _listed(name: str, document: object) -> Iterator[dict[str, Any]]:
     The members of a typed list (``PodList``) may leave out ``apiVersion`` and ``kind``, which follow from the list's.
     """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-        raise ManifestError(f"{name}: a document is no Kubernetes object: it has no kind")
+        raise ManifestError(f"{name}: a document is not a Kubernetes object: it has no kind")
     kind, items = document["kind"], document.get("items")
     if not kind.endswith("List") or not isinstance(items, list):
         yield document

@@ -121,7 +121,7 @@ class _Builder:
                 continue
             key = self._scalar(event)
             if key in found:
-                raise _NotReadError(event, f"the key {event.value} is there twice")
+                raise _NotReadError(event, f"the key {event.value} occurs twice")
             found[key] = self._node(self._next(), depth)
         for other in merged:
             if isinstance(other, dict):
@@ -139,5 +139,5 @@ class _Builder:
             try:
                 self._plain[text] = self._loader.construct_document(yaml.ScalarNode(tag, text))
             except ValueError:
-                raise _NotReadError(event, f"{text[:80]} is no value of {tag.rpartition(':')[2]}") from None
+                raise _NotReadError(event, f"{text[:80]} is not a value of {tag.rpartition(':')[2]}") from None
         return self._plain[text]

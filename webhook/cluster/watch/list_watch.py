@@ -100,9 +100,9 @@ class ListWatch:
         try:
             page = decoding.decoded(body, Page)
         except decoding.ERRORS as error:
-            raise ApiError(Cause.UNREADABLE, f"a page is no list: {decoding.reason(error)}") from None
+            raise ApiError(Cause.UNREADABLE, f"a page is not a list: {decoding.reason(error)}") from None
         if not page.metadata.version:
-            raise ApiError(Cause.UNREADABLE, "a page is no list: it has no resourceVersion")
+            raise ApiError(Cause.UNREADABLE, "a page is not a list: it has no resourceVersion")
         self.heard = time.monotonic()
         return page
 

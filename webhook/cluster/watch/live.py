@@ -91,11 +91,11 @@ class LiveCluster(Generic[I]):
         if not self._limit:
             return None
         stale = [
-            f"{each.kind.resource}: {each.age():.0f} s old ({each.failure or 'nothing more was heard'})"
+            f"{each.kind.resource}: {each.age():.0f} s old ({each.failure or 'no update since'})"
             for each in self._reflectors
             if each.age() > self._limit
         ]
-        return f"what is known of the cluster is too old: {'; '.join(stale)}" if stale else None
+        return f"the cached state of the cluster is stale: {'; '.join(stale)}" if stale else None
 
     async def run(self) -> None:
         """Watch the cluster until cancelled. Failures of the API server are retried; other errors are raised."""

@@ -141,7 +141,7 @@ class Claims:
                 else:
                     return patch is not None
         # BUSY and not CONFLICT, after which the pool would be reconciled again at once.
-        raise ApiError(Cause.BUSY, f"node {name} is being changed by others all the time")
+        raise ApiError(Cause.BUSY, f"node {name} keeps being changed by other clients")
 
 
 class _NotClaimedError(Exception):

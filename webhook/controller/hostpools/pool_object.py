@@ -38,7 +38,7 @@ def read_believed(item: Raw) -> tuple[Pool, Notes]:
     except (MalformedError, *decoding.ERRORS) as error:
         rest = items.decode(item, _Believed)
         found = pool(wire.HostPoolObject(rest.metadata, rest.spec))
-        return found, [f"{reason_of(error)}, so its status is written anew"]
+        return found, [f"{reason_of(error)}; rewriting its status"]
 
 
 def reason_of(error: Exception) -> str:

@@ -33,7 +33,7 @@ RELEASED: Final = PoolEvent("Normal", "Released", "its hosts are free again")
 
 def stranger(host: str, who: str) -> PoolEvent:
     """The Event about a host that cannot be assigned because the pod ``who`` runs there."""
-    return PoolEvent("Warning", "StrangerFound", f"{host}: {who} got there first, so another node is looked for")
+    return PoolEvent("Warning", "StrangerFound", f"{host}: {who} runs there already; choosing another node")
 
 
 def news(before: Pool | None, state: State) -> Iterator[PoolEvent]:
@@ -67,7 +67,7 @@ def _replaced(before: Pool, state: State) -> Iterator[PoolEvent]:
         place = "an empty place" if old is None else f"the place of {old.name}"
         yield PoolEvent("Normal", "HostReplaced", f"host {host.index}: {host.name} takes {place}")
     if len(changed) > NAMED:
-        yield PoolEvent("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts are others now")
+        yield PoolEvent("Normal", "HostsReplaced", f"{len(changed) - NAMED} more hosts were replaced")
 
 
 class EventRecorder(Protocol):

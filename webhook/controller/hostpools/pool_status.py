@@ -135,7 +135,7 @@ def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
 
 def settling(found: PoolPlan) -> State:
     """State of a pool whose hosts are marked and still have to be checked for pods that were bound meanwhile."""
-    what = f"{counted(len(found.hosts), 'host')} marked, and given to it unless somebody slips in"
+    what = f"{counted(len(found.hosts), 'host')} marked; assigned next, unless another pod is found there"
     return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
 
 
@@ -186,4 +186,4 @@ def releasing(pool: Pool, busy: int) -> State:
 
 def returned() -> State:
     """State of a pool whose hosts the ``release`` command, or the uninstallation, has released."""
-    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and it gets others when a controller runs")
+    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and a running controller assigns others")

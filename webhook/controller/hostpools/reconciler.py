@@ -150,7 +150,7 @@ class HostPools:
                 # As they were when they were chosen: the watch may bring another pool's label before they are claimed.
                 chosen_by = {host.name: self._inventory.nodes.get(host.name) for host in choice.plan.hosts}
                 if behind := await self._claims.standing(choice.gone):
-                    raise ApiError(Cause.BUSY, f"node {behind[0].name} is not known yet as it is")
+                    raise ApiError(Cause.BUSY, f"the cached state of node {behind[0].name} is stale; retrying")
                 # Nodes that an earlier leader may have marked are read from the API server, whatever the caches say.
                 unseen = self._grace.unseen(name, choice.fresh)
                 claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark, chosen_by.get)
@@ -160,7 +160,7 @@ class HostPools:
                     # A published host is released only after its replacement has been published.
                     await self._claims.release_all([node for node in choice.plan.stray if node not in had], mark)
                     return choice
-        raise ApiError(Cause.CONFLICT, "nodes are being taken by others all the time")
+        raise ApiError(Cause.CONFLICT, "other HostPools keep taking the nodes")
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
         """Seconds until the fresh hosts can be published; ``None`` if they can be now."""

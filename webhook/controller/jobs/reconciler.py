@@ -156,7 +156,7 @@ class Jobs:
         if status.submitted.reason == INVALID:
             # What ran before the Job was made invalid still runs.
             runs = any(element.begun for element in owned_elements(job, self._store))
-        said = Said(holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being made")
+        said = Said(holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created")
         begun = replace(status, submitted=said, generation=job.generation)
         if not runs:
             begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=said)
@@ -176,7 +176,7 @@ class Jobs:
         """Make what is missing, and say how the Job does."""
         plan = plan_of(job, spec, self._store, submitted=status.submitted.holds)
         if plan.taken and status.phase is JobPhase.SUBMITTING:
-            await self._fail(job, status, NAME_TAKEN, f"{plan.taken} exists and is not this Job's")
+            await self._fail(job, status, NAME_TAKEN, f"{plan.taken} exists and does not belong to this Job")
             return None
         refusal = None
         if not plan.empty and not plan.leftover:
@@ -250,7 +250,7 @@ class Jobs:
         """The Job as the API server has it; raises ApiError, MISSING also for another Job of its name."""
         found = read_job(Raw(await self._server.read(job_path(*job.key))))
         if found.uid != job.uid:
-            raise ApiError(Cause.MISSING, f"the Job {job.name} is another one now")
+            raise ApiError(Cause.MISSING, f"the Job {job.name} was replaced by another object of that name")
         self._store.jobs.learn(found)
         return found
 
@@ -285,7 +285,7 @@ def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
 def _first(plan: JobPlan, refusal: ApiError | None) -> str:
     """What keeps objects of the Job from being made."""
     if plan.taken:
-        return f"{plan.taken} exists and is not this Job's"
+        return f"{plan.taken} exists and does not belong to this Job"
     if plan.leftover:
         return f"{plan.leftover} of an earlier Job of this name is still there"
     return "" if refusal is None else (refusal.request and refusal.request.detail) or str(refusal)

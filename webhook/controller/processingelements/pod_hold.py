@@ -21,7 +21,7 @@ def pod_hold(element: StoredElement, store: JobStore) -> Said | None:
 
 def _reasons(element: StoredElement, job: StoredJob, store: JobStore) -> Iterator[Said]:
     if element.owner is not None and element.owner_uid != job.uid:
-        yield _held("JobReplaced", f"its Job has been deleted, and Job {element.job} is another one")
+        yield _held("JobReplaced", f"its Job was deleted, and Job {element.job} is another one")
     if job.deleting:
         yield _held("JobDeleting", f"Job {element.job} is being deleted")
     if job.options is None:

@@ -213,7 +213,9 @@ class _ElementPass:
         """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
         found = read_element(Raw(await self._server.read(element_path(*self._element.key))))
         if found.uid != self._element.uid:
-            raise ApiError(Cause.MISSING, f"the ProcessingElement {found.name} is another one now")
+            raise ApiError(
+                Cause.MISSING, f"the ProcessingElement {found.name} was replaced by another object of that name"
+            )
         self._store.elements.learn(found)
         self._element, self._fresh = found, True
         return False
@@ -304,7 +306,7 @@ class _ElementPass:
         if self._pod is not None:
             return False
         self._wait = TAKEN
-        return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and belongs to somebody else"))
+        return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and has another owner"))
 
 
 def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:

@@ -62,7 +62,7 @@ def unheld(text: SplText, reached: Collection[int]) -> Iterator[Remark]:
                 continue
             what = f"{', '.join(clauses)} holds for no operator"
             if id(composite) in reached:
-                why, instead = "inner placements replace it, or nothing runs inside", "look whether that is meant"
+                why, instead = "inner placements replace it, or nothing runs inside", "check that this is intended"
             else:
                 why = f"no main composite of the input invokes {composite.name}"
                 instead = "convert it together with the program that does"

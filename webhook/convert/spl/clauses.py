@@ -96,7 +96,7 @@ class SplFindings:
         def assume(name: str, default: Value) -> None:
             shown = ", ".join(map(str, default)) if isinstance(default, tuple) else str(default)
             why = "that is its default at submission or compilation"
-            instead = "write yours in its place if you submit another"
+            instead = "replace it if you submit another value"
             remark = Remark(self.line(span.start), f"the value {name} is taken as {quote(shown)}", why, instead)
             self.remark_of(f"value {name}", remark)
 
@@ -122,7 +122,7 @@ class SplFindings:
             elif problems:
                 self._report(part, problems)
             else:
-                message = f"{quote(text)} is no placement clause of SPL, which has no operator in front"
+                message = f"{quote(text)} is not a placement clause of SPL, which has no operator in front"
                 self.report(self.scanner.problem(part.start, message))
 
     def pools(self, config: SplConfig, values: Values) -> Iterator[DeclaredPool]:

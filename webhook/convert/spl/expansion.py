@@ -264,7 +264,7 @@ def _look_at(configs: Sequence[SplConfig], text: SplText) -> None:
     for config in configs:
         meant = None if config.name in _CONFIGS else nearest(config.name, _SPELLED)
         if config.name in _TITLES:
-            message = f"{quote(config.name)} is a clause and no config: write placement : {config.name}"
+            message = f"{quote(config.name)} is a clause, not a config: write placement : {config.name}"
             text.findings.report(text.scanner.problem(config.place, message))
         elif meant is not None:
             message = f"unknown config {quote(config.name)} (did you mean {meant}?)"
@@ -308,7 +308,7 @@ def _width(annotation: SplAnnotation, outer: Surroundings) -> Sequence[int]:
             what = f"the width {scanner.text(value)} of a parallel region is left out"
             findings.remark(Remark(at, what, why, "write the number of channels", demand=True))
         elif name == "replicateHostTags":
-            what, why = f"{name}={scanner.text(value)} is left out", "tags of channels are made up at run time"
+            what, why = f"{name}={scanner.text(value)} is left out", "tags of channels are generated at run time"
             findings.remark(Remark(at, what, why, "declare a pool for each channel", demand=True))
     if not 1 <= width <= OPERATOR_LIMIT:
         message = f"a parallel region has 1 to {OPERATOR_LIMIT} channels, found {width}"

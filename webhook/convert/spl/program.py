@@ -252,7 +252,7 @@ def _configs(scanner: SplScanner, span: Span) -> Iterator[SplConfig]:
     """``{ name , ":" , value , ";" }``."""
     for part in scanner.split(span, ";"):
         if not scanner.named(part.start) or scanner.word(part.start + 1) != ":":
-            message = f"{quote(scanner.text(part))} is no config: write its name, a colon and its value"
+            message = f"{quote(scanner.text(part))} is not a config: write its name, a colon and its value"
             raise RefusedInputError(scanner.problem(part.start, message))
         yield SplConfig(scanner.word(part.start), part.start, Span(part.start + 2, part.end))
 

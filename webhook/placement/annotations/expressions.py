@@ -21,9 +21,9 @@ from webhook.placement.text.problem import Problem, enumerated, quote
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 """The name part of a label key (Kubernetes, labels and selectors)."""
 
-_KEY_RULE: Final = "is no label key such as kubernetes.io/hostname or disktype"
+_KEY_RULE: Final = "is not a label key such as kubernetes.io/hostname or disktype"
 _VALUE_RULE: Final = (
-    "is no label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
+    "is not a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
 )
 
 _KEYS: Final = 4096

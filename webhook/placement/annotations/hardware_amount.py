@@ -89,8 +89,8 @@ def _rule(name: str, word: str, nano: int | None, units: ParsedField | None) -> 
         return "" if nano % _MILLI == 0 else f"{quote(word)} is finer than a thousandth of a core"
     page = page_size(name)
     if page and nano % (page * NANO):
-        return f"{quote(word)} is no whole number of pages of {name.partition('-')[2]}"
-    return f"{quote(word)} is no whole number of {'bytes' if in_bytes(name) else 'pieces'}" if nano % NANO else ""
+        return f"{quote(word)} is not a whole number of pages of {name.partition('-')[2]}"
+    return f"{quote(word)} is not a whole number of {'bytes' if in_bytes(name) else 'pieces'}" if nano % NANO else ""
 
 
 def _bare(word: str) -> bool:

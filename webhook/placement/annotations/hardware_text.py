@@ -102,7 +102,7 @@ def _amount(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
     if "value" in fields:
         return None, [Problem(fields["value"].path, "belongs to a node label, and this requirement is allocatable")]
     if not is_resource(name.word):
-        rule = "is no resource of containers: cpu, memory, ephemeral-storage, or a device such as nvidia.com/gpu"
+        rule = "is not a container resource: cpu, memory, ephemeral-storage, or a device such as nvidia.com/gpu"
         return None, [Problem(name.path, f"{quote(name.word)} {rule}")]
     amounts, problems = read_amounts(name.word, fields, path)
     return Hardware(path, name.word, requests=amounts.requests, limits=amounts.limits) if amounts else None, problems
@@ -132,7 +132,7 @@ def _weight(fields: Fields) -> list[Problem]:
     weight = fields.get("weight")
     if weight is None or weight.word in _WEIGHTS:
         return []
-    return [Problem(weight.path, f"{quote(weight.word)} is no whole number from {LIGHTEST} to {HEAVIEST}")]
+    return [Problem(weight.path, f"{quote(weight.word)} is not a whole number from {LIGHTEST} to {HEAVIEST}")]
 
 
 _WEIGHTS: Final = frozenset(map(str, range(LIGHTEST, HEAVIEST + 1)))

@@ -34,7 +34,7 @@ def parse_yaml(text: str, field: str) -> tuple[Value, Problem | None]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or getattr(error, "reason", None) or "it cannot be read"
-        return None, Problem(field, f"this is no YAML: {reason}", text, min(mark.index if mark else 0, len(text)))
+        return None, Problem(field, f"this is not YAML: {reason}", text, min(mark.index if mark else 0, len(text)))
 
 
 def of_json(value: object) -> Value:
@@ -56,7 +56,7 @@ def _document(events: Iterator[yaml.Event]) -> Value:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                raise GrammarError(_at(event), "one document is expected, here begins another")
+                raise GrammarError(_at(event), "one document is expected, and another begins here")
             found = _node(next(events), events, DEPTH)
     return found
 
@@ -64,9 +64,9 @@ def _document(events: Iterator[yaml.Event]) -> Value:
 def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
     at = _at(event)
     if not isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) or event.anchor is not None:
-        raise GrammarError(at, "anchors and aliases are not taken: write it out")
+        raise GrammarError(at, "anchors and aliases are not supported: write the value out")
     if event.tag is not None:
-        raise GrammarError(at, f"tags are not taken: {quote(event.tag)}")
+        raise GrammarError(at, f"tags are not supported: {quote(event.tag)}")
     if isinstance(event, yaml.ScalarEvent):
         return None if event.implicit[0] and event.value in _NOTHING else str(event.value)
     if not depth:
@@ -88,7 +88,7 @@ def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Value]:
         if not isinstance(key, str):
             raise GrammarError(_at(event), "a key must be a word")
         if key in found:
-            raise GrammarError(_at(event), f"{quote(key)} stands twice")
+            raise GrammarError(_at(event), f"{quote(key)} occurs twice")
         found[key] = _node(next(events), events, depth)
     return found
 

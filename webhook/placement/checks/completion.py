@@ -57,7 +57,7 @@ def _in_time(now: Completion, later: Completion) -> Completion:
     """
     if later.refusal or later.warning:
         return later
-    return replace(now, refusal="", warning=f"no hosts yet, until nodes have recovered: {_headline(now)}")
+    return replace(now, refusal="", warning=f"no hosts until nodes recover: {_headline(now)}")
 
 
 def _headline(refused: Completion) -> str:

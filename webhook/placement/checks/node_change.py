@@ -81,7 +81,7 @@ def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
     if found:
         names = enumerated(found, _SHOWN)
         pools = f"HostPool{'s' * (len(found) != 1)} {names}"
-        yield f"node {before.name} is a host of {pools}: no new pods come to it until it is uncordoned"
+        yield f"node {before.name} is a host of {pools}: no new pods are scheduled to it until it is uncordoned"
 
 
 _SHOWN = 3

@@ -57,7 +57,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
         for who, nodes in forged:
             if node & nodes:
                 yield HostCondition(
-                    host, "forged", f"runs {who}, which says that a DaemonSet made it and is none's of apps/v1"
+                    host, "forged", f"runs {who}, whose owner reference names a DaemonSet that is not of apps/v1"
                 )
 
 

@@ -31,12 +31,12 @@ from webhook.placement.text.problem import Fault, Problem
 
 LOOSE: Final = (
     "a toleration of everything would let the pod onto hosts that are exclusive to another HostPool: "
-    "let it select other nodes before its last gate goes, or make a new pod without the toleration"
+    "let it select other nodes before its last scheduling gate is removed, or create a new pod without the toleration"
 )
 """Message for a sleeper that must keep its last scheduling gate."""
 
 NARROWED: Final = (
-    "with a toleration of everything the pod could go to nothing but hosts that are exclusive to another HostPool: "
+    "with a toleration of everything the pod could run only on hosts that are exclusive to another HostPool: "
     "let it select other nodes"
 )
 """Message for a sleeper with scheduling gates that must not select only these nodes."""

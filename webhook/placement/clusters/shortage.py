@@ -46,7 +46,7 @@ def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: in
         options.append(f"lower its replication count to {able}")
     unread = sum(bool(cluster.trouble) for cluster in clusters)
     if not options and unread:
-        options.append(f"see to it that {counted(unread, 'cluster')} can be read")
+        options.append(f"make sure that {counted(unread, 'cluster')} can be read")
     return ", or ".join(options) or f"add {counted(missing, 'cluster')} that can take it"
 
 

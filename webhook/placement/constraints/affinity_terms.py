@@ -73,7 +73,7 @@ def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
     for problem in problems_of_values(need.values or (), f"{path}.values"):
         yield Problem(problem.field, f"{problem.message}; {_FAILS}")
     if found := unreadable(need):
-        message = f"{found} is no whole number of 64 bits, with which {need.operator} compares; {_FAILS}"
+        message = f"{found} is not a whole number of 64 bits, with which {need.operator} compares; {_FAILS}"
         yield Problem(f"{path}.values", message)
 
 
@@ -96,4 +96,4 @@ def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
             yield Problem(f"{where}.values", "must be exactly one value for a field")
         for value in values:
             if not is_node_name(value):
-                yield Problem(f"{where}.values", f"{quote(value)} is no node name")
+                yield Problem(f"{where}.values", f"{quote(value)} is not a node name")

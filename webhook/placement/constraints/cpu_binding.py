@@ -52,7 +52,8 @@ def _differs(ask: Ask, world: World, *, bound: bool) -> str:
         # Pods of the pod's own workload do not count: a rollout replaces these one by one.
         others = {*others, *job_pods.binding(owner_of(ask.references, ask.labels))}
     if bound and False in others:
-        return "this pod is to be bound to cpus and others of its job are not: all workers of a job are, or none"
+        return "this pod asks for CPU binding and other workers of its job do not: bind all workers of a job, or none"
     if not bound and True in others:
-        return "others of its job are bound to cpus and this pod is not to be: all workers of a job are, or none"
+        return "other workers of its job have CPU binding and this pod does not ask for it: bind all workers of a "
+        "job, or none"
     return ""

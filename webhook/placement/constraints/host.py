@@ -104,7 +104,7 @@ def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: Wor
         message = f"{clause}: {len(found)} nodes have this address; name the node instead"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
     if not found and ask.elastic and not soft:
-        message = f"{clause}: no node has this address, and one that is yet to come can only be chosen by its name"
+        message = f"{clause}: no node has this address, and a node that is added later can only be chosen by its name"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
     one = nodes if len(found) == 1 else 0
     return NamedHost(str(clause), soft, "", address, one, found[0] if one else "", ask.binding == "nodeName")

@@ -105,7 +105,7 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
         able = union(world.named(host.name) for host in allocation.hosts)
         if out & able & matching_all(world, self.tags):
             if self.pool.hosts is not None:
-                return f"mend the list of HostPool {name}"
+                return f"fix the list of HostPool {name}"
             return f"make more nodes eligible for HostPool {name}, or use a smaller one"
         others = [need for need in self.tags if need.operator not in SETTABLE]
         enough = (out & ~able & matching_all(world, others)).bit_count() >= size - allocation.eligible

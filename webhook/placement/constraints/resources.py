@@ -106,7 +106,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         """Why these nodes lack the resource; ``free`` is " free" for pinned nodes."""
         if resource == PODS:
-            return Reason("runs as many pods as it may", "run as many pods as they may", nodes)
+            return Reason("runs its maximum number of pods", "run their maximum number of pods", nodes)
         what = f"less than {resource} {amount(resource, self.requests[resource])}{free}"
         return Reason(f"has {what}", f"have {what}", nodes)
 

@@ -35,7 +35,7 @@ COUNT: Final = NumberRule(
     "Number of pods to assume if the workload does not exist; 1 if absent.",
     1,
     REPLICA_LIMIT,
-    form=f"is no whole number from 1 to {REPLICA_LIMIT}",
+    form=f"is not a whole number from 1 to {REPLICA_LIMIT}",
 )
 """The rule of ``replicas``."""
 
@@ -123,7 +123,7 @@ def read_consumer(entry: Value, path: str) -> tuple[Consumer | None, list[Proble
     nested = [(at, inner) for at, inner in _places(entry) if at.endswith("consumer")]
     for at, inner in nested or [(place, workload)]:
         missing = (field for field in NEEDED if not inner.get(field))
-        problems += [Problem(f"{path}{at}.{field}", "missing: says which workload it is") for field in missing]
+        problems += [Problem(f"{path}{at}.{field}", "missing: names the workload") for field in missing]
     for field in ("container-name", *NEEDED, _REPLICAS):
         problems += contradicting([(f"{path}{at}", word) for at, word in stated(entry, field)])
     container = next((word for _, word in stated(entry, "container-name") if isinstance(word, str)), "")

@@ -68,7 +68,7 @@ class ForeignPods:
     @property
     def stranger(self) -> str:
         """The noun for one stranger in messages."""
-        return "a processing element of another pool or job" if self.spared is None else "a pod of others"
+        return "a processing element of another pool or job" if self.spared is None else "an unrelated pod"
 
     @property
     def strangers(self) -> str:
@@ -81,5 +81,5 @@ def parse_namespaces(text: str) -> frozenset[str]:
     names = [part.strip() for part in text.split(",")] if text.strip() else []
     wrong = [name for name in names if not _NAMESPACE.fullmatch(name)]
     if wrong:
-        raise ValueError("; ".join(f"{quote(name)} is no name of a namespace" for name in wrong))
+        raise ValueError("; ".join(f"{quote(name)} is not a namespace name" for name in wrong))
     return frozenset(names)

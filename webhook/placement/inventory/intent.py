@@ -32,7 +32,7 @@ CLUSTERS: Final = NumberRule(
     "Number of clusters on which the application runs; 1 if absent.",
     1,
     REPLICATION_LIMIT,
-    form=f"is no whole number from 1 to {REPLICATION_LIMIT}",
+    form=f"is not a whole number from 1 to {REPLICATION_LIMIT}",
 )
 """The rule of ``replicationCount``."""
 
@@ -99,7 +99,7 @@ def _twice(consumers: list[Consumer], path: str) -> Iterator[Problem]:
     names = [consumer.name for consumer in consumers]
     for name in dict.fromkeys(names):
         if names.count(name) > 1:
-            yield Problem(path, f"{quote(name)} stands twice")
+            yield Problem(path, f"{quote(name)} occurs twice")
 
 
 class Intents:

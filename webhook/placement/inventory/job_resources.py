@@ -23,7 +23,7 @@ def parse_requests(text: str) -> Resources:
     for part in text.split(",") if text.strip() else ():
         name, equals, amount = (word.strip() for word in part.partition("="))
         if not equals or not name or not amount:
-            mistakes.append(f'{quote(part.strip())} is no request such as "cpu=100m"')
+            mistakes.append(f'{quote(part.strip())} is not a request such as "cpu=100m"')
         elif name in found:
             mistakes.append(f"{quote(part.strip())} is a second request for {name}")
         found.setdefault(name, amount)
@@ -39,9 +39,9 @@ def problems_of_resources(resources: Resources, path: str) -> Iterator[Problem]:
         for name, amount in (getattr(resources, part) or {}).items():
             nano = parse_quantity(amount)
             if not is_resource(name):
-                yield Problem(f"{path}.{part}[{name}]", f"{quote(name)} is no resource that a container can request")
+                yield Problem(f"{path}.{part}[{name}]", f"{quote(name)} is not a resource that a container can request")
             elif nano is None or not 0 <= nano <= INT64 * NANO:
-                yield Problem(f"{path}.{part}[{name}]", f"{quote(str(amount))} is no amount of 0 or more")
+                yield Problem(f"{path}.{part}[{name}]", f"{quote(str(amount))} is not an amount of 0 or more")
     for name, limit in (resources.limits or {}).items():
         asked = (resources.requests or {}).get(name)
         most, least = parse_quantity(limit), None if asked is None else parse_quantity(asked)

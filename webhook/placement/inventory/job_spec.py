@@ -61,11 +61,11 @@ def _path(about: str, needed: str = "") -> TextRule:
 
 
 def _absolute(about: str) -> TextRule:
-    return TextRule(about=about, most=PATH_LIMIT, pattern=ABSOLUTE_PATH, form="is no absolute path")
+    return TextRule(about=about, most=PATH_LIMIT, pattern=ABSOLUTE_PATH, form="is not an absolute path")
 
 
 def _url(about: str, scheme: str, needed: str = "") -> TextRule:
-    form = "is no URL of " + scheme.replace("s?", " or https")
+    form = "is not a URL of " + scheme.replace("s?", " or https")
     return TextRule(about=about, most=_URL_LIMIT, pattern=f"^{scheme}://[^ ]+$", form=form, needed=needed)
 
 

@@ -60,7 +60,7 @@ _NAME: Final = TextRule(
     about="Name of the pool in host(...); defaults to metadata.name.",
     most=LABEL_LIMIT,
     pattern=NAME,
-    form=f"is no SPL identifier or label value of at most {LABEL_LIMIT} characters",
+    form=f"is not an SPL identifier or label value of at most {LABEL_LIMIT} characters",
 )
 _JOB: Final = TextRule(
     about="Only pods with this streams.ibm.com/job label may use the pool; if absent, any pod of the namespace.",
@@ -145,7 +145,7 @@ def _created(spec: HostPoolSpec) -> Iterator[Problem]:
     """Problems of a pool of ``createPool``: its size, tags and selector."""
     yield from broken(spec, "spec", "size", "tags")
     if spec.size is None and spec.mode == "Exclusive":
-        yield Problem("spec.size", "missing, an Exclusive pool must say how many hosts it takes")
+        yield Problem("spec.size", "missing, an Exclusive pool must state how many hosts it takes")
     yield from repeated("spec.tags", spec.tags or ())
     if spec.selector is not None:
         yield from _selector(spec.selector)
@@ -167,7 +167,7 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
         yield from problems_of(requirement, path)
         yield from VALUES.problems(f"{path}.values", requirement.values or ())
         if found := unreadable(requirement):
-            message = f"{found} is no whole number of 64 bits, as the operator {requirement.operator} needs it"
+            message = f"{found} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
 
 

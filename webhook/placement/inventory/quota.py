@@ -102,7 +102,7 @@ def parse_quota(text: str) -> Quota:
     for part in text.split(",") if text.strip() else ():
         entry = _ENTRY.fullmatch(part.strip())
         if entry is None:
-            problems.append(f'{quote(part.strip())} is no quota such as "20" or "team-a=40"')
+            problems.append(f'{quote(part.strip())} is not a quota such as "20" or "team-a=40"')
             continue
         namespace = entry["namespace"] or ""
         if namespace in found:

@@ -39,7 +39,8 @@ def _too_many(pools: Sequence[Pool], world: World) -> str:
     may = f"namespace {namespace} may have {counted(limit, 'HostPool')}"
     delete = "delete a HostPool that is not needed, or " if others else ""
     return (
-        f"The HostPools of the Job cannot all be made: {may}, has {others} besides, and the Job declares {len(pools)}."
+        f"The HostPools of the Job cannot all be created: {may}, has {others} besides, and the Job declares "
+        f"{len(pools)}."
         f"\nNearest fix: {delete}ask for a larger quota of HostPools."
     )
 

@@ -101,7 +101,7 @@ def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Prob
     """A problem for each rule that a ProcessingElement object of that name breaks by itself."""
     yield from broken(spec, "spec", "job", "launch_count", "content_id")
     if name and spec.name is not None and spec.name != name:
-        yield Problem("spec.name", f"{quote(spec.name)} is not metadata.name, which it must be if it is there")
+        yield Problem("spec.name", f"{quote(spec.name)} is not metadata.name, which it must equal")
     yield from _element(spec, "spec", name)
 
 
@@ -163,7 +163,7 @@ def _pools(job: str, pools: tuple[HostPoolSpec, ...]) -> Iterator[Problem | None
     for place, pool in enumerate(pools):
         path = f"spec.hostPools[{place}]"
         if not pool.name:
-            yield Problem(f"{path}.name", "missing: the name that host(...) says")
+            yield Problem(f"{path}.name", "missing: the name of the pool in host(...)")
         if pool.job and pool.job != job:
             yield Problem(f"{path}.job", f"{quote(pool.job)} is another Job: leave it out")
         for problem in problems_of_spec(pool):
@@ -189,7 +189,7 @@ def pool_object_name(job: str, pool: str) -> str:
 def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     """Problems of one processing element."""
     if not is_node_name(name) or len(name) > LABEL_LIMIT:
-        message = f"{quote(name)} is no name of an object of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
+        message = f"{quote(name)} is not an object name of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
         yield Problem("metadata.name" if path == "spec" else f"{path}.name", message)
     elif element.name == "" and path != "spec":
         yield Problem(f"{path}.name", "must not be empty")
@@ -238,7 +238,7 @@ def _clauses(element: ElementSpec, own: str) -> Iterator[Clause]:
 def _operator(operator: OperatorSpec, path: str) -> Iterator[Problem]:
     """Problems of an operator: its name is one as placement texts have it, its placement is about itself."""
     if not is_operator(operator.name):
-        yield Problem(f"{path}.name", f"{quote(operator.name)} is no name of an operator, such as Main.Sink[0]")
+        yield Problem(f"{path}.name", f"{quote(operator.name)} is not an operator name, such as Main.Sink[0]")
     else:
         yield from OPERATOR_NAME.problems(f"{path}.name", operator.name)
     if not operator.placement:
@@ -260,15 +260,15 @@ def _template(template: object, path: str) -> Iterator[Problem]:
         return
     spec = template.get("spec") if isinstance(template, dict) else None
     if not isinstance(spec, dict) or pod.spec is None or not pod.spec.containers:
-        yield Problem(f"{path}.{_TEMPLATE_PATH}.containers", "missing: a pod has a container")
+        yield Problem(f"{path}.{_TEMPLATE_PATH}.containers", "missing: a pod needs a container")
         return
     policy = spec.get("restartPolicy", "Never")
     if policy != "Never":
-        message = f"{quote(str(policy))} is not Never: whether a pod is started again is said by restartFailedPod"
-        yield Problem(f"{path}.{_TEMPLATE_PATH}.restartPolicy", f"{message} and restartCompletedPod")
+        message = f"{quote(str(policy))} is not Never: restartFailedPod and restartCompletedPod"
+        yield Problem(f"{path}.{_TEMPLATE_PATH}.restartPolicy", f"{message} decide whether a pod is restarted")
     for at, container in enumerate(pod.spec.containers):
         if not container.name:
-            yield Problem(f"{path}.{_TEMPLATE_PATH}.containers[{at}].name", "missing: a container has a name")
+            yield Problem(f"{path}.{_TEMPLATE_PATH}.containers[{at}].name", "missing: a container needs a name")
     labels = (pod.metadata and pod.metadata.labels) or {}
     for key in sorted(key for key in labels if key.startswith(keys.PREFIX)):
         yield Problem(f"{path}.template.metadata.labels[{key}]", "is set for the pods of a Job, and cannot be stated")

@@ -192,4 +192,4 @@ def broken(value: Struct, path: str, *fields: str) -> Iterator[Problem]:
 
 def object_name(about: str, most: int = NAME_LIMIT, *, needed: str = "") -> TextRule:
     """The rule of the name of an object."""
-    return TextRule(about=about, least=1, most=most, pattern=OBJECT_NAME, form="is no name of an object", needed=needed)
+    return TextRule(about=about, least=1, most=most, pattern=OBJECT_NAME, form="is not an object name", needed=needed)

@@ -145,7 +145,7 @@ def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
 
 
 def unreadable(requirement: Requirement) -> str:
-    """The value of Gt or Lt in quotes if it is no whole number of 64 bits; an empty text if it is one.
+    """The value of Gt or Lt in quotes if it is not a whole number of 64 bits; an empty text if it is one.
 
     The API server accepts such a value, and the scheduler cannot read it (``labels.NewRequirement`` of
     ``apimachinery``).

@@ -40,4 +40,4 @@ def _requirement(part: str) -> Requirement:
             values = found.groupdict().get("values")
             listed = None if values is None else tuple(value.strip() for value in values.split(","))
             return Requirement(found["key"], operator, listed)
-    raise ValueError(f'{quote(part)} is no label selector such as "key", "!key", "key=value" or "key in (a, b)"')
+    raise ValueError(f'{quote(part)} is not a label selector such as "key", "!key", "key=value" or "key in (a, b)"')

@@ -126,7 +126,7 @@ class Grants:
         if first is hardware:
             return given
         if (first.requests, first.limits) != (hardware.requests, hardware.limits):
-            message = f"{hardware.clause} and {first.clause} ({first.field}) are for the same container: one must go"
+            message = f"{hardware.clause} and {first.clause} ({first.field}) are for the same container: remove one"
             self.problems.append(Problem(hardware.field, message))
         return None
 
@@ -149,7 +149,7 @@ class Grants:
                 message = f"{quote(str(own))} is less than {hardware.clause} requests"
                 self.problems.append(Problem(path, message))
         elif self._bound:
-            message = f"{quote(str(own))} is not what {hardware.clause} asks for: under {BINDING} one must go"
+            message = f"{quote(str(own))} is not what {hardware.clause} asks for: under {BINDING} remove one"
             self.problems.append(Problem(path, message))
         else:
             replaced = f"{part} {given.resource} {own} of {called(self.spec, given.place)}"

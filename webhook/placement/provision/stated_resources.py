@@ -120,7 +120,7 @@ def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], 
                 problems.append(Problem(path, message))
             elif bound:
                 message = f"{quote(str(there))} is not {format_quantity(amount)}, as by {stated.cause}"
-                problems.append(Problem(path, f"{message}: under {BINDING} one must go"))
+                problems.append(Problem(path, f"{message}: under {BINDING} remove one"))
             else:
                 what = f"{part} {name} {there} of {called(spec, place)}"
                 warnings.append(f"{what} become {format_quantity(amount)}, by {stated.cause}")

@@ -46,7 +46,7 @@ def bind(spec: PodSpec, place: Place) -> tuple[list[SetResources], list[Problem]
             what = "a whole number of cpus" if resource == CPU else "an amount of memory"
             message = f"{called(spec, place)} needs {what} to be bound"
         elif resource == CPU and asked % NANO:
-            message = f"{format_quantity(asked)} is no whole number of cpus in {called(spec, place)}"
+            message = f"{format_quantity(asked)} is not a whole number of cpus in {called(spec, place)}"
         elif resource in (own.limits or {}) and asked != limit:
             both = f"requests {format_quantity(asked)} and limits {format_quantity(limit)} of {resource}"
             message = f"{both} must be equal in {called(spec, place)}"

@@ -41,8 +41,8 @@ _NAMED: Final = 4
 """At most so many things are named in a message; the user knows the rest."""
 
 _RACE: Final = (
-    "host-binding nodeName goes past the scheduler: of pods that are created at the same moment, "
-    "more may be bound to the node than it has room for"
+    "host-binding nodeName bypasses the scheduler: pods created at the same moment may be bound to the node beyond "
+    "its capacity"
 )
 
 
@@ -112,9 +112,10 @@ def _outright(subject: BindingSubject) -> HostBinding:
     lost = list(dict.fromkeys(_required(subject)))
     if lost:
         listed = enumerated(lost, _NAMED)
-        message = f"nodeName goes past the scheduler, which alone keeps {listed}: set it to auto, or do without"
+        message = f"nodeName bypasses the scheduler, which alone enforces {listed}: set it to auto, or remove what "
+        "only the scheduler enforces"
         return HostBinding("nodeName", (Problem(annotation(keys.HOST_BINDING), message),))
-    idle = (f"{wish} has no effect: host-binding nodeName goes past the scheduler" for wish in _preferred(subject))
+    idle = (f"{wish} has no effect: host-binding nodeName bypasses the scheduler" for wish in _preferred(subject))
     return HostBinding("nodeName", (), (_RACE, *idle))
 
 
@@ -123,7 +124,7 @@ def _bound_already(subject: BindingSubject) -> Iterator[Problem]:
     lost = list(dict.fromkeys(_pod_clauses(subject, soft=False)))
     if lost:
         verb = "is" if len(lost) == 1 else "are"
-        message = f"{enumerated(lost, _NAMED)} {verb} kept by the scheduler, which this pod goes past"
+        message = f"{enumerated(lost, _NAMED)} {verb} enforced by the scheduler, which this pod bypasses"
         yield Problem("spec.nodeName", f"{message}: use nodeSelector instead")
 
 

@@ -205,7 +205,7 @@ def _tags(reader: Reader) -> tuple[str, ...]:
         tag = string.value
         if not tag or keys.LABEL_VALUE.fullmatch(tag) is None:
             rule = 'a tag has 1 to 63 letters, digits, "-", "_" and ".", the first and last a letter or digit'
-            reader.report(string.offset, f"{quote(tag)} is no label value: {rule}")
+            reader.report(string.offset, f"{quote(tag)} is not a label value: {rule}")
         elif tag in seen:
             reader.report(string.offset, f"the tag {quote(tag)} is listed twice")
         seen.add(tag)

@@ -37,7 +37,7 @@ def unreadable(text: str, field: str, *, limit: int) -> Problem | None:
     if size > limit:
         return Problem(field, f"the text has {size} bytes, at most {limit} are allowed")
     if match := _SURROGATE.search(text):
-        message = f"U+{ord(match.group()):04X} is half a surrogate pair, so this is no Unicode text"
+        message = f"U+{ord(match.group()):04X} is half of a surrogate pair, so this is not Unicode text"
         return Problem(field, message, text, match.start())
     return None
 

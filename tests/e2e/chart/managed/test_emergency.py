@@ -23,7 +23,7 @@ MUTATING: Final = f"{REGISTRATIONS}/mutatingwebhookconfigurations/zz-{RELEASE}"
 VALIDATING: Final = f"{REGISTRATIONS}/validatingwebhookconfigurations/zz-{RELEASE}"
 
 UNSEEN: Final = (
-    "this pod asks for hosts, but the webhook of streams-placement has not seen it: "
+    "this pod asks for hosts, but the webhook of streams-placement has not reviewed it: "
     "its MutatingWebhookConfiguration is missing, or the pod was made to ask only later"
 )
 

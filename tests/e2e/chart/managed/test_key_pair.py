@@ -29,7 +29,7 @@ LEAST: Final = 100
 """Connections that must have been made while the pair is bad for the test to mean anything."""
 
 FOREIGN: Final = "the key does not belong to the certificate"
-CUT: Final = "certificate or key is not PEM, or cut off"
+CUT: Final = "certificate or key is not PEM, or truncated"
 
 BAD: Final[dict[str, tuple[Callable[[Leaf, Leaf], Pair], str]]] = {
     "the certificate came before its key": (lambda old, new: (new.certificate_pem, old.key_pem), FOREIGN),
