@@ -79,7 +79,10 @@ INVALID: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "no such mode": ({"mode": "shared"}, 'spec.mode: "shared" is not one of Shared, Exclusive'),
     "no such mode of a list": ({"hosts": ["a"], "mode": "x"}, 'spec.mode: "x" is not one of Shared, Exclusive'),
-    "a tag that is no label value": ({"tags": ["ok", "two words"]}, 'spec.tags[1]: "two words" is not a label value'),
+    "a tag that is not a label value": (
+        {"tags": ["ok", "two words"]},
+        'spec.tags[1]: "two words" is not a label value',
+    ),
     "an empty tag": ({"tags": [""]}, "spec.tags[0]: must not be empty"),
     "a tag too long": ({"tags": ["x" * 64]}, "spec.tags[0]: 64 characters, at most 63 are allowed"),
     "a tag twice": ({"tags": ["a", "a"]}, 'spec.tags[1]: "a" is also spec.tags[0]'),

@@ -111,7 +111,7 @@ SAID: Final = {
 
 @pytest.mark.parametrize("name", SAID)
 def test_the_description_of_an_option_says_its_default(name: str) -> None:
-    word = {"True": "yes", "False": "no"}.get(str(SAID[name]), SAID[name])
+    word = {"True": "true", "False": "false"}.get(str(SAID[name]), SAID[name])
     assert re.search(rf"\b{word}\b", LISTED["properties"][name]["description"])
 
 

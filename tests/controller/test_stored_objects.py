@@ -22,7 +22,7 @@ def body(spec: Any = None, status: Any = None, **metadata: Any) -> bytes:
     return msgspec.json.encode({"metadata": named, "spec": {"size": 1} if spec is None else spec, "status": status})
 
 
-ANEW = "so its status is written anew"
+ANEW = "rewriting its status"
 TWICE = {"phase": "Ready", "hosts": [{"index": 0, "name": "x"}, {"index": 0, "name": "x"}]}
 
 
@@ -103,7 +103,7 @@ class TestAWatchedPool:
         store.put(Raw(body(status={"phase": "Bogus"})))
         assert inventory.pools["team", "p"].size == 1
         assert told == [
-            'HostPool team/p: status.phase: "Bogus" is not one of Pending, Ready, Failed, Releasing, ' + ANEW
+            'HostPool team/p: status.phase: "Bogus" is not one of Pending, Ready, Failed, Releasing; ' + ANEW
         ]
 
     def test_is_known_by_its_name_alone_if_nothing_else_can_be_read(self) -> None:

@@ -357,10 +357,13 @@ def test_misspelt_configs_are_not_passed_over() -> None:
     ("graph", "refusal"),
     [
         ("stream<int32 i> A = Beacon() { placement: hostIsolation; }", '"placement" is in no section'),
-        ("stream<int32 i> A = Beacon() { config placement hostIsolation; }", '"placement hostIsolation" is no config'),
+        (
+            "stream<int32 i> A = Beacon() { config placement hostIsolation; }",
+            '"placement hostIsolation" is not a config',
+        ),
         (
             "stream<int32 i> A = Beacon() { config (placement): hostIsolation; }",
-            '"(placement): hostIsolation" is no config',
+            '"(placement): hostIsolation" is not a config',
         ),
     ],
 )

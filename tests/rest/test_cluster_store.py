@@ -237,7 +237,7 @@ async def test_an_object_that_is_being_deleted_is_gone(api: ApiServer, store: Cl
     api.put(PATH, made)
     assert await store.read(GROUP, "fwall") is None
     assert (await store.page(GROUP, 5, "")).intents == ()
-    with pytest.raises(StorageError, match="others change this HPA intent all the time"):
+    with pytest.raises(StorageError, match="other clients keep changing this HPA intent"):
         await store.change(GROUP, "fwall", app("b"))
 
 
@@ -269,7 +269,7 @@ async def test_an_object_that_is_spoilt_is_named_and_others_are_listed(
     api.put(PATH, {**made, "metadata": made["metadata"] | metadata, "spec": spec})
     with pytest.raises(StorageError) as failed:
         await store.read(GROUP, "fwall")
-    who = f"HPAIntent {object_name(GROUP, 'fwall')} was changed by somebody else"
+    who = f"HPAIntent {object_name(GROUP, 'fwall')} was changed by another client"
     assert (str(failed.value), failed.value.status) == (f"{who}, and cannot be used: {reason}", 409)
     assert [each.metadata.name for each in (await store.page(GROUP, 5, "")).intents] == ["other"]
     assert f"an HPAIntent is left out of a list: {reason}" in caplog.text

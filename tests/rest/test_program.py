@@ -86,7 +86,7 @@ async def test_tokens_of_a_file_are_asked_for_wherever_it_listens(api: ApiServer
 async def test_what_it_cannot_start_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", str(tmp_path / "nowhere"))
     monkeypatch.delenv("KUBERNETES_SERVICE_HOST", raising=False)
-    with pytest.raises(FatalError, match="there is no cluster to talk to"):
+    with pytest.raises(FatalError, match="there is no cluster to connect to"):
         async with started():
             raise AssertionError
     with pytest.raises(FatalError, match="the tokens cannot be read: "):

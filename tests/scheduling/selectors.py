@@ -49,7 +49,7 @@ def holds(expression: Json, labels: Labels) -> bool:
 
 def _check(operator: str, values: list[str]) -> None:
     if not all(_LABEL_VALUE.fullmatch(value) for value in values):
-        raise ParseError("a value is no label value")
+        raise ParseError("a value is not a label value")
     if operator in {"In", "NotIn"}:
         wrong = not values
     elif operator in {"Exists", "DoesNotExist"}:

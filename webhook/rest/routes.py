@@ -19,8 +19,9 @@ from webhook.rest.request_error import FieldError, RequestError
 NAME: Final = r"[A-Za-z0-9](?:[-_.A-Za-z0-9]{0,126}[A-Za-z0-9])?"
 """A name of EMCO: up to 128 letters, digits, ``-``, ``_`` and ``.``, with a letter or digit at both ends."""
 
-NAME_RULE: Final = "is not a valid name: up to 128 letters, digits, '-', '_' and '.', the first and the last a letter "
-"or digit"
+NAME_RULE: Final = (
+    "is not a valid name: up to 128 letters, digits, '-', '_' and '.', the first and the last a letter or digit"
+)
 
 _NAME: Final = re.compile(NAME, re.ASCII)
 _SEGMENT_LIMIT: Final = 3 * 4 * 128

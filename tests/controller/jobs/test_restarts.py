@@ -76,7 +76,7 @@ async def test_failures_wait_longer_and_longer(cluster: JobCluster) -> None:
     await cluster.wait(7)
     assert (cluster.pods, cluster.element_status()["failures"]) == ([], 2)
     assert cluster.condition(cluster.element(), "PodCreated")[1:] == (
-        "BackOff", "it has ended 2 times in a row, so it is started 10 s later",
+        "BackOff", "it has ended 2 times in a row; restarting after 10 s",
     )  # fmt: skip
     await cluster.wait(5)
     assert (cluster.pods, cluster.element_status()["phase"]) == (["parallel-0-3"], "Running")

@@ -63,11 +63,11 @@ BAD: dict[str, tuple[Spec, str]] = {
     ),
     "an unknown mode": ({"mode": "shared"}, "spec.mode"),
     "an empty tag": ({"tags": [""]}, "spec.tags[0]"),
-    "a tag that is no label value": ({"tags": ["a b"]}, "spec.tags[0]"),
+    "a tag that is not a label value": ({"tags": ["a b"]}, "spec.tags[0]"),
     "a tag of 64 characters": ({"tags": ["x" * 64]}, "spec.tags[0]"),
     "the same tag twice": ({"tags": ["a", "a"]}, "spec.tags[1]"),
     "65 tags": ({"tags": [f"t{number}" for number in range(65)]}, "spec.tags"),
-    "a label that is no label value": ({"selector": {"matchLabels": {"a": "b c"}}}, "spec.selector.matchLabels.a"),
+    "a label that is not a label value": ({"selector": {"matchLabels": {"a": "b c"}}}, "spec.selector.matchLabels.a"),
     "an expression without a key": (expression("Exists", key=""), "spec.selector.matchExpressions[0].key"),
     "an unknown operator": (expression("in", "a"), "spec.selector.matchExpressions[0].operator"),
     "In without values": (expression("In"), "values: Invalid value: must have at least one value when"),
@@ -78,7 +78,7 @@ BAD: dict[str, tuple[Spec, str]] = {
         "values: Invalid value: must be one whole number of 64 bits when",
     ),
     "Lt a negative number": (expression("Lt", "-5"), "spec.selector.matchExpressions[0].values[0]"),
-    "a value that is no label value": (expression("NotIn", "a b"), "spec.selector.matchExpressions[0].values[0]"),
+    "a value that is not a label value": (expression("NotIn", "a b"), "spec.selector.matchExpressions[0].values[0]"),
     "Gt beyond 64 bits": (expression("Gt", str(2**63)), "spec.selector.matchExpressions[0]"),
 }
 

@@ -165,7 +165,7 @@ def test_a_job_needs_a_spec(jobs: Api) -> None:
 
 
 NAMES: Final[dict[str, tuple[int, list[Spec], str]]] = {
-    "a Job that is no label value": (64, [], "the name of a Job is a label value: at most 63 characters"),
+    "a Job that is not a label value": (64, [], "the name of a Job is a label value: at most 63 characters"),
     "elements that could be no label values": (
         60,
         [{"name": "a"}, {}],

@@ -22,10 +22,13 @@ FIELD = "metadata.annotations[streams.ibm.com/kubernetes.bind.worker.to.cpu]"
 BOTH = {"cpu": "2", "memory": "1Gi"}
 WORKER = pod(containers=[guaranteed()], annotations=BOUND)
 OTHER = pod(containers=[guaranteed()])
-NOT_BOUND = f"{FIELD}: this pod asks for CPU binding and other workers of its job do not: bind all workers of a job, "
-"or none"
-NOT_FREE = f"{FIELD}: other workers of its job have CPU binding and this pod does not ask for it: bind all workers of "
-"a job, or none"
+NOT_BOUND = (
+    f"{FIELD}: this pod asks for CPU binding and other workers of its job do not: bind all workers of a job, or none"
+)
+NOT_FREE = (
+    f"{FIELD}: other workers of its job have CPU binding and this pod does not ask for it: bind all workers of "
+    "a job, or none"
+)
 
 
 def live(*, bound: bool, **tweaks: Any) -> PodInfo:

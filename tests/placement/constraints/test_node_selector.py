@@ -195,7 +195,7 @@ NEVER = "no term says anything, and an empty term matches no node: the pod could
         pytest.param(
             affinity(SSD, expression("Gt", "-1")),
             f'{FIELD}[1].matchExpressions[0].values: "-1" {VALUE_RULE}',
-            id="a number that is no label value",
+            id="a number that is not a label value",
         ),
         pytest.param(
             affinity({"matchExpressions": [{"key": "a b", "operator": "Exists"}]}),
@@ -285,7 +285,7 @@ WARNED = "compares with no whole number of 64 bits, so this term never matches"
             (f'{FIELD}[1]: disk Gt "9223372036854775808" {WARNED}',),
             id="a number beyond 64 bits",
         ),
-        pytest.param(affinity(SSD, expression("Gt", "\x1b[31m")), None, id="what is no label value is refused"),
+        pytest.param(affinity(SSD, expression("Gt", "\x1b[31m")), None, id="what is not a label value is refused"),
     ],
 )
 def test_the_user_is_warned_of_terms_that_never_match(spec: dict[str, Any], expected: tuple[str, ...] | None) -> None:

@@ -249,7 +249,7 @@ def test_later_restarts_wait() -> None:
     status = created(1, ended=ended(1), failures=3)
     found = step(launch=2, status=status, now=NOW + 4)
     assert (found.act, found.wait, found.status.created.reason) == (Act.NONE, 16, "BackOff")
-    assert found.status.ready.message == "it has ended 3 times in a row, so it is started 20 s later"
+    assert found.status.ready.message == "it has ended 3 times in a row; restarting after 20 s"
     assert step(launch=2, status=status, now=NOW + 20).act is Act.CREATE
 
 

@@ -170,7 +170,7 @@ def test_everything_that_would_be_lost_is_named() -> None:
     spec: Json = {"schedulerName": "volcano", "resourceClaims": [{"name": "gpu"}], **claims("ephemeral")}
     found = decided(pod(f'{HOST}, hostIsolation, hostExlocation("t")', annotations=OUTRIGHT, **spec), TWO)
     assert (
-        'keeps hostIsolation, hostExlocation("t"), resourceClaims, a volume of ephemeral and 1 more: set'
+        'enforces hostIsolation, hostExlocation("t"), resourceClaims, a volume of ephemeral and 1 more: set'
         in found.message
     )
 

@@ -88,7 +88,7 @@ def test_declarations_keep_their_order() -> None:
 
 
 SIZE = "a size is a whole number from 1 to 5000, found "
-TAG = 'is no label value: a tag has 1 to 63 letters, digits, "-", "_" and ".", the first and last a letter or digit'
+TAG = 'is not a label value: a tag has 1 to 63 letters, digits, "-", "_" and ".", the first and last a letter or digit'
 
 
 @pytest.mark.parametrize(

@@ -94,8 +94,8 @@ def sleepers(pool: Pool, hosts: Bits, inventory: Inventory, policy: Policy) -> i
 
 def sleepers_text(count: int) -> str:
     """The number of sleepers as a sentence for the author of the pool."""
-    which = "pod that waits tolerates its taint and may" if count == 1 else "pods that wait tolerate its taint and may"
-    return f"{count} {which} come to its hosts"
+    which = "pending pod tolerates its taint and may" if count == 1 else "pending pods tolerate its taint and may"
+    return f"{count} {which} be bound to its hosts"
 
 
 def demanded(demand: NodeDemand, nodes: Nodes) -> Bits:

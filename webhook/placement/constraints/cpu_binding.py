@@ -54,6 +54,8 @@ def _differs(ask: Ask, world: World, *, bound: bool) -> str:
     if bound and False in others:
         return "this pod asks for CPU binding and other workers of its job do not: bind all workers of a job, or none"
     if not bound and True in others:
-        return "other workers of its job have CPU binding and this pod does not ask for it: bind all workers of a "
-        "job, or none"
+        return (
+            "other workers of its job have CPU binding and this pod does not ask for it: bind all workers of a "
+            "job, or none"
+        )
     return ""

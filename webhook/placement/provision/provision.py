@@ -24,8 +24,9 @@ from webhook.placement.text.problem import Problem, counted, quote
 _SWITCH: Final = {"true": True, "false": False}
 """Values of the annotation for CPU binding."""
 
-_EVERY: Final = "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its "
-"requests"
+_EVERY: Final = (
+    "kubelets assign exclusive cores only if every container has cpu and memory limits equal to its requests"
+)
 
 
 class Provision(Struct, frozen=True, gc=False):

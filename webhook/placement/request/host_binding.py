@@ -112,8 +112,10 @@ def _outright(subject: BindingSubject) -> HostBinding:
     lost = list(dict.fromkeys(_required(subject)))
     if lost:
         listed = enumerated(lost, _NAMED)
-        message = f"nodeName bypasses the scheduler, which alone enforces {listed}: set it to auto, or remove what "
-        "only the scheduler enforces"
+        message = (
+            f"nodeName bypasses the scheduler, which alone enforces {listed}: set it to auto, or remove what "
+            "only the scheduler enforces"
+        )
         return HostBinding("nodeName", (Problem(annotation(keys.HOST_BINDING), message),))
     idle = (f"{wish} has no effect: host-binding nodeName bypasses the scheduler" for wish in _preferred(subject))
     return HostBinding("nodeName", (), (_RACE, *idle))
