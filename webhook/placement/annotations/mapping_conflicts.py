@@ -47,7 +47,7 @@ def _several_near(
     With several affinity terms the scheduler looks for one pod that meets all of them; and if there is none, a pod that
     meets its own terms may go anywhere (``satisfyPodAffinity`` of the scheduler).
     """
-    beside_others = [beside.clause for beside in mapping.pod_selections if beside.near]
+    beside_others = [beside.clause.text for beside in mapping.pod_selections if beside.near]
     colocated = dict.fromkeys(clause.text for clause in hard if clause.name is ClauseName.COLOCATION)
     near = [" and ".join(colocated)] if colocated else []
     near += [f"uniform {uniform}"] if uniform == "all-same-node" else []

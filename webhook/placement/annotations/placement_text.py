@@ -4,7 +4,7 @@ The results of short texts are cached, because all pods of a template have the s
 """
 
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -13,6 +13,8 @@ from msgspec.structs import replace
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause as Written
+from webhook.placement.text.clause import Source, parts_of
 from webhook.placement.text.problem import Problem, quote
 
 PREFERABLE: Final = ("host", "hostColocation", "hostExlocation", "hostIsolation", "mapping", "uniform")
@@ -97,19 +99,18 @@ def idle_preferences(placement: PlacementText, *, mapped: bool, uniform: bool) -
     return (f"{annotation(keys.PREFERRED)}: {', '.join(idle)} {have} no effect, no constraint of the pod has {those}",)
 
 
-def without(placement: PlacementText, texts: Collection[str]) -> PlacementText:
-    """The placement without the clauses of these texts; the text of :func:`joined` stands for all its clauses."""
-    gone = {*texts}
-    near = placement.by_name.get(ClauseName.COLOCATION, ())
-    if joined(near) in gone:
-        gone.update(clause.text for clause in near)
-    clauses = tuple(clause for clause in placement.clauses if clause.text not in gone)
+def without(placement: PlacementText, dropped: Iterable[Written]) -> PlacementText:
+    """The placement without these clauses."""
+    gone = parts_of(dropped, Source.PLACEMENT)
+    clauses = tuple(clause for clause in placement.clauses if gone.isdisjoint(clause.written.parts))
     return replace(placement, clauses=clauses, by_name=_by_name(clauses))
 
 
-def joined(clauses: Collection[Clause]) -> str:
-    """The clauses of one colocation group in messages: ``hostColocation("a") and hostColocation("b")``."""
-    return " and ".join(dict.fromkeys(clause.text for clause in clauses))
+def joined(clauses: Iterable[Clause]) -> Written:
+    """The clauses of one colocation group as one: ``hostColocation("a") and hostColocation("b")``."""
+    written = dict.fromkeys(clause.written for clause in clauses)
+    parts = tuple(part for clause in written for part in clause.parts)
+    return Written(Source.PLACEMENT, parts, " and ".join(map(str, written)))
 
 
 def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]]:

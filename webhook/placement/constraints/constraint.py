@@ -21,6 +21,7 @@ from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
@@ -98,8 +99,8 @@ class Constraint(Protocol):
     """
 
     @property
-    def clause(self) -> str:
-        """The user's own text; empty for a standing condition that nobody wrote, such as that on taints."""
+    def clause(self) -> Clause | None:
+        """The clause that the user wrote; ``None`` for a standing condition, such as that on taints."""
         ...
 
     @property
@@ -275,7 +276,7 @@ class NodeSet(ConstraintDefaults, frozen=True, gc=False):
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause | None
     nodes: Bits
     one: str
     many: str
@@ -323,7 +324,7 @@ class StandingConstraint(EveryNode, frozen=True, gc=False):
     """A condition that nobody wrote and every node meets; it carries what a pod demands whatever its clauses are."""
 
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str = ""
+    clause: Clause | None = None
 
 
 class Parse(Protocol):

@@ -29,6 +29,7 @@ from webhook.placement.inventory.objects import Tally
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Toleration
+from webhook.placement.text.clause import Clause
 
 FAMILIES: tuple[Parse, ...] = (
     host.parse,
@@ -66,6 +67,6 @@ def exclusive_to_none_but(own: tuple[Name, ...]) -> Constraint:
     return exclusive.NoForeignExclusiveHosts(own)
 
 
-def room_for(requests: Tally, *, pinned: Bits = 0, said: str = "") -> Constraint:
+def room_for(requests: Tally, *, pinned: Bits = 0, said: Clause | None = None) -> Constraint:
     """The condition that the node has room for these amounts, free room on ``pinned`` nodes; ``said`` is its clause."""
-    return resources.Room(requests, pinned, said, hardware=bool(said))
+    return resources.Room(requests, pinned, said, hardware=said is not None)

@@ -8,16 +8,17 @@ Requests are in milli-units of cpu and whole units of everything else.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.annotations.hardware import SEVERAL
+from webhook.placement.annotations.hardware import together
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.objects import Tally
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.provision.effects import Effect, SetResources
+from webhook.placement.provision.grants import clause_of
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.pod_text import REQUESTS
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
@@ -37,7 +38,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     spread: ClassVar[Spread] = Spread.FREE
     requests: Tally
     pinned: Bits = 0
-    said: str = ""
+    said: Clause | None = None
     grants: tuple[SetResources, ...] = ()
     overrules: bool = False
     hardware: bool = False
@@ -56,11 +57,11 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
         return "drop" if self.said and not self.overrules else "lower"
 
     @property
-    def clause(self) -> str:
-        """The requests in words; empty for the place of the pod itself, which nobody writes."""
-        if self.said:
+    def clause(self) -> Clause | None:
+        """The requests; ``None`` for the place of the pod itself, which no user writes."""
+        if self.said or PODS in self.requests:
             return self.said
-        return f"{REQUESTS}{self._wanted()}{self.added}" if PODS not in self.requests else ""
+        return Clause(Source.REQUESTS, (*self.requests.items(),), f"requests {self._wanted()}{self.added}")
 
     def filter(self, world: World) -> Bits:
         """Nodes with room for all of the requests."""
@@ -134,11 +135,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         silent = stated
     for resource, grants in _by_resource(ask.provision.grants).items():
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
-        firm = [grant.cause for grant in grants if grant.firm]
+        firm = [clause_of(grant) for grant in grants if grant.firm]
         if firm:
             given = {resource: total} if total else {}
             overrules = resource in ask.provision.overruled
-            rooms.append(Room(given, pinned, SEVERAL.join(firm), grants, overrules=overrules, hardware=True))
+            rooms.append(Room(given, pinned, together(firm), grants, overrules=overrules, hardware=True))
         else:
             silent += grants
         if 0 < own <= total:
@@ -162,9 +163,10 @@ def _added(ask: Ask, asked: Tally) -> str:
     return f" ({enumerated(causes, SAID)})" if causes else ""
 
 
-def _said(cause: str, shares: Tally) -> str:
+def _said(cause: str, shares: Tally) -> Clause:
     """The resources that a Job or its processing element states, as a clause."""
-    return f"{enumerated(ordered(shares), SAID, lambda name: f'{name} {amount(name, shares[name])}')} ({cause})"
+    text = enumerated(ordered(shares), SAID, lambda name: f"{name} {amount(name, shares[name])}")
+    return Clause(Source.STATED, (cause, *shares.items()), f"{text} ({cause})")
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:

@@ -23,6 +23,7 @@ from webhook.placement.kube.size_limits import oversized
 from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Fault, Problem, fault_of, render
 from webhook.placement.text.rule import OF_FAULT
 
@@ -182,13 +183,13 @@ def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) ->
     ]
 
 
-def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
+def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[Clause]) -> int:
     """How many nodes could run the pod without the clauses in ``dropped``; ``REFUSED`` if it would still be refused."""
     found = anew(pod, ask, world, dropped)
     return judge(found[1], world).candidates.bit_count() if found else REFUSED
 
 
-def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[Ask, tuple[Constraint, ...]] | None:
+def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[Clause]) -> tuple[Ask, tuple[Constraint, ...]] | None:
     """What the pod asks without the clauses in ``dropped``; ``None`` if it would be refused for what is left.
 
     What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are spelled. A

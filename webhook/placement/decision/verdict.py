@@ -16,6 +16,7 @@ from webhook.placement.kube.selector import matching_all, matching_any
 from webhook.placement.provision.effects import AddLabel, BindTo, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -63,7 +64,7 @@ class Verdict(Struct, frozen=True, gc=False):
             if out:
                 yield judged, out
 
-    def rules(self, clauses: Collection[str]) -> tuple[str, ...]:
+    def rules(self, clauses: Collection[Clause]) -> tuple[str, ...]:
         """The rules of these clauses of hard constraints, each once; ``nodes`` where there is no clause."""
         found = (judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses)
         return tuple(dict.fromkeys(found)) if clauses else (Rule.NODES,)

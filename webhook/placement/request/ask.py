@@ -37,6 +37,7 @@ from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause as Written
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Problem, quote
 
@@ -107,11 +108,11 @@ class Ask(Struct, frozen=True, gc=False):
         return ((pool.namespace, pool.name) for _, pool in self.closed)
 
 
-def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) -> tuple[Ask, tuple[Problem, ...]]:
+def read(pod: Pod, namespace: str, world: World, dropped: Collection[Written] = ()) -> tuple[Ask, tuple[Problem, ...]]:
     """Everything that the pod asks for, and the problems of all of its annotations at once; never raises.
 
-    ``dropped`` are texts of clauses, as refusals name them. The pod is read as if its author had dropped (or lowered)
-    these clauses: what follows from them is gone as well.
+    The pod is read as if its author had dropped (or lowered) the clauses ``dropped``: what follows from them is gone as
+    well.
     """
     if dropped:
         pod = pod_text.without(pod, dropped)
@@ -191,7 +192,7 @@ def _mapped(
 
 
 def _provided(
-    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
+    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[Written]
 ) -> Provision:
     """What the pod's containers are given: by its annotations, its Job, and the HPAIntents for its workload."""
     intents, spec = world.inventory.intents, pod.spec or _NO_SPEC

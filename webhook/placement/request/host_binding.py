@@ -207,7 +207,7 @@ def _pod_clauses(subject: BindingSubject, *, soft: bool) -> Iterator[str]:
     if subject.mapping.uniform != "none" and ("uniform" in subject.placement.soft) == soft:
         yield f"uniform {subject.mapping.uniform}"
     if not soft:
-        yield from (chosen.clause for chosen in subject.mapping.pod_selections)
+        yield from (chosen.clause.text for chosen in subject.mapping.pod_selections)
 
 
 def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:

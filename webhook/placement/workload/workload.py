@@ -18,6 +18,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Fault
 from webhook.placement.workload.daemon_set import daemon_pod, left_out, node_choices, refuse_daemon_set
 from webhook.placement.workload.ordinal_claims import pods_of_set, refuse_claims, tied_elsewhere
@@ -93,7 +94,7 @@ def _short(
 ) -> Decision:
     """The decision about a workload with more pods than there is room for at a time; one pod alone could run."""
 
-    def fitting(dropped: Collection[str]) -> int:
+    def fitting(dropped: Collection[Clause]) -> int:
         """How many of the pods would fit without these clauses."""
         found = anew(pod, decision.ask, world, dropped)
         return ReplicaFit(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
