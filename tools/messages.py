@@ -122,8 +122,8 @@ TOPICS: Final = (
         "Whole Jobs",
         "The elements of a Job, or the workloads of one job, cannot all run: [the whole Job](jobs.md#the-whole-job).",
         (
-            "webhook/placement/jobs", "webhook/placement/planning", "webhook/controller/jobs",
-            "webhook/controller/processingelements",
+            "webhook/placement/jobs", "webhook/placement/elements", "webhook/placement/planning",
+            "webhook/controller/jobs", "webhook/controller/processingelements",
         ),
     ),
     Topic(

@@ -12,8 +12,8 @@ from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import WholeQuestion
+from webhook.placement.elements.pod_template import nested_too_deeply
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.pod_template import nested_too_deeply
 from webhook.placement.planning.solver import finished
 
 pytestmark = pytest.mark.examples

@@ -199,3 +199,28 @@ def test_a_refused_job_is_shown_with_what_is_wrong(explain: Explain) -> None:
             "  spec.fusion: automatic and manual exclude each other: state one kind of fusion\n"
         ),
     )
+
+
+def test_names_of_nodes_have_no_effect_on_a_terminal(explain: Explain, tmp_path: Path) -> None:
+    nodes = [
+        {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}, "status": {"allocatable": {"pods": "9"}}}
+        for name in ("free\x1b[2J", "one\x1b[31m\ntwo", "end")
+    ]
+    (tmp_path / "cluster").mkdir()
+    (tmp_path / "cluster" / "nodes.json").write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": nodes}))
+    pod = tmp_path / "pod.json"
+    annotations = {"streams.ibm.com/placement": 'hostExlocation("a")'}
+    containers = [{"name": "main", "image": "busybox"}]
+    pod.write_text(
+        json.dumps(
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": "p", "labels": {"streams.ibm.com/job": "j"}, "annotations": annotations},
+                "spec": {"containers": containers, "nodeSelector": {"zone": "a"}},
+            }
+        )
+    )
+    _, out, _ = explain("-f", str(pod), "--snapshot", str(tmp_path / "cluster"))
+    assert "\x1b" not in out
+    assert r"out: end, free\x1b[2J, one\x1b[31m\ntwo (" in out

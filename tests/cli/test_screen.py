@@ -40,3 +40,16 @@ def test_a_file_gets_every_cell_in_full_on_one_line() -> None:
         f"one         {'a' * 60}  admitted",
         f"the-second  b{' ' * 59}  {' '.join(['word'] * 12)}",
     ]
+
+
+def test_text_of_others_has_no_effect_on_a_terminal() -> None:
+    out = Terminal()
+    screen = Screen(Console(file=out, force_terminal=True, color_system=None, width=80, soft_wrap=True))
+    screen.say("one \x1b[2Jline\nand the next")
+    screen.table(("NODE", "SAID"), [("a\x1b[31m\nb", "\u202ec")], fixed=("NODE",))
+    assert [line.rstrip() for line in out.getvalue().splitlines()] == [
+        r"one \x1b[2Jline",
+        "and the next",
+        "NODE          SAID",
+        r"a\x1b[31m\nb  \u202ec",
+    ]

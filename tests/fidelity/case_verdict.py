@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from webhook.placement.jobs.planned_nodes import PlannedNodes
+from webhook.placement.elements.plan import PlannedNodes
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from tests.fidelity.play import Case, CasePlay, cases, play
 from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import MARK, FidelityScenario
-from webhook.placement.jobs.planned_launch import PlannedLaunch
+from webhook.placement.elements.plan import PlannedLaunch
 
 Object = dict[str, Any]
 

@@ -30,6 +30,7 @@ from webhook.admission.responses import (
 )
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.placement.elements.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
@@ -44,7 +45,6 @@ from webhook.placement.jobs.named_pools import (
     undeclared_pools,
 )
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
-from webhook.placement.jobs.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
 from webhook.placement.jobs.whole_job import claims_of_job, demands_more, judge_job
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
 from webhook.placement.planning.solver import Resting, Restless, Solving, finished, taken

@@ -14,9 +14,9 @@ from typing import Final
 from kubeapi.clock import Clock
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.program import Controller
+from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.server.metrics import LabelledValues, Metrics
 

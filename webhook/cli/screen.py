@@ -54,8 +54,8 @@ class Screen:
         self._console = shown or console(sys.stdout)
 
     def say(self, text: str, style: str = "") -> None:
-        """Print one or more lines, exactly as they are."""
-        self._console.print(Text(text, style=style))
+        """Print one or more lines; what a terminal would act on is shown as an escape."""
+        self._console.print(Text("\n".join(map(escape, text.split("\n"))), style=style))
 
     def lines(self, lines: Iterable[StyledLine]) -> None:
         """Print lines, each in its style."""
@@ -66,8 +66,9 @@ class Screen:
         """Print a heading for the following lines."""
         self.say(text, "bold")
 
-    def table(self, head: Sequence[str], rows: Sequence[Sequence[str]], *, fixed: Collection[str]) -> None:
+    def table(self, head: Sequence[str], cells: Iterable[Sequence[str]], *, fixed: Collection[str]) -> None:
         """Print a line for each row; a terminal wraps the last column, and cuts others unless ``fixed``."""
+        rows = [[*map(escape, row)] for row in cells]
         widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
         if not self._console.file.isatty():
             for row in (head, *rows):
@@ -154,7 +155,7 @@ def _outcome(cell: str) -> str:
 
 
 def _listed(names: Sequence[str], most: int = _LISTED) -> str:
-    return enumerated(names, most)
+    return enumerated(names, most, escape)
 
 
 def _shares(ranking: Iterable[Ranked]) -> Iterator[str]:

@@ -26,12 +26,12 @@ from webhook.controller.processingelements import reconciler
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.reconciler import ProcessingElements
 from webhook.controller.processingelements.steering import Steering
+from webhook.placement.elements.element_status import ElementPhase
+from webhook.placement.elements.names import owned_by
+from webhook.placement.elements.plan import UNPLANNED
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase
-from webhook.placement.jobs.names import owned_by
-from webhook.placement.jobs.planned_launch import UNPLANNED
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
 

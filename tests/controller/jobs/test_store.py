@@ -13,7 +13,7 @@ from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import StoredElement, read_element
 from webhook.controller.jobstore.store import JobStore, Records
 from webhook.controller.jobstore.watched_kinds import job_kinds
-from webhook.placement.jobs.element_pod import ElementPod
+from webhook.placement.elements.element_pod import ElementPod
 
 
 def pod(element: str = "pe", uid: str = "u", **status: object) -> ElementPod:

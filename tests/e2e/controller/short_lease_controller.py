@@ -5,6 +5,7 @@ the Lease, as the command does.
 """
 
 import asyncio
+import logging
 import os
 import sys
 from typing import Final
@@ -13,13 +14,18 @@ from kubeapi.client.configuration import find_configuration
 from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from webhook.app.cluster_source import ReadingLog
 from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
 from webhook.server import logs
+from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of
 
-TERMS: Final = LeaseTiming(lease=1, deadline=0.7, retry=0.1)
-"""As short as the API allows: a Lease counts whole seconds."""
+LEASE: Final = "E2E_LEASE"
+"""Variable with the seconds of the Lease, whole ones as the API wants: 5 unless it is set.
+
+A busy machine may keep a process waiting for a second or two, and a controller that loses its Lease ends.
+"""
 
 REPLACING: Final = "E2E_REPLACING"
 """Variable with the seconds after which hosts are replaced that cannot be used; then also those without their tags."""
@@ -31,9 +37,14 @@ async def main() -> int:
     """Run it; the exit code."""
     after = float(os.environ.get(REPLACING) or 0)
     rules = ReconcilerSettings(policy_of(Settings()), Replacement(after, unlabelled=bool(after)))
+    place = LeaseRef(NAMESPACE, f"{RELEASE}-controller")
+    tell = ReadingLog(Metrics("controller").cluster_failures())
+    lease = int(os.environ.get(LEASE) or 5)
+    timing = LeaseTiming(lease=lease, deadline=lease * 0.75, retry=lease * 0.1)
     try:
-        await Controller(find_configuration(), rules, LeaseRef(NAMESPACE, f"{RELEASE}-controller"), timing=TERMS).run()
-    except LostError:
+        await Controller(find_configuration(), rules, place, timing=timing, tell=tell).run()
+    except LostError as error:
+        logging.getLogger(__name__).warning("ends: %s", error)
         return LOST
     return 0
 

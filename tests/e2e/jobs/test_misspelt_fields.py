@@ -9,7 +9,7 @@ from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs, conditions
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from webhook.placement.jobs.template_fields import template_of
+from webhook.placement.elements.template_fields import template_of
 
 CONTAINER: Final = {"name": "main", "image": "example.invalid/main"}
 

@@ -11,7 +11,7 @@ from typing import Final
 
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.placement.jobs.template_fields import Names, template_of
+from webhook.placement.elements.template_fields import Names, template_of
 
 SECONDS: Final = 0.5
 """For the answer: a review waits for it, and is answered without it if need be."""

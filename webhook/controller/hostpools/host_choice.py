@@ -9,11 +9,11 @@ from kubeapi.clock import Clock
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.hostpools.marks import PoolMark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
+from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.objects import Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE
 from webhook.placement.kube.bits import union
 from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import users

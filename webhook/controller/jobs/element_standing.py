@@ -5,14 +5,14 @@ from collections.abc import Callable, Iterable, Mapping
 from kubeapi.client import decoding
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.element_status import FINAL
+from webhook.placement.elements.plan import PlannedNodes
+from webhook.placement.elements.restart_policy import RestartPolicy, restart_policy
 from webhook.placement.inventory.job_spec import JobSpec, effective, element_name, restartable
 from webhook.placement.inventory.objects import Node
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import FINAL
 from webhook.placement.jobs.job_progress import JobPhase
-from webhook.placement.jobs.planned_nodes import PlannedNodes
 from webhook.placement.jobs.replanning import Standing
-from webhook.placement.jobs.restart_policy import RestartPolicy, restart_policy
 
 
 class ElementStandings:

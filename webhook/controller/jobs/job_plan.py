@@ -9,11 +9,11 @@ from msgspec import Struct
 from kubeapi.client import decoding
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
 from webhook.controller.jobstore.store import JobStore
+from webhook.placement.elements.content import content_id
+from webhook.placement.elements.element_order import most_constrained_first
+from webhook.placement.elements.element_status import FINAL
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, element_name, restartable
 from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec
-from webhook.placement.jobs.content import content_id
-from webhook.placement.jobs.element_order import most_constrained_first
-from webhook.placement.jobs.element_status import FINAL
 from webhook.placement.jobs.problems import pool_object_name
 
 Json = dict[str, Any]

@@ -13,7 +13,7 @@ from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patc
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.jobs.element_status import Said
+from webhook.placement.elements.element_status import Said
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE, JobPhase
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import enumerated

@@ -5,8 +5,8 @@ from typing import Final
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_status import ElementPhase
 
 TOGETHER: Final = 0.5
 """Seconds in which changes of a Job's elements are merged: one look at a Job looks at all of its elements."""

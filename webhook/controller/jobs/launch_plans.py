@@ -23,13 +23,13 @@ from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredJob, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.element_status import Said
+from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import Said
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE
-from webhook.placement.jobs.planned_launch import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.jobs.replanning import Replanned, Standing
 from webhook.placement.text.problem import enumerated
 

@@ -15,7 +15,7 @@ from webhook.controller.jobstore.records import (
     element_path,
     host_pool_path,
 )
-from webhook.placement.jobs.names import owned_by
+from webhook.placement.elements.names import owned_by
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 

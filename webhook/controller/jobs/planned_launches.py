@@ -7,10 +7,10 @@ from msgspec import Struct
 from kubeapi.clock import Clock
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
+from webhook.placement.elements.element_status import Said
+from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_status import Said
 from webhook.placement.jobs.job_progress import JobPhase
-from webhook.placement.jobs.planned_launch import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.text.problem import enumerated
 
 VALID: Final = 60.0

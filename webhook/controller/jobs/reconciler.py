@@ -24,10 +24,10 @@ from webhook.controller.jobstore.condition_list import shortened
 from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
+from webhook.placement.elements.element_status import FINAL, UNKNOWN, ElementPhase, Said
 from webhook.placement.inventory.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_status import FINAL, UNKNOWN, ElementPhase, Said
 from webhook.placement.jobs.job_progress import (
     NAME_TAKEN,
     POOL_FAILED,

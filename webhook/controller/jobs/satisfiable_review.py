@@ -18,9 +18,9 @@ from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.elements.element_status import UNKNOWN
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_status import UNKNOWN
 from webhook.placement.jobs.job_progress import JobPhase
 
 DELAY: Final = 2.0

@@ -10,7 +10,7 @@ from kubeapi.client import decoding
 from webhook.cluster.objects import wire
 from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
 from webhook.controller.jobstore.records import StoredJob
-from webhook.placement.jobs.element_status import UNKNOWN, Said
+from webhook.placement.elements.element_status import UNKNOWN, Said
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase, Tallied
 
 Document = dict[str, Any]

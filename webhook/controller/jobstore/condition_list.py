@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from webhook.placement.jobs.element_status import Said
+from webhook.placement.elements.element_status import Said
 
 MESSAGE_LIMIT: Final = 2048
 """Characters of a condition's message; the API allows 32,768."""

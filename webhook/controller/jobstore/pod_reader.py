@@ -8,9 +8,9 @@ from msgspec import Raw, Struct
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.controller.jobstore.records import controller_of
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.names import launch_of
-from webhook.placement.jobs.pe_pod import CONTAINER, CONTENT_ID
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.names import launch_of
+from webhook.placement.elements.pod_manifest import CONTAINER, CONTENT_ID
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 _WORDS = 1024

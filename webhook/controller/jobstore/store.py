@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, KeysView
 from typing import Final, Generic, TypeVar
 
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
+from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_pod import ElementPod
 
 R = TypeVar("R", StoredJob, StoredElement, StoredHostPool)
 V = TypeVar("V")

@@ -22,8 +22,8 @@ from webhook.controller.jobstore.records import (
     read_job,
 )
 from webhook.controller.jobstore.store import JobStore
+from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.inventory.objects import Pool, StreamsJob
-from webhook.placement.jobs.element_pod import ElementPod
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD, PROCESSING_ELEMENT
 

@@ -2,5 +2,5 @@
 
 Read in this order: ``reconciler`` (one pass over one element), ``stored_status`` (the status as JSON), ``pod_hold``
 (why no pod may be created now), ``element_reports`` (status writes and Events), ``element_triggers`` (which changes
-queue which elements). What is decided is in ``webhook.placement.jobs.lifecycle``.
+queue which elements). What is decided is in ``webhook.placement.elements.lifecycle``.
 """

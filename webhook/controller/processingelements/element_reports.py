@@ -11,8 +11,8 @@ from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.processingelements.stored_status import status_of_element, status_patch
-from webhook.placement.jobs.element_status import FINAL, ElementStatus
-from webhook.placement.jobs.restart_policy import LaunchOutcome
+from webhook.placement.elements.element_status import FINAL, ElementStatus
+from webhook.placement.elements.restart_policy import LaunchOutcome
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 

@@ -5,8 +5,8 @@ from typing import Final
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_pod import ElementPod
 
 TOGETHER: Final = 0.2
 """Seconds in which changes of a pod that lives are merged: it is bound, begins and gets ready in a few moments."""

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.jobs.element_status import Said
+from webhook.placement.elements.element_status import Said
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED = 3

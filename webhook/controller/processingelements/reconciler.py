@@ -24,14 +24,14 @@ from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
 from webhook.controller.processingelements.steering import Steering
 from webhook.controller.processingelements.stored_status import status_of_element
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.element_status import REFUSED, ElementStatus, Said
+from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
+from webhook.placement.elements.names import pod_name
+from webhook.placement.elements.pod_manifest import Launch, pod_of
+from webhook.placement.elements.restart_policy import restart_policy
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import REFUSED, ElementStatus, Said
-from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
-from webhook.placement.jobs.names import pod_name
-from webhook.placement.jobs.pe_pod import Launch, pod_of
-from webhook.placement.jobs.restart_policy import restart_policy
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 

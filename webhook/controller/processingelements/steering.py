@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from webhook.controller.jobstore.records import StoredElement
+from webhook.placement.elements.plan import PlannedLaunch
+from webhook.placement.elements.pod_template import is_readable
+from webhook.placement.elements.steered_pod import equipped, kept_on, steered
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.jobs.planned_launch import PlannedLaunch
-from webhook.placement.jobs.pod_template import is_readable
-from webhook.placement.jobs.steered_pod import equipped, kept_on, steered
 from webhook.placement.text import keys
 
 Json = dict[str, Any]

@@ -8,7 +8,7 @@ from msgspec import Struct
 from kubeapi.client import decoding
 from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
 from webhook.controller.jobstore.records import StoredElement
-from webhook.placement.jobs.element_status import UNKNOWN, ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.elements.element_status import UNKNOWN, ElementPhase, ElementStatus, Ended, Said
 
 Document = dict[str, Any]
 

@@ -1,10 +1,7 @@
-"""Jobs of Streams as a whole: what can be wrong with one, the pods of its processing elements, and their life.
+"""Jobs of Streams as a whole: what can be wrong with one, whether all of it can run, its plan, and its phase.
 
-Read in this order: ``problems`` with ``option_problems`` (what a spec may say) and ``named_pools`` (HostPools that it
-names); ``lifecycle`` (the state machine of a processing element) with ``element_pod``, ``element_status`` and
-``restart_policy``; ``pe_pod`` (the pod of a processing element) with ``pod_template``, ``pe_environment`` and
-``pe_volumes``; ``element_order`` and ``content`` (which elements come first, and which changes replace a pod);
-``job_progress`` (the phase of a Job); ``names`` (names of pods, references to owners); ``whole_job`` and
-``job_workloads`` (whether all of a Job, or all workloads of one job, can run at a time); ``planned_nodes`` (the plan of
-a Job), ``steered_pod`` (a pod as it is planned) and ``replanning`` (the plan for elements that are launched again).
+Read in this order: ``problems`` (what a spec may say) and ``named_pools`` (HostPools that it names); ``whole_job`` and
+``job_workloads`` (whether all of a Job, or all workloads of one job, can run at a time) with ``declared_pools`` and
+``tolerant_elements``; ``planned_nodes`` (the plan of a Job) and ``replanning`` (the plan for elements that are launched
+again); ``job_progress`` (the phase of a Job).
 """

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.jobs.element_status import ElementPhase
+from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.text.problem import counted
 
 

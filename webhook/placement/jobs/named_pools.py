@@ -7,8 +7,8 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from webhook.placement.annotations.placement_text import read_placement
+from webhook.placement.elements.element_order import own_annotations, own_placement
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
-from webhook.placement.jobs.element_order import own_annotations, own_placement
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
 from webhook.placement.planning.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName

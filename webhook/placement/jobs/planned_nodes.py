@@ -5,11 +5,11 @@ promised"), and keeps the room until the pods are bound.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
-from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.placement.elements.plan import NodeElements, PlannedHardware, PlannedNodes, PoolNodes
 from webhook.placement.inventory.objects import PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.containers import host_ports
@@ -18,60 +18,6 @@ from webhook.placement.kube.resource_name import CPU
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.optional_hardware import GrantedAmount
-
-
-class NodeElements(Struct, frozen=True, gc=False, rename="camel"):
-    """The processing elements that are to run on a node."""
-
-    name: str
-    processing_elements: tuple[str, ...] = ()
-
-
-class PoolNodes(Struct, frozen=True, gc=False):
-    """The nodes that are to be the hosts of a HostPool, by index; ``name`` is that of the object."""
-
-    name: str
-    hosts: tuple[str, ...] = ()
-
-
-class PlannedHardware(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
-    """An optional amount of the resource ``name``, which the ``container`` of these processing elements gets."""
-
-    name: str
-    container: str
-    requests: str
-    limits: str | None = None
-    processing_elements: tuple[str, ...] = ()
-
-
-class PlannedNodes(Struct, frozen=True, gc=False):
-    """The plan of a Job, as its status states it; empty for a Job without one.
-
-    ``required`` are processing elements for which any other node would take away what the plan is built on: they share
-    a node with others, or name a HostPool of the Job that has a size or a list of hosts.
-    """
-
-    nodes: tuple[NodeElements, ...] = ()
-    required: tuple[str, ...] = ()
-    pools: tuple[PoolNodes, ...] = ()
-    hardware: tuple[PlannedHardware, ...] = ()
-
-    def by_element(self) -> dict[str, str]:
-        """The node of each processing element, by name."""
-        return {element: node.name for node in self.nodes for element in node.processing_elements}
-
-    def hosts_of(self, pool: str) -> Mapping[int, str]:
-        """The nodes that are to be hosts of the HostPool object of that name, by index."""
-        found = next((each.hosts for each in self.pools if each.name == pool), ())
-        return dict(enumerate(found))
-
-    def hardware_by_element(self) -> dict[str, list[PlannedHardware]]:
-        """The optional amounts that each processing element gets, by name."""
-        found: dict[str, list[PlannedHardware]] = {}
-        for each in self.hardware:
-            for element in each.processing_elements:
-                found.setdefault(element, []).append(each)
-        return found
 
 
 def planned_nodes(group: Group, placed: Placed, given: Iterable[GrantedAmount] = ()) -> PlannedNodes:

@@ -10,6 +10,10 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
+from webhook.placement.elements.element_order import own_annotations, own_placement, placement_text
+from webhook.placement.elements.environment import VALUES_LIMIT, values_text
+from webhook.placement.elements.option_problems import one_of, problems_of_options
+from webhook.placement.elements.pod_template import nested_too_deeply, read_template
 from webhook.placement.inventory.job_resources import divided, problems_of_resources
 from webhook.placement.inventory.job_spec import (
     ELEMENT_LIMIT,
@@ -23,10 +27,6 @@ from webhook.placement.inventory.job_spec import (
     element_name,
 )
 from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.jobs.element_order import own_annotations, own_placement, placement_text
-from webhook.placement.jobs.option_problems import one_of, problems_of_options
-from webhook.placement.jobs.pe_environment import VALUES_LIMIT, values_text
-from webhook.placement.jobs.pod_template import nested_too_deeply, read_template
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.element_patterns import GITHUB_URL
 from webhook.placement.kube.field_rules import broken, rules_of

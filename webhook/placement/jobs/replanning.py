@@ -11,12 +11,13 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import settled_hosts
-from webhook.placement.jobs.planned_nodes import PlannedNodes, planned_nodes
+from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import applied_world, element_steps, open_pools, positions
 from webhook.placement.kube.bits import Bits, union

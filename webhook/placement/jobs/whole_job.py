@@ -14,6 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.decision import decide
+from webhook.placement.elements.content import content_id
+from webhook.placement.elements.element_order import own_annotations, own_placement
+from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_model import JobModel, clauses_of
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
@@ -21,10 +24,7 @@ from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_spec import pool_of_spec
 from webhook.placement.inventory.volumes import ClaimName
-from webhook.placement.jobs.content import content_id
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
-from webhook.placement.jobs.element_order import own_annotations, own_placement
-from webhook.placement.jobs.pe_pod import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.kube.pod import Pod

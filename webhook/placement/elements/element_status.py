@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.jobs.restart_policy import LaunchOutcome
+from webhook.placement.elements.restart_policy import LaunchOutcome
 
 
 class ElementPhase(enum.StrEnum):

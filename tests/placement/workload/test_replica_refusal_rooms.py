@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import cluster, nodes
-from tests.placement.replica_clusters import OPEN, POOLS, TAGGED, THREE
+from tests.placement.workload.replica_clusters import OPEN, POOLS, TAGGED, THREE
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
 from webhook.placement.text.problem import Fault

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+from webhook.placement.elements.environment import AUTHORITY_PATH, data_path
 from webhook.placement.inventory.job_spec import Bundle, DataVolumeClaim, ElementOptions
-from webhook.placement.jobs.pe_environment import AUTHORITY_PATH, data_path
 
 APP_PROPERTIES_PATH: Final = "/etc/streams/app-properties"
 RESTRICTED_PROPERTIES_PATH: Final = "/etc/streams/restricted-properties"

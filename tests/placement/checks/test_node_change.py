@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import node, pool, selector
-from tests.placement.node_changes import BARE, HOST, IB, INFRA, SIZED, TAGGED, broken, tainted
+from tests.placement.checks.node_changes import BARE, HOST, IB, INFRA, SIZED, TAGGED, broken, tainted
 from webhook.placement.inventory.objects import Node, Phase, Pool, Taint
 from webhook.placement.text import keys
 

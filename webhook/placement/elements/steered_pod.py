@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from typing import Any
 
+from webhook.placement.elements.plan import PlannedHardware
 from webhook.placement.inventory.objects import Taint
-from webhook.placement.jobs.planned_nodes import PlannedHardware
 from webhook.placement.kube.selector import NAME_FIELD
 
 Json = dict[str, Any]

@@ -8,10 +8,11 @@ import pytest
 
 from tests.builders import NAMESPACE, bound_pod, cluster, decided, node, nodes
 from tests.placement.planning.at_once import job_spec, judged
+from webhook.placement.elements.names import owned_by
+from webhook.placement.elements.plan import PlannedHardware, PlannedNodes
+from webhook.placement.elements.steered_pod import equipped, kept_on, steered
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.jobs.names import owned_by
-from webhook.placement.jobs.planned_nodes import PlannedHardware, PlannedNodes, planned_nodes, stand_ins
-from webhook.placement.jobs.steered_pod import equipped, kept_on, steered
+from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 

@@ -10,12 +10,12 @@ from typing import Any, Final
 
 from msgspec import Struct
 
+from webhook.placement.elements.element_order import placement_text
+from webhook.placement.elements.environment import Variable, job_variables, launch_variables, option_variables
+from webhook.placement.elements.mounted_volumes import Mounted, bundle_volumes, option_volumes
+from webhook.placement.elements.names import owned_by, pod_name
+from webhook.placement.elements.pod_template import is_readable
 from webhook.placement.inventory.job_spec import ElementOptions, JobSpec, ProcessingElementSpec, effective
-from webhook.placement.jobs.element_order import placement_text
-from webhook.placement.jobs.names import owned_by, pod_name
-from webhook.placement.jobs.pe_environment import Variable, job_variables, launch_variables, option_variables
-from webhook.placement.jobs.pe_volumes import Mounted, bundle_volumes, option_volumes
-from webhook.placement.jobs.pod_template import is_readable
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 

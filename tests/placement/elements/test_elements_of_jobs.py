@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 import pytest
 
+from webhook.placement.elements.content import content_id
+from webhook.placement.elements.element_order import most_constrained_first
+from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec
-from webhook.placement.jobs.content import content_id
-from webhook.placement.jobs.element_order import most_constrained_first
-from webhook.placement.jobs.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase, Tallied, tallied
 
 Json = dict[str, Any]

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from webhook.placement.elements.names import launch_of, pod_name
+from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
-from webhook.placement.jobs.names import launch_of, pod_name
-from webhook.placement.jobs.pe_pod import Launch, pod_of
 from webhook.placement.jobs.problems import problems_of_element
 
 Json = dict[str, Any]

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, node, nodes
-from tests.placement.replica_clusters import OPEN, THREE
+from tests.placement.workload.replica_clusters import OPEN, THREE
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.inventory.inventory import Inventory

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tools import pod_fields
-from webhook.placement.inventory.job_spec import ElementSpec
-from webhook.placement.jobs.template_fields import (
+from webhook.placement.elements.template_fields import (
     LIMIT,
     template_of,
     types,
     unknown_field_steps,
     unknown_fields,
 )
+from webhook.placement.inventory.job_spec import ElementSpec
 from webhook.placement.kube import pod_fields as written
 from webhook.placement.planning.steps import Steps
 

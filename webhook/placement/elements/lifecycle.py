@@ -13,9 +13,17 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import FINAL, FINAL_PHASE, UNKNOWN, ElementPhase, ElementStatus, Ended, Said
-from webhook.placement.jobs.restart_policy import LONG, LaunchOutcome, RestartPolicy, delay, outcome_of
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.element_status import (
+    FINAL,
+    FINAL_PHASE,
+    UNKNOWN,
+    ElementPhase,
+    ElementStatus,
+    Ended,
+    Said,
+)
+from webhook.placement.elements.restart_policy import LONG, LaunchOutcome, RestartPolicy, delay, outcome_of
 
 MESSAGE_LIMIT: Final = 1024
 """Characters of a message of a pod that the status keeps."""

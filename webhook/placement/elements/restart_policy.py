@@ -5,8 +5,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.inventory.job_spec import ElementOptions, ElementSpec, restartable
-from webhook.placement.jobs.element_pod import ElementPod
 
 
 class LaunchOutcome(enum.StrEnum):

@@ -5,7 +5,7 @@ from typing import Final
 import pytest
 
 from tests.builders import JOB, bound_pod, cluster, nodes, pool
-from tests.placement.node_changes import BARE, EVICTING, HOST, INFRA, OTHERS, SIZED, TAGGED, broken, tainted
+from tests.placement.checks.node_changes import BARE, EVICTING, HOST, INFRA, OTHERS, SIZED, TAGGED, broken, tainted
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.inventory.objects import Taint
 

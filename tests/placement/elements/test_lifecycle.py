@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from webhook.placement.elements.element_pod import ElementPod
+from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
+from webhook.placement.elements.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
 from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
-from webhook.placement.jobs.element_pod import ElementPod
-from webhook.placement.jobs.element_status import ElementPhase, ElementStatus, Ended, Said
-from webhook.placement.jobs.lifecycle import Act, ElementState, Step, next_step
-from webhook.placement.jobs.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
 
 NOW = 1_767_225_600.0
 """The beginning of 2026."""
