@@ -70,7 +70,7 @@ def test_hard_constraints_come_before_preferences() -> None:
     found = decided(pod('host("node-a"), hostExlocation("t")', annotations={keys.PREFERRED: "host"}), TWO)
     assert found.verdict
     assert [str(constraint.clause) for constraint in found.verdict.constraints] == [
-        "", "", 'hostExlocation("t")', 'host("node-a")'
+        "None", "None", 'hostExlocation("t")', 'host("node-a")'
     ]  # fmt: skip
 
 

@@ -107,9 +107,7 @@ def test_nobody_counts_further_than_asked(placement: str | None, most: int) -> N
 def test_of_the_words_that_somebody_wrote_only_the_chosen_count(chosen: list[str], expected: int) -> None:
     found = crowd('host("node-a"), hostExlocation("a")', requests={"cpu": "4"})
     positions = [
-        at
-        for at, judged in enumerate(found.hard)
-        if str(judged.constraint.clause).startswith(tuple(chosen or "-"))
+        at for at, judged in enumerate(found.hard) if str(judged.constraint.clause).startswith(tuple(chosen or "-"))
     ]
     assert len(positions) == len(chosen)
     assert found.room(MANY, positions) == expected
