@@ -28,9 +28,10 @@ from webhook.placement.clusters.answer import ClustersAnswer, answer
 from webhook.placement.clusters.application import AppWorkload, ClusterApp
 from webhook.placement.clusters.examination import examine
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -9,12 +9,16 @@ from collections.abc import Iterable, KeysView, Mapping
 from msgspec import Struct
 
 from webhook.placement.inventory.index import HARD
-from webhook.placement.inventory.intent import Intents
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
-from webhook.placement.inventory.pool_labels import tag_requirements
-from webhook.placement.inventory.tolerations import tolerates
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
+from webhook.placement.kube.tolerations import tolerates
+from webhook.placement.objects.intent import Intents
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import tag_requirements
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys

@@ -22,12 +22,12 @@ import numpy as np
 from bench import machine
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec
-from webhook.placement.inventory.objects import Node
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import AssignmentProblem, Block
 from webhook.placement.planning.solver import finished, taken

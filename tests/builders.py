@@ -10,20 +10,13 @@ from msgspec.structs import replace
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import (
-    Element,
-    Guest,
-    Node,
-    NodeDemand,
-    Phase,
-    PodInfo,
-    Pool,
-    PoolHost,
-    StreamsJob,
-    Taint,
-)
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

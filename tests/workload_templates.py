@@ -9,8 +9,8 @@ from tests.builders import NAMESPACE, Json, bound_pod, pod, typed
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 from webhook.placement.workload.workload import decide_replicas
 

@@ -86,7 +86,7 @@ TOPICS: Final = (
         "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
         (
             "webhook/placement/pools", "webhook/placement/checks", "webhook/placement/request/pool_lookup.py",
-            "webhook/placement/inventory", "webhook/controller/hostpools",
+            "webhook/placement/inventory", "webhook/placement/objects", "webhook/controller/hostpools",
         ),
     ),
     Topic(

@@ -6,8 +6,9 @@ from typing import Any
 from tests.builders import Json, cluster, review
 from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import Node, Pool
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool
 
 
 def host_pool(object_name: str | None = "ib-blue", /, **spec: Any) -> Json:

@@ -9,8 +9,8 @@ from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.responses import Answer, PodQuestion, PodRef
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import NodeDemand, PodInfo
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pod import NodeDemand, PodInfo
 
 WAITS: Final = replace(bound_pod("", uid="uid-1"), demand=NodeDemand("pe-0"))
 SLEEPS: Final = sleeper(name="sleeper")

@@ -10,8 +10,8 @@ from tests.workload_templates import workload
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import guard
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 
 CLOSED = cluster(

@@ -12,8 +12,8 @@ from webhook.admission.mutate import mutate
 from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate
 from webhook.cli.explanation import explain
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

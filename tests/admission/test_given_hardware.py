@@ -20,10 +20,10 @@ from tests.placement.hardware_containers import (
 from webhook.admission.mutate import mutate
 from webhook.admission.opt_in import concerned
 from webhook.admission.validate import validate
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod
+from webhook.placement.objects.intent import read_intent
 
 POLICY = Policy()
 OWNER = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core", "uid": "u", "controller": True}

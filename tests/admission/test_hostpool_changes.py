@@ -7,7 +7,7 @@ import pytest
 from tests.admission.submitted_pools import host_pool, validated
 from tests.answers import refused, response
 from tests.builders import JOB, UID, Json, pool
-from webhook.placement.inventory.objects import Pool
+from webhook.placement.objects.pool import Pool
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,8 @@ from webhook.admission.responses import Answer, FieldsQuestion, JobQuestion, Job
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.job import StreamsJob
 from webhook.placement.planning.solver import finished
 
 GROUP = "streams.ibm.com"

@@ -10,8 +10,8 @@ from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.placement.checks.unbound_pods import LOOSE, NARROWED
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 
 POLICY = Policy()

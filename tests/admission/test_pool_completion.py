@@ -10,8 +10,9 @@ from tests.builders import UID, bound_pod, cluster, node, nodes, pool, review, s
 from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Taint
 from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 
 BLUE: Final = {f"{keys.TAGS}blue": "", f"{keys.TAGS}ib": ""}

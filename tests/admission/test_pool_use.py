@@ -12,8 +12,8 @@ from webhook.admission import pods
 from webhook.admission import review as reviews
 from webhook.admission.responses import RightsQuestion
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase
 
 CLUSTER = cluster(nodes(2, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"]), pool("Other", tags=["ib"])])
 CONTROLLER = {"username": "system:serviceaccount:kube-system:replicaset-controller"}

@@ -8,9 +8,10 @@ from tests.admission.submitted_pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
 from webhook.admission.validate import validate
-from webhook.placement.inventory.objects import Phase, PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 
 SLEEPERS: Final = (

@@ -12,8 +12,8 @@ from tests.answers import patched, refused
 from tests.builders import NAMESPACE, cluster, job, node, nodes, pod, pool, review
 from webhook.admission.mutate import mutate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 
 Json = dict[str, Any]

@@ -24,7 +24,7 @@ from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.volumes import Claim, ClaimName, PersistentVolume, Volumes
+from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, Volumes
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys
 

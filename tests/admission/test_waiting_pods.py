@@ -11,8 +11,9 @@ from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pool import Phase
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys
 

@@ -15,11 +15,11 @@ from webhook.cluster.objects.wire import HostPoolStatus
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.inventory.intent import CONSUMER_LIMIT, read_intent
-from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.kube.addresses import canonical, is_node_name
 from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.resource_name import UNITS
+from webhook.placement.objects.intent import CONSUMER_LIMIT, read_intent
+from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 from webhook.placement.text.keys import LABEL_VALUE
 

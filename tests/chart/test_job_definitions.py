@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
-from webhook.placement.inventory import job_spec
-from webhook.placement.inventory.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
-from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.element_patterns import GITHUB_URL, OBJECT_NAME, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
+from webhook.placement.objects import job_spec
+from webhook.placement.objects.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
+from webhook.placement.objects.pool_spec import HostPoolSpec
 
 JOB: Final[dict[str, Any]] = job_definition()["spec"]["versions"][0]
 ELEMENT: Final[dict[str, Any]] = processingelement_definition()["spec"]["versions"][0]

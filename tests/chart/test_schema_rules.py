@@ -19,11 +19,11 @@ from webhook.admission.validate import validate
 from webhook.app.explain import wrong
 from webhook.cluster.crds import definitions
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.inventory.intent import read_intent
-from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_spec import problems_of_spec
 from webhook.placement.jobs.problems import problems_of_element, problems_of_job
+from webhook.placement.objects.intent import read_intent
+from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.pool_spec import problems_of_spec
 from webhook.placement.planning.solver import finished
 
 Object = dict[str, Any]

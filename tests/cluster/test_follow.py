@@ -11,7 +11,7 @@ import pytest
 from tests.cluster.objects import Recorder, node
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.follow import SnapshotCluster, follow
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 
 INTERVAL = 0.02
 LIMIT = 5.0

@@ -7,8 +7,8 @@ import pytest
 
 from tests.cluster.objects import pod
 from webhook.cluster.objects import translate, wire
-from webhook.placement.inventory.objects import NodeDemand
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.objects.pod import NodeDemand
 
 JOB = {"streams.ibm.com/job": "parallel"}
 GPU = {"key": "gpu", "operator": "Exists"}

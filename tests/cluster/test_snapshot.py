@@ -24,7 +24,10 @@ from tests.cluster.objects import (
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool, PoolHost, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 
 KUBECTL_YAML = """\
 apiVersion: v1

@@ -11,8 +11,8 @@ from webhook.cluster.objects.storage import read_claim, read_class, read_volume
 from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.volumes import UNREAD, Claim, PersistentVolume, StorageClass
 from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.objects.volumes import UNREAD, Claim, PersistentVolume, StorageClass
 
 ON_A = [{"matchExpressions": [{"key": "kubernetes.io/hostname", "operator": "In", "values": ["a"]}]}]
 TERMS = (NodeTerm(match_expressions=(Requirement("kubernetes.io/hostname", "In", ("a",)),)),)

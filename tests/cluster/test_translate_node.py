@@ -8,7 +8,8 @@ import pytest
 from tests.cluster.objects import node
 from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
 
 NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
 UNREACHABLE = Taint("node.kubernetes.io/unreachable", "", "NoSchedule")

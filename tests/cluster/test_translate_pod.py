@@ -8,10 +8,10 @@ import pytest
 from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import Guest, PodInfo, Waiting
-from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
+from webhook.placement.objects.pod import Guest, PodInfo, Waiting
+from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.text.keys import EXCLUSIVE
 
 JOB = {"streams.ibm.com/job": "parallel"}

@@ -8,8 +8,8 @@ import pytest
 from tests.cluster.objects import pool
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.kube.pod import LabelSelector, Requirement
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 
 
 def read(source: dict[str, Any]) -> Pool:

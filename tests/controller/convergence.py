@@ -12,9 +12,9 @@ from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.translate import bound_pod, node
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.pools.allocation import is_user
 from webhook.placement.pools.pool_plan import plan
 from webhook.placement.text import keys

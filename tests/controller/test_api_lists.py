@@ -22,7 +22,7 @@ from tests.controller.virtual_time import clock
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools.orphans import PoolNames
 from webhook.controller.hostpools.strangers import hosts_in_use, strangers_on
-from webhook.placement.inventory.objects import PoolHost
+from webhook.placement.objects.pool import PoolHost
 from webhook.placement.text import keys
 
 ASKED = pool("P", name="p", size=2, mode="Exclusive")

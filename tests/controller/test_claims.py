@@ -15,8 +15,9 @@ from tests.controller.controller_process import FaultyApi
 from tests.controller.virtual_time import clock
 from webhook.controller.hostpools.claims import AT_A_TIME, Claimed, Claims
 from webhook.controller.hostpools.marks import PoolMark, mark_of
-from webhook.placement.inventory.objects import Node, PoolHost
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import PoolHost
 
 MARK = mark_of(pool(name="p1", size=1, mode="Exclusive"), Policy())
 OWN = {"key": "streams.ibm.com/exclusive", "value": "default.p1", "effect": "NoSchedule"}

@@ -14,8 +14,8 @@ from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.jobstore.records import StoredElement, read_host_pool, read_job
 from webhook.controller.program import Controller, LeaseRef
 from webhook.placement.elements.element_status import ElementPhase
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase
 from webhook.server.metrics import Metrics
 
 NOW = 1_767_225_600.0

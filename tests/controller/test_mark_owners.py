@@ -13,8 +13,11 @@ from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Guest, Node, Phase, Pool, Taint
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import Guest
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 
 LABEL, NOBODYS = keys.membership("default", "p"), keys.membership("default", "gone")

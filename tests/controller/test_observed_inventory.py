@@ -9,7 +9,10 @@ from msgspec.structs import replace
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Element, Node, PodInfo, Pool, StreamsJob
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 
 NODE = Node("node-a", uid="1", labels={"rack": "r1"})
 POD = PodInfo(uid="p1", namespace="apps", node="node-a", requests={"cpu": 1000}, job="parallel", pe="pe-1")

@@ -18,8 +18,10 @@ from webhook.controller.hostpools.pool_reports import PoolEvent, PoolReports, ne
 from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Guest, Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pod import Guest
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.pool_plan import plan
 from webhook.placement.text import keys
 

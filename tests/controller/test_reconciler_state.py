@@ -15,8 +15,9 @@ from webhook.controller.hostpools.strangers import TaintGracePeriod
 from webhook.controller.hostpools.triggers import Debounce
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 
 NAME = ("default", "p")
 A, B = PoolHost(0, "node-a"), PoolHost(1, "node-b")

@@ -12,7 +12,7 @@ from webhook.cluster.watch.store import Store
 from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.pool_object import OWN_POOLS, StoredPool, path_of, read_pool, unreadable
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, PoolHost
+from webhook.placement.objects.pool import Phase, PoolHost
 
 Json = dict[str, Any]
 

@@ -7,7 +7,7 @@ import pytest
 
 from tests.convert.converted_texts import converted, refusals, remarks
 from tests.emco_intents import EXAMPLES, Example
-from webhook.placement.inventory.intent import read_intent
+from webhook.placement.objects.intent import read_intent
 
 GROUP = "projects/p/composite-apps/c/v1/deployment-intent-groups/g/hpa-intents"
 INTENT = {"metadata": {"name": "i"}, "spec": {"app": "a"}}

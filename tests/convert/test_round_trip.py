@@ -17,9 +17,9 @@ from webhook.admission.templates import pods_of
 from webhook.app.explain import whole, wrong
 from webhook.placement.annotations.worker_mapping import read_mapping
 from webhook.placement.decision.decision import decide
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration

@@ -7,7 +7,7 @@ from webhook.cli import inputs, main
 from webhook.convert import adl, bundle, located_yaml, source_text
 from webhook.convert.conversion import InputKind
 from webhook.convert.spl import expansion
-from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
 

@@ -14,9 +14,9 @@ from webhook.admission.mutate import mutate
 from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import NodeDemand
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
+from webhook.placement.objects.pod import NodeDemand
 from webhook.placement.text.keys import HOSTNAME, INJECTED, TAG
 
 AUDIT = Policy(audit=True)

@@ -17,13 +17,13 @@ from webhook.cluster.queries import job_workloads
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text
-from webhook.placement.inventory import consumer, intent, job_spec, pool_spec
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.jobs import problems
 from webhook.placement.jobs.job_workloads import MOST
 from webhook.placement.kube import node_terms as nodeterms
 from webhook.placement.kube import quantity
 from webhook.placement.kube.size_limits import NESTING_LIMIT, WORDS_LIMIT
+from webhook.placement.objects import consumer, intent, job_spec, pool_spec
 from webhook.placement.provision import intended_hardware as intended
 from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 from tests.docs.pages import page
 from tests.docs.test_pages import rows
 from webhook.placement.annotations import hardware_text
-from webhook.placement.inventory import intent
+from webhook.placement.objects import intent
 from webhook.rest import intents, sqlite_store
 from webhook.rest.intent_objects import object_of
 from webhook.rest.intents import EntityMetadata, IntentEntity

@@ -76,9 +76,10 @@ def _of(module: Module) -> dict[str, Path]:
     if given.keys() == module.programs.keys():
         return given
     folder = cache() / module.key(toolchain.version()) / "bin"
-    with _alone():
-        if not folder.exists():
-            _build(module, folder)
+    if not folder.exists():  # a folder that exists is complete, and nobody's build has to be waited for
+        with _alone():
+            if not folder.exists():
+                _build(module, folder)
     return {**{name: folder / name for name in module.programs}, **given}
 
 

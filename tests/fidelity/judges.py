@@ -14,10 +14,10 @@ from tests.scheduling import product_answers
 from tests.scheduling.passing_conditions import told_to_wait
 from tests.scheduling.product_answers import POLICY, Ruling
 from webhook.admission.jobs import problems_of
-from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.replanning import Standing, replan_job
 from webhook.placement.jobs.whole_job import judge_job
+from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.solver import finished

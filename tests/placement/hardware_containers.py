@@ -7,10 +7,10 @@ import msgspec
 
 from tests.builders import Json, node
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.quantity import NANO
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 
 GPU, FPGA = "example.com/gpu", "example.com/fpga"

@@ -13,7 +13,7 @@ from hypothesis import strategies as some
 
 from kubeapi.client.connection import Connection
 from tests.apiserver.server import ApiServer, Seen, refused, status
-from webhook.placement.inventory.intent import read_intent
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.text import keys
 from webhook.rest import cluster_store
 from webhook.rest.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap

@@ -14,13 +14,13 @@ from webhook.admission.responses import Answer, CheckResult, Objection, allowed,
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.objects.intent import read_intent
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, quote
 from webhook.placement.text.rule import Rule

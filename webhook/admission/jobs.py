@@ -32,11 +32,7 @@ from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.elements.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_model import JobModel
-from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
-from webhook.placement.inventory.objects import StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.volumes import Volumes
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -47,6 +43,10 @@ from webhook.placement.jobs.named_pools import (
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
 from webhook.placement.jobs.whole_job import claims_of_job, demands_more, judge_job
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.solver import Resting, Restless, Solving, finished, taken
 from webhook.placement.planning.steps import Steps
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults

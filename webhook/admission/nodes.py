@@ -9,9 +9,10 @@ from webhook.admission.responses import Answer, CheckResult, Objection, allowed,
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
 from webhook.placement.text.rule import Rule
 
 

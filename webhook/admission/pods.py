@@ -32,10 +32,10 @@ from webhook.placement.decision.decision import guard
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod, Toleration
 from webhook.placement.kube.size_limits import oversized
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -17,10 +17,11 @@ from msgspec.json import Encoder
 
 from webhook.admission.review import KIND, MALFORMED, VERSION, Review, User
 from webhook.admission.unstructured import Unstructured
-from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.volumes import ClaimName, Volumes
 from webhook.placement.kube.size_limits import NESTING_LIMIT
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.volumes import ClaimName, Volumes
 from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults
 from webhook.placement.text.decoder_words import decoder_text
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render

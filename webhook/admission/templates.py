@@ -14,10 +14,10 @@ from webhook.admission.replicas import grown, replicas_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.inventory.job_spec import JobSpec, element_name
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.whole_job import element_pod
+from webhook.placement.objects.job_spec import JobSpec, element_name
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem

@@ -30,9 +30,9 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.volumes import Volumes
 from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.size_limits import oversized
+from webhook.placement.objects.volumes import Volumes
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.request.ask import read
 from webhook.placement.request.claimed_volumes import claims_of, has_claims

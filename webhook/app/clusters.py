@@ -32,9 +32,9 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.clusters.answer import ClustersAnswer, answer
 from webhook.placement.clusters.application import AppWorkload, ClusterApp, apps_of
 from webhook.placement.clusters.examination import ExaminedCluster, examine
-from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.intent import Intent
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.decoder_words import unreadable

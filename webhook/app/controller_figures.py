@@ -15,9 +15,9 @@ from kubeapi.clock import Clock
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.program import Controller
 from webhook.placement.elements.element_status import ElementPhase
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.server.metrics import LabelledValues, Metrics
 
 WAIT_BUCKETS: Final = (1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 21600.0)

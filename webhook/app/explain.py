@@ -20,11 +20,11 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -20,7 +20,7 @@ from webhook.admission.unstructured import Unstructured
 from webhook.app.clusters import ClusterReading, ClusterSource, contexts, folders, placed, read_apps
 from webhook.placement.clusters.answer import ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
-from webhook.placement.inventory.intent import REPLICATION_LIMIT
+from webhook.placement.objects.intent import REPLICATION_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.rest.api import GroupQuery
 from webhook.rest.bodies import StrictBody

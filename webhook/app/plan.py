@@ -14,14 +14,14 @@ from webhook.app.explain import Manifests, Step, silent, wrong
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import decide
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of

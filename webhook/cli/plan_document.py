@@ -22,9 +22,9 @@ from webhook.cli.planpage.document import (
     Subject,
     ranges,
 )
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan

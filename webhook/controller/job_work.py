@@ -28,9 +28,9 @@ from webhook.controller.processingelements.reconciler import ProcessingElements
 from webhook.controller.processingelements.steering import Steering
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import SEATS, run_workers
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.objects.pool import Pool
 
 
 class JobQueues(Struct, frozen=True):

@@ -12,7 +12,7 @@ from webhook.controller.events.event import Regarding
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_reports import EventRecorder
 from webhook.controller.workqueue.queue import Queue
-from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.objects.pod import PodInfo
 
 SOON: Final = 5.0
 """Seconds that a pod may wait before the Event: by then a scheduler that finds a node has bound the pod."""

@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from webhook.convert.findings import InputLine, RefusedInputError, Remark
 from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
-from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
 from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT

@@ -14,9 +14,9 @@ from webhook.convert.emco_requests import EmcoObject, EmcoPath, emco_objects
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.located_yaml import LocatedValue, refused_at
 from webhook.convert.source_text import SourceText
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.resource_name import DEFAULT_UNIT, in_bytes
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.api_kinds import HPA_INTENT, WORKLOADS
 from webhook.placement.text.problem import Problem, quote
 

@@ -14,11 +14,11 @@ from msgspec import Struct
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark, object_name
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.annotations.placement_text import contradictions
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.kube.addresses import is_node_name, parse_address
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.spl.placement import format_placement

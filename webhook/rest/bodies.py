@@ -15,10 +15,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.yaml_text import of_json
-from webhook.placement.inventory.consumer import REPLICA_LIMIT
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
+from webhook.placement.objects.consumer import REPLICA_LIMIT
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote

@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
-from webhook.placement.inventory.consumer import NEEDED, own_name, stated
+from webhook.placement.objects.consumer import NEEDED, own_name, stated
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.rest.intents import (

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.inventory.intent import CONSUMER_LIMIT
+from webhook.placement.objects.intent import CONSUMER_LIMIT
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, quote
 from webhook.rest.request_error import FieldError, RequestError

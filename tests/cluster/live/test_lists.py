@@ -16,7 +16,7 @@ from webhook.cluster.objects.kinds import NODES
 from webhook.cluster.watch.backoff import Pace
 from webhook.cluster.watch.list_watch import PAGE_LIMIT, ListWatch
 from webhook.cluster.watch.live import LiveCluster
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 
 pytestmark = pytest.mark.integration
 

@@ -23,7 +23,7 @@ from webhook.cluster.objects.kinds import (
 )
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
 from webhook.cluster.watch.store import Store
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 
 
 class StoreWithSink:

@@ -13,10 +13,10 @@ from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.replanning import Standing
+from webhook.placement.objects.job_spec import JobSpec
 
 
 def judge(volumes: Lookups | None) -> JobJudge:

@@ -14,10 +14,10 @@ from tests.controller.jobs.test_late_caches import PE, Passes
 from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.jobs.element_standing import ElementStandings
 from webhook.placement.elements.plan import PlannedNodes
-from webhook.placement.inventory.job_spec import JobSpec
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.replanning import Standing
+from webhook.placement.objects.job_spec import JobSpec
 
 Json = dict[str, Any]
 

@@ -1,11 +1,11 @@
-"""The API server refuses the HostPools that ``webhook/placement/inventory/pool_spec.py`` refuses, and no others."""
+"""The API server refuses the HostPools that ``webhook/placement/objects/pool_spec.py`` refuses, and no others."""
 
 import msgspec
 import pytest
 
 from tests.e2e.api import Api, RefusedError
 from tests.e2e.chart.hostpools import Spec, ask, expression
-from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 
 GOOD: dict[str, Spec] = {
     "nothing at all": {},

@@ -11,7 +11,7 @@ from tests.e2e.chart.hostpools import SPACE
 from tests.e2e.chart.intents import CPU, FIRST, WORKLOAD, Spec, intent, of, path, samples
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.polling import until
-from webhook.placement.inventory.intent import read_intent
+from webhook.placement.objects.intent import read_intent
 
 INTENTS: Final = path(SPACE)
 

@@ -14,8 +14,8 @@ from tests.e2e.chart.hostpools import POOLS, SPACE, pool
 from tests.e2e.chart.jobs import BUNDLE, CLAIM, ELEMENTS, FULL, JOBS, TEMPLATE, Spec, element, job, of, operators
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.polling import until
-from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
 
 DEFAULTS: Final = {"submissionTimeOutInSeconds": 300, "transportCertificateValidityInDays": 30}
 

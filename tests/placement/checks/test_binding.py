@@ -8,9 +8,10 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, cluster, node, nodes, pool, sleeper
 from webhook.placement.checks.unbound_pods import is_exclusive, obstacle, waiting_pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import NodeDemand, Phase, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.objects.pod import NodeDemand, PodInfo
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

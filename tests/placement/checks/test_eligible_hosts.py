@@ -4,8 +4,11 @@ import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, pool, selector
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, Taint
 from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import Allocation, allocate
 from webhook.placement.text import keys
 

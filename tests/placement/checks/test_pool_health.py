@@ -7,7 +7,10 @@ import pytest
 from tests.builders import bound_pod, cluster, node, pool, selector
 from webhook.placement.checks.pool_health import guests, troubles
 from webhook.placement.inventory.guests import Guests
-from webhook.placement.inventory.objects import Guest, Node, PodInfo, Pool, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import Guest, PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 
 CORDONED = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")

@@ -16,10 +16,12 @@ from webhook.placement.checks.unbound_pods import (
     sleepers_text,
 )
 from webhook.placement.decision.verdict import constraints_of
-from webhook.placement.inventory.objects import PodInfo, Pool, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem

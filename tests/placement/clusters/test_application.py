@@ -4,7 +4,7 @@ from typing import Any
 
 from tests.placement.clusters.cluster_worlds import workload
 from webhook.placement.clusters.application import AppWorkload, ClusterApp, apps_of
-from webhook.placement.inventory.intent import Intent, read_intent
+from webhook.placement.objects.intent import Intent, read_intent
 
 CPU = {"name": "cpu", "requests": 1}
 

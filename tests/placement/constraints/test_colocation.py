@@ -8,8 +8,8 @@ from tests.builders import JOB, bound_pod, cluster, decided, job, node, nodes, p
 from webhook.placement.constraints.colocation import group_label, token_label
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
 TOGETHER = "streams.ibm.com/hostcolocation.9034FF9E2B8F00B47A44DFAF3C2A37176C101E2A"

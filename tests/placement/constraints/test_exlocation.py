@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import JOB, bound_pod, cluster, decided, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
 APART = "streams.ibm.com/hostexlocation.B76ADE163D874CC5BC0F408D70CFC165667EEC5F"

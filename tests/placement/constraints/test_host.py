@@ -6,9 +6,9 @@ import pytest
 
 from tests.builders import GATES, Json, cluster, decided, job, node, nodes, pod, pool
 from webhook.placement.decision.decision import Decision
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 
 KNOWN = job({"parallel-0": "", "parallel-1": ""})

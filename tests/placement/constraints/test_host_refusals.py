@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

@@ -5,8 +5,9 @@ import pytest
 from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, pod
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo, StreamsJob
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
 SINK = "streams.ibm.com/hostisolation.E53E8D5300C878019A997D4CFB7201C7ED2EE003"

@@ -6,9 +6,8 @@ import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
-from webhook.placement.inventory.tolerations import tolerates
 from webhook.placement.kube.pod import Toleration
+from webhook.placement.kube.tolerations import Taint, tolerates
 from webhook.placement.text import keys
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")

@@ -8,7 +8,7 @@ from tests.builders import Json, bound_pod, cluster, decided, job, node, nodes, 
 from tests.placement.spreading_pods import APP, HOST, OF_APP, OF_JOB, REVISION, ZONE, spread, zones
 from tests.workload_templates import crowded, replica
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 
 UNCHECKED = (

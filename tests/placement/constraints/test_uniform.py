@@ -6,8 +6,8 @@ from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.mapping_annotations import SAME, SEPARATE, WORKER
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement, WeightedPodTerm
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
 TERM = PodTerm(

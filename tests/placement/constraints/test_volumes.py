@@ -7,9 +7,9 @@ import pytest
 from tests.builders import Json, cluster, decided, node, nodes, pod
 from tests.placement.planning.at_once import job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node
-from webhook.placement.inventory.volumes import Claim, PersistentVolume, StorageClass, Volumes
 from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.volumes import Claim, PersistentVolume, StorageClass, Volumes
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 from webhook.placement.text.rule import Rule

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import cluster, decided, nodes, pod, pool
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

@@ -6,7 +6,8 @@ from tests.builders import Json, bound_pod, cluster, decided, job, node, nodes, 
 from tests.placement.mapping_annotations import mapping
 from tests.workload_templates import crowded
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 
 RED, BLUE = pool("Red", tags=["red"]), pool("Blue", tags=["blue"])

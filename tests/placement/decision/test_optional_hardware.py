@@ -9,9 +9,9 @@ from tests.builders import JOB, Json, asked, bound_pod, cluster, decided, pod
 from tests.placement.hardware_containers import FIRST, FPGA, GPU, container, equipped, offering, required, wanted
 from webhook.placement.decision.optional_hardware import GrantedHardware, granted_hardware
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.request.world import World
 
 USED = bound_pod("node-b", job="", requests={GPU: 1})

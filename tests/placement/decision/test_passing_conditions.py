@@ -7,9 +7,10 @@ from tests.workload_templates import crowded
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.wait import WaitCause
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Phase, Taint
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.passing_conditions import PASSING
+from webhook.placement.kube.tolerations import PASSING, Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Phase
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT
 

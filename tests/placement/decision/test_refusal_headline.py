@@ -4,7 +4,8 @@ import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Taint
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 

@@ -8,7 +8,9 @@ import pytest
 from tests.builders import bound_pod, cluster, decided, node, nodes, pod, pool
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, PodInfo, Pool
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text.keys import PREFIX
 from webhook.placement.text.rule import Rule
 

@@ -11,8 +11,8 @@ from webhook.placement.constraints.constraint import Spread
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase
 from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -14,8 +14,8 @@ from tests.placement.final_pods import EXCLUSIVE, finished, problems
 from tests.placement.spreading_pods import spread
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem
 

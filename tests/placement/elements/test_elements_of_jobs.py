@@ -8,8 +8,8 @@ import pytest
 from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import most_constrained_first
 from webhook.placement.elements.element_status import ElementPhase
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec
 from webhook.placement.jobs.job_progress import JobPhase, Tallied, tallied
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
 
 Json = dict[str, Any]
 

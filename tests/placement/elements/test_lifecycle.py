@@ -12,7 +12,7 @@ from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended, Said
 from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.elements.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
 
 NOW = 1_767_225_600.0
 """The beginning of 2026."""

@@ -14,8 +14,8 @@ from webhook.placement.elements.template_fields import (
     unknown_field_steps,
     unknown_fields,
 )
-from webhook.placement.inventory.job_spec import ElementSpec
 from webhook.placement.kube import pod_fields as written
+from webhook.placement.objects.job_spec import ElementSpec
 from webhook.placement.planning.steps import Steps
 
 Json = dict[str, Any]

@@ -7,9 +7,10 @@ from webhook.placement.checks.completion import complete
 from webhook.placement.checks.pool_health import troubles
 from webhook.placement.inventory.foreign_pods import ForeignPods, parse_namespaces
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import allocate, is_stranger, strangers, users
 from webhook.placement.request.world import World
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import bound_pod
 from webhook.placement.inventory.guests import Guests
-from webhook.placement.inventory.objects import Guest, PodInfo
+from webhook.placement.objects.pod import Guest, PodInfo
 
 AGENT = Guest("DaemonSet/agent", ("NoSchedule", "NoExecute"))
 EVICTED = Guest("DaemonSet/agent", ("NoExecute",))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, job, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 
 MY_POOL = (NAMESPACE, "mypool")

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, cluster, nodes
 from tests.workload_templates import replica
 from webhook.placement.inventory.job_pods import POOL, JobPods, PodsByNode
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.bits import union
+from webhook.placement.objects.pod import PodInfo
 
 RED, BLUE = ("color", "red"), ("color", "blue")
 

@@ -6,9 +6,9 @@ from msgspec.structs import replace
 from tests.builders import cluster, decided, nodes, pod, pool
 from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota, surplus
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import allocate
 from webhook.placement.request.world import World
 

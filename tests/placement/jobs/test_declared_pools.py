@@ -5,11 +5,11 @@ import pytest
 from tests.builders import NAMESPACE, cluster, nodes, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Phase
 from webhook.placement.planning.solver import finished
 from webhook.placement.text.problem import Fault
 

@@ -10,11 +10,11 @@ from tests.placement.planning.at_once import AtOnce
 from tests.workload_templates import workload
 from webhook.admission.templates import pods_of
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import MOST, UNDECIDED, WorkloadPods, judge_workload
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.planning.solver import finished
 
 APART = 'hostExlocation("a")'

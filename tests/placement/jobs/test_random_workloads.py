@@ -10,7 +10,7 @@ import pytest
 from tests.builders import bound_pod, cluster, node
 from tests.example_count import some_of
 from tests.placement.jobs.test_job_workloads import APART, judged, own, pods
-from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
 PAIRS = some_of(400)

@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import node
 from webhook.placement.inventory.index import NodeIndex
-from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.numbers import integer
+from webhook.placement.objects.node import Node
 
 
 def index(*found: Node) -> NodeIndex:

@@ -7,11 +7,12 @@ import pytest
 from tests.builders import OUTRIGHT, Json, cluster, decided, job, node, nodes, pod
 from tests.placement.hardware_containers import GPU, amount, equipped, required, wanted
 from tests.placement.planning.at_once import job_spec, judged
-from webhook.placement.inventory.device_classes import DeviceClass, DeviceClasses
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_model import JobModel
-from webhook.placement.inventory.objects import Element, Node, StreamsJob
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

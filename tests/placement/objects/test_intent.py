@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.inventory.consumer import Consumer
-from webhook.placement.inventory.intent import CONSUMER_LIMIT, Intent, read_intent
 from webhook.placement.kube.quantity import NANO
+from webhook.placement.objects.consumer import Consumer
+from webhook.placement.objects.intent import CONSUMER_LIMIT, Intent, read_intent
 
 WORKLOAD = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "api-server"}
 CPU = {"name": "cpu", "limits": 1}

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.inventory.consumer import Consumer
-from webhook.placement.inventory.intent import Intent, Intents
+from webhook.placement.objects.consumer import Consumer
+from webhook.placement.objects.intent import Intent, Intents
 
 API = "Deployment/api-server"
 CORE = "StatefulSet/core-fwall"

@@ -9,9 +9,9 @@ from tests.builders import NAMESPACE, bound_pod, cluster, node, pod, typed
 from tests.placement.planning.at_once import element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.pod import Requirement
+from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.request.world import World
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.builders import Json
-from webhook.placement.inventory.template_pods import TemplatePods, template_pods_of
 from webhook.placement.kube.pod import LabelSelector, OwnerReference
+from webhook.placement.objects.template_pods import TemplatePods, template_pods_of
 from webhook.placement.text import keys
 
 LABELS = {"app": "web", "tier": "front"}

@@ -13,8 +13,8 @@ from tests.placement.planning.exhaustive import Instance, Member, Node, Use
 from tests.placement.planning.exhaustive import Pool as AnyHosts
 from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import PodInfo
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 from webhook.placement.text.problem import shorten
 

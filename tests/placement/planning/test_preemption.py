@@ -14,12 +14,12 @@ from tests.workload_templates import workload
 from webhook.admission.templates import pods_of
 from webhook.app.plan import planned, warning_of
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
 from webhook.placement.jobs.replanning import Standing, replan_job
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.containers import HostPort
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.preemption import PREEMPTED, UNCERTAIN
 from webhook.placement.planning.solver import finished
 from webhook.placement.pod_defaults.priority_class import PriorityClass

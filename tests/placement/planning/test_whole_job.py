@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.repelling import RepellingTerm
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.planning.integer_program import Solved
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

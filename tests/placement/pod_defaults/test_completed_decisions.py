@@ -11,9 +11,9 @@ from tests.placement.pod_defaults.completing import having, limits
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Toleration
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -6,10 +6,12 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Phase, Pool, Taint
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_labels import tag_requirements
 from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Phase, Pool
+from webhook.placement.objects.pool_labels import tag_requirements
 from webhook.placement.pools.allocation import Allocation, allocate
 from webhook.placement.text import keys
 

@@ -6,8 +6,10 @@ import pytest
 
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.pool_plan import PoolPlan, granted, hopeless, marked_nodes, plan, published, taint_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

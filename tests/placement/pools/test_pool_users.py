@@ -3,7 +3,8 @@
 import pytest
 
 from tests.builders import bound_pod, cluster, nodes, pool
-from webhook.placement.inventory.objects import PodInfo, Pool
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import is_stranger, is_user, strangers, users
 
 ANYBODYS = pool("P", name="p", size=1)

@@ -6,7 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 
 Json = dict[str, Any]
 

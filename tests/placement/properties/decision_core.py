@@ -11,9 +11,9 @@ from tests.placement.properties.clusters import TEAM, Cluster, Name, standing
 from tests.placement.properties.oracle import Oracle
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.pool import Phase
 from webhook.placement.pools.allocation import allocate
 from webhook.placement.request.world import World
 

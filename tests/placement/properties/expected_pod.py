@@ -10,7 +10,7 @@ from tests.placement.properties.oracle_hardware import Need
 from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from tests.placement.properties.oracle_selectors import holds, selector_holds
-from webhook.placement.inventory.objects import Pool
+from webhook.placement.objects.pool import Pool
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 
 

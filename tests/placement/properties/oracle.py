@@ -15,7 +15,8 @@ from tests.placement.properties.oracle_job_pods import HOSTNAME, Neighbourhood
 from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from tests.placement.properties.oracle_selectors import affinity_holds, holds, selector_holds, tolerated
 from tests.placement.properties.oracle_topology import Domains
-from webhook.placement.inventory.objects import Node, Pool
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool
 from webhook.placement.spl.clauses import ClauseName, PoolName
 
 MEMBERSHIP = "streams.ibm.com.node-restriction.kubernetes.io/hostpool."

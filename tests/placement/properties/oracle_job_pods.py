@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 from tests.placement.properties.clusters import Cluster, digest
 from tests.placement.properties.oracle_request import PREFIX, OracleRequest
-from webhook.placement.inventory.objects import Node, PodInfo
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 

@@ -9,7 +9,7 @@ from tests.placement.properties.oracle_request import OracleRequest
 from tests.placement.properties.oracle_topology import Domains
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.workload.workload import decide_replicas
 

@@ -7,7 +7,8 @@ from tests.placement.properties import oracle_mapping, oracle_topology
 from tests.placement.properties.clusters import Cluster, is_host, standing
 from tests.placement.properties.oracle_hardware import Amounts, Equipment, Need
 from tests.placement.properties.oracle_selectors import holds
-from webhook.placement.inventory.objects import Node, Pool
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool
 from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
 from webhook.placement.spl.placement import parse_placement
 

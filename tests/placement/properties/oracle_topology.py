@@ -9,7 +9,8 @@ from typing import Any
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.oracle_selectors import selector_holds
 from tests.placement.properties.random_choices import RandomChoices
-from webhook.placement.inventory.objects import Node, PodInfo
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
 
 PREFIX = "streams.ibm.com/"
 HOSTNAME = "kubernetes.io/hostname"

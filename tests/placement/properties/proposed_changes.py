@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from tests.placement.properties import decision_core, oracle_mapping
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.oracle_request import OracleRequest, amount
-from webhook.placement.inventory.objects import Node, Pool, PoolHost
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool, PoolHost
 
 CONDITIONS = {
     "uncordon one node": "node.kubernetes.io/unschedulable",

@@ -8,8 +8,12 @@ from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster
 from tests.placement.properties.oracle_hardware import FPGA, GPU
 from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.random_choices import RandomChoices, drawn
-from webhook.placement.inventory.objects import Element, Node, Phase, PodInfo, Pool, PoolHost, StreamsJob, Taint
 from webhook.placement.kube.pod import LabelSelector, Requirement
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 
 GI = 2**30
 NODES = tuple(f"{SECRET}{at}" for at in range(8))

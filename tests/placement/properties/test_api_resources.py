@@ -10,7 +10,7 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.oracle_hardware import GPU, REQUIRED
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.test_patches import patched
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 from webhook.placement.text.problem import Fault
 
 PAGES = "hugepages-2Mi"

@@ -10,7 +10,9 @@ from tests.placement.properties.oracle_selectors import selector_holds
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_order import shuffled
-from webhook.placement.inventory.objects import Node, PodInfo, Pool
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import allocate
 
 PREFIX = "streams.ibm.com/"

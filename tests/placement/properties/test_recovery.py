@@ -11,8 +11,7 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
-from webhook.placement.inventory.objects import Taint
-from webhook.placement.kube.passing_conditions import PASSING
+from webhook.placement.kube.tolerations import PASSING, Taint
 
 TAINTS = [Taint(key, "", effect) for key in PASSING for effect in ("NoSchedule", "NoExecute")]
 

@@ -19,7 +19,7 @@ from tests.placement.properties.test_refusals import named, words
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.decision.replica_fit import ReplicaFit
-from webhook.placement.inventory.objects import Phase
+from webhook.placement.objects.pool import Phase
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.builders import GIB, bound_pod, cluster, node
 from tests.placement.properties.random_choices import examples
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
+from webhook.placement.objects.node import Node
 from webhook.placement.pools.score import costs, worth
 from webhook.placement.workload.ranking import spread
 

@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.inventory.consumer import Consumer
-from webhook.placement.inventory.intent import Intent, Intents, read_intent
 from webhook.placement.kube.pod import Metadata, OwnerReference
 from webhook.placement.kube.quantity import NANO
+from webhook.placement.objects.consumer import Consumer
+from webhook.placement.objects.intent import Intent, Intents, read_intent
 from webhook.placement.provision.intended_hardware import consumes, intended, owners
 from webhook.placement.text.problem import Fault, Problem, render
 

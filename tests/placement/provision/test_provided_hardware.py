@@ -6,9 +6,9 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, asked, cluster, nodes, pod, typed
 from tests.placement.hardware_containers import FIELD, GPU, amount, container, label, required
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.provision.provision import BARE
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World

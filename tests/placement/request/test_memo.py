@@ -7,10 +7,10 @@ import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
 from tests.placement.spreading_pods import spread
-from webhook.placement.inventory.device_classes import DeviceClass
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, nodes, pod, typed
 from tests.placement.hardware_containers import BOUND, GPU, amount, container, equipped, guaranteed, required, wanted
-from webhook.placement.inventory.intent import read_intent
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.intent import read_intent
 from webhook.placement.request.memo import Key, Memo, key_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import JOB, NAMESPACE, cluster, pod, pool, typed
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, render

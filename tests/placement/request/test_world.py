@@ -4,8 +4,8 @@ import pytest
 
 from tests.builders import JOB, NAMESPACE, cluster, node, nodes, pool
 from tests.workload_templates import replica
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

@@ -9,8 +9,8 @@ from webhook.placement.constraints.colocation import token_label
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Taint
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 from webhook.placement.text.rule import Rule

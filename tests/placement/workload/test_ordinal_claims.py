@@ -10,7 +10,7 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import ClaimTemplates, Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.volumes import Claim, PersistentVolume, StorageClass
+from webhook.placement.objects.volumes import Claim, PersistentVolume, StorageClass
 from webhook.placement.text import keys
 from webhook.placement.text.rule import Rule
 from webhook.placement.workload.ordinal_claims import MOST, claims_of_set

@@ -6,7 +6,7 @@ from tests.builders import cluster, node, nodes, pool
 from tests.placement.workload.replica_clusters import OPEN, POOLS, TAGGED, THREE
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
-from webhook.placement.inventory.objects import Taint
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

@@ -8,7 +8,7 @@ import pytest
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from tests.workload_templates import crowded
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT
 

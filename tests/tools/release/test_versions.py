@@ -29,13 +29,18 @@ DAY = date(2026, 1, 2)
 CHART = "charts/streams-placement/Chart.yaml"
 
 
+def copied(folder: Path) -> Path:
+    """All files that say the version, and a changelog before the first release."""
+    for name in sorted({each.file for each in mentions(ROOT)}):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, folder / name)
+    (folder / CHANGELOG).write_text("# Changelog\n\n## Unreleased\n\n### Added\n\n- A.\n")
+    return folder
+
+
 @pytest.fixture
 def clone(tmp_path: Path) -> Path:
-    """All files that say the version."""
-    for name in sorted({each.file for each in mentions(ROOT)} | {CHANGELOG}):
-        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
-    return tmp_path
+    return copied(tmp_path)
 
 
 def test_all_places_say_one_version() -> None:
@@ -75,10 +80,7 @@ def test_a_project_without_a_plain_version_is_refused(clone: Path) -> None:
 @settings(deadline=None, max_examples=20)  # each example copies and writes files
 @given(st.tuples(st.integers(1, 10**6), st.integers(0, 10**6), st.integers(0, 10**6)))
 def test_a_new_version_is_everywhere(tmp_path_factory: pytest.TempPathFactory, numbers: tuple[int, int, int]) -> None:
-    clone = tmp_path_factory.mktemp("clone")
-    for name in {each.file for each in mentions(ROOT)} | {CHANGELOG}:
-        (clone / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy(ROOT / name, clone / name)
+    clone = copied(tmp_path_factory.mktemp("clone"))
     version = ".".join(map(str, numbers))
     changed = set_version(clone, version, DAY)
     assert changed == sorted({each.file for each in mentions(ROOT)} | {CHANGELOG})

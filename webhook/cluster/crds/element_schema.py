@@ -7,7 +7,11 @@ a default would be stored in the object, and nothing could be inherited any more
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, open_object, properties, rule, text
-from webhook.placement.inventory.job_spec import (
+from webhook.placement.jobs.problems import OPERATOR_LIMIT
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.element_patterns import QUANTITY
+from webhook.placement.kube.quantity import LENGTH_LIMIT
+from webhook.placement.objects.job_spec import (
     DataVolumeClaim,
     ElementOptions,
     ElementSpec,
@@ -15,10 +19,6 @@ from webhook.placement.inventory.job_spec import (
     OperatorSpec,
     RedisRepository,
 )
-from webhook.placement.jobs.problems import OPERATOR_LIMIT
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import QUANTITY
-from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
 RESOURCE_LIMIT: Final = 64
@@ -69,7 +69,7 @@ OPTIONS: Final[Schema] = properties(
     data_volume_claim=_volume_claim("The claim that is mounted at the data path."),
     checkpoint_repository=_CHECKPOINTS,
 )
-"""The fields of ``ElementOptions`` in ``placement/inventory/job_spec.py``."""
+"""The fields of ``ElementOptions`` in ``placement/objects/job_spec.py``."""
 
 _VALGRIND: Final = "!has(self.runWithValgrind) || !self.runWithValgrind"
 

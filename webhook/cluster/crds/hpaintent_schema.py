@@ -11,11 +11,11 @@ from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, swit
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_fields import CONTAINERS, NOTES
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.inventory.consumer import COUNT, OWN_NAME, WORDS
-from webhook.placement.inventory.intent import APPS, CLUSTERS, CONSUMER_LIMIT
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.kube.resource_name import UNITS
+from webhook.placement.objects.consumer import COUNT, OWN_NAME, WORDS
+from webhook.placement.objects.intent import APPS, CLUSTERS, CONSUMER_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
 AMOUNTS: Final = ("requests", "limits", "units")

@@ -11,7 +11,10 @@ from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, OPTIONS, RU
 from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
-from webhook.placement.inventory.job_spec import (
+from webhook.placement.jobs.problems import POOL_LIMIT
+from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.element_patterns import GITHUB_URL
+from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,
     Bundle,
     CertificationAuthority,
@@ -23,10 +26,7 @@ from webhook.placement.inventory.job_spec import (
     JobSpec,
     ThreadingModel,
 )
-from webhook.placement.inventory.pool_spec import POOL_LIMIT as HOST_LIMIT
-from webhook.placement.jobs.problems import POOL_LIMIT
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import GITHUB_URL
+from webhook.placement.objects.pool_spec import POOL_LIMIT as HOST_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
 PHASES: Final = ("Submitting", "Running", "Degraded", "Failed", "Completed", "Deleting")

@@ -3,9 +3,9 @@
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
-from webhook.placement.inventory.pool_spec import EXPRESSION_LIMIT, LABELS, VALUES
 from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.selector import OPERATORS
+from webhook.placement.objects.pool_spec import EXPRESSION_LIMIT, LABELS, VALUES
 from webhook.placement.text.keys import LABEL_LIMIT
 
 _KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT

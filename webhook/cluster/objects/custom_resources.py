@@ -9,11 +9,12 @@ from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
-from webhook.placement.inventory.intent import Intent, read_intent
-from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
-from webhook.placement.inventory.objects import Element, Phase, Pool, PoolHost, StreamsJob
-from webhook.placement.inventory.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.intent import Intent, read_intent
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
+from webhook.placement.objects.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
 

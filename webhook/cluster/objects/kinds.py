@@ -10,10 +10,13 @@ from webhook.cluster.objects import custom_resources, plugin_objects, storage, t
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import NAMESPACE, Notes
-from webhook.placement.inventory.device_classes import DeviceClass
-from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
-from webhook.placement.inventory.volumes import Claim
+from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.objects.intent import Intent
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.volumes import Claim
 from webhook.placement.pod_defaults.limit_range import LimitRange
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass

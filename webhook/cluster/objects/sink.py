@@ -3,10 +3,13 @@
 from collections.abc import KeysView
 from typing import Protocol
 
-from webhook.placement.inventory.device_classes import DeviceClass
-from webhook.placement.inventory.intent import Intent
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
-from webhook.placement.inventory.volumes import Claim, PersistentVolume, StorageClass
+from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.objects.intent import Intent
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.volumes import Claim, PersistentVolume, StorageClass
 from webhook.placement.pod_defaults.limit_range import LimitRange
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass

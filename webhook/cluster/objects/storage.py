@@ -7,8 +7,8 @@ from msgspec import Struct, field
 from webhook.cluster.objects import translate, wire
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.translate import NAMESPACE, Notes
-from webhook.placement.inventory.volumes import Claim, PersistentVolume, StorageClass
 from webhook.placement.kube.pod import NodeSelector, NodeTerm, Requirement
+from webhook.placement.objects.volumes import Claim, PersistentVolume, StorageClass
 
 _WAITS: Final = "WaitForFirstConsumer"
 _BY_HAND: Final = "kubernetes.io/no-provisioner"

@@ -17,17 +17,7 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
-from webhook.placement.inventory.objects import (
-    Guest,
-    Node,
-    NodeDemand,
-    PodInfo,
-    Taint,
-    Tally,
-    Waiting,
-)
-from webhook.placement.inventory.repelling import RepellingTerm
-from webhook.placement.inventory.template_pods import NAMESPACE_NAME
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.kube.pod import (
@@ -43,6 +33,11 @@ from webhook.placement.kube.pod import (
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo, Waiting
+from webhook.placement.objects.repelling import RepellingTerm
+from webhook.placement.objects.template_pods import NAMESPACE_NAME
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
 from webhook.placement.text.problem import quote

@@ -9,8 +9,8 @@ from typing import Any
 from msgspec import Struct, field
 
 from webhook.admission.opt_in import MIRROR
-from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.kube.pod import Amount, PodSpec, Resources, Toleration
+from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.pod_defaults.limit_range import LimitRangeItem
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
 

@@ -17,7 +17,7 @@ from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import JobRef
 from webhook.cluster.objects.kinds import JOBS
 from webhook.cluster.objects.translate import MalformedError
-from webhook.placement.inventory.objects import StreamsJob
+from webhook.placement.objects.job import StreamsJob
 from webhook.placement.text.api_kinds import OBJECT_NAME, STREAMS_JOB
 
 SECONDS: Final = 1.0

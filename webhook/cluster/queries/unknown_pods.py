@@ -20,9 +20,9 @@ from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.placement.checks.unbound_pods import opening
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text.api_kinds import DAEMON_SET, POD, ApiKind
 
 SECONDS: Final = 1.0

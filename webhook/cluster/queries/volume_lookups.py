@@ -19,7 +19,7 @@ from webhook.cluster.objects import items
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
 from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.watch.lists import ListReader
-from webhook.placement.inventory.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
+from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
 from webhook.placement.text.api_kinds import CLAIM, OBJECT_NAME, PERSISTENT_VOLUME, STORAGE_CLASS
 
 SECONDS: Final = 1.0

@@ -16,7 +16,8 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.watch.lists import ListReader
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
-from webhook.placement.inventory.objects import Node, PoolHost
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import PoolHost
 from webhook.placement.text.api_kinds import NODE
 
 TRIES: Final = 40

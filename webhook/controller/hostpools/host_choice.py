@@ -11,10 +11,10 @@ from webhook.controller.hostpools.marks import PoolMark, mark_of
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
+from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published

@@ -14,9 +14,11 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.placement.inventory.objects import Node, Pool, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.pool_plan import taint_of
 from webhook.placement.text import keys
 

@@ -15,7 +15,7 @@ from webhook.cluster.objects import items, translate, wire
 from webhook.cluster.objects.kinds import NODES, AnyKind
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.objects.translate import MalformedError, Notes
-from webhook.placement.inventory.objects import Node
+from webhook.placement.objects.node import Node
 
 _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
 

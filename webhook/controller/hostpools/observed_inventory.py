@@ -9,8 +9,11 @@ from collections.abc import Callable, KeysView
 from typing import Final, TypeVar
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 
 K = TypeVar("K")
 V = TypeVar("V")

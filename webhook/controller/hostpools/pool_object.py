@@ -17,9 +17,9 @@ from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.kinds import POOLS, AnyKind
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_spec import HostPoolSpec
+from webhook.placement.objects.pool import Phase, Pool
+from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 

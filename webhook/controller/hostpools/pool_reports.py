@@ -11,7 +11,7 @@ from webhook.controller.hostpools.claims import ObjectWriter
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.controller.hostpools.pool_status import State, shared, status_of
 from webhook.placement.checks.unbound_pods import sleepers_text
-from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.pool_plan import published
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import counted, enumerated

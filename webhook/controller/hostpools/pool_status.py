@@ -10,11 +10,11 @@ from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.placement.checks.pool_health import OUT, guests, troubles
 from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
+from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.host_list import entries
 from webhook.placement.pools.pool_plan import PoolPlan, plan
 from webhook.placement.text.problem import counted, enumerated

@@ -20,9 +20,9 @@ from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
 from webhook.controller.hostpools.strangers import TaintGracePeriod, hosts_in_use, strangers_on
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import surplus
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
 

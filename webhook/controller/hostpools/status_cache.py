@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from kubeapi.clock import Clock
 from webhook.controller.hostpools.pool_status import WAITING, State
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.pool import Pool
 
 RESYNC: Final = 600.0
 """Seconds after which a pool is read although nothing changed, as a safeguard against missed changes."""

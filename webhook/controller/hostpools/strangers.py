@@ -16,8 +16,9 @@ from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.pools.allocation import is_stranger, is_user
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD

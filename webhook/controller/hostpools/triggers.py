@@ -8,8 +8,10 @@ from webhook.controller.hostpools.marks import MarkOwners, marks
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.pool_object import unreadable
 from webhook.controller.workqueue.queue import Queue
-from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.pool_plan import marked_nodes
 
 PER_ROUND: Final = 100

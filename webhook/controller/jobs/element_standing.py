@@ -9,10 +9,10 @@ from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.element_status import FINAL
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.elements.restart_policy import RestartPolicy, restart_policy
-from webhook.placement.inventory.job_spec import JobSpec, effective, element_name, restartable
-from webhook.placement.inventory.objects import Node
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.replanning import Standing
+from webhook.placement.objects.job_spec import JobSpec, effective, element_name, restartable
+from webhook.placement.objects.node import Node
 
 
 class ElementStandings:

@@ -18,14 +18,14 @@ from webhook.controller.jobstore.records import StoredJob
 from webhook.placement.elements.element_status import UNKNOWN, Said
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Phase, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.jobs.whole_job import claims_of_job, judge_job, members_of_job, pools_of_job
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.solver import Solving

@@ -26,11 +26,11 @@ from webhook.controller.workqueue.queue import Queue
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.element_status import Said
 from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE
 from webhook.placement.jobs.replanning import Replanned, Standing
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import enumerated
 
 TOGETHER: Final = 0.5

@@ -25,8 +25,6 @@ from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.elements.element_status import FINAL, UNKNOWN, ElementPhase, Said
-from webhook.placement.inventory.job_spec import SUBMISSION_SECONDS, JobSpec
-from webhook.placement.inventory.objects import Phase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import (
     NAME_TAKEN,
@@ -37,6 +35,8 @@ from webhook.placement.jobs.job_progress import (
     Tallied,
     tallied,
 )
+from webhook.placement.objects.job_spec import SUBMISSION_SECONDS, JobSpec
+from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import Problem, counted, enumerated
 
 SOON: Final = 0.1

@@ -14,9 +14,10 @@ from kubeapi.clock import Clock
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.inventory.objects import PodInfo, Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 
 SECONDS: Final = 60.0
 """Seconds for which room is kept: pods are made and bound within a few, and nobody shall hoard room."""

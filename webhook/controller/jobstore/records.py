@@ -16,11 +16,11 @@ from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.translate import NAMESPACE, MalformedError
 from webhook.placement.elements.element_status import REFUSED, ElementPhase
 from webhook.placement.elements.plan import PlannedNodes
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_spec import HostPoolSpec
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 from webhook.placement.text.keys import API_GROUP
 

@@ -23,7 +23,8 @@ from webhook.controller.jobstore.records import (
 )
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.inventory.objects import Pool, StreamsJob
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD, PROCESSING_ELEMENT
 

@@ -30,8 +30,8 @@ from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_s
 from webhook.placement.elements.names import pod_name
 from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.elements.restart_policy import restart_policy
-from webhook.placement.inventory.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 

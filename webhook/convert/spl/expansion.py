@@ -17,7 +17,7 @@ from webhook.convert.spl.program import Invocation, SplAnnotation, SplComposite,
 from webhook.convert.spl.scanner import Span
 from webhook.convert.spl.values import COMPOSITE, REPLICA, OperatorName, Value
 from webhook.convert.streams_application import StreamsOperator
-from webhook.placement.inventory.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
 from webhook.placement.text.nearest import nearest

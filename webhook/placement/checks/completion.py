@@ -10,10 +10,10 @@ from webhook.placement.checks.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.refusal import within_limit
 from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
-from webhook.placement.inventory.objects import Pool
-from webhook.placement.inventory.pool_labels import labels_of, setting, tags_of
 from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of, setting, tags_of
 from webhook.placement.pools.host_list import entries
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import counted, shorten

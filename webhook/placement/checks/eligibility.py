@@ -10,11 +10,11 @@ from msgspec import Struct
 from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.clause_nodes import without_each
-from webhook.placement.inventory.objects import Pool
-from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
-from webhook.placement.inventory.tolerations import in_words
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.tolerations import in_words
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
 from webhook.placement.pools.allocation import strangers
 from webhook.placement.pools.host_list import retainable
 from webhook.placement.request.world import World

@@ -12,11 +12,14 @@ from msgspec import Struct
 from webhook.placement.decision.refusal import within_limit
 from webhook.placement.inventory.index import HARD, NodeIndex
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Node, Phase, PodInfo, Pool, Taint
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_labels import labels_of, tags_of
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Phase, Pool
+from webhook.placement.objects.pool_labels import labels_of, tags_of
 from webhook.placement.pools.allocation import is_stranger
 from webhook.placement.text import keys
 from webhook.placement.text.problem import enumerated

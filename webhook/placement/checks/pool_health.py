@@ -6,11 +6,11 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Pool, PoolHost
-from webhook.placement.inventory.pool_labels import labels_of
-from webhook.placement.inventory.tolerations import in_words
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.tolerations import in_words
+from webhook.placement.objects.pool import Pool, PoolHost
+from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.allocation import strangers
 from webhook.placement.text.keys import EXCLUSIVE, exclusive
 

@@ -15,13 +15,14 @@ from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.constraints.families import exclusive_to_none_but
 from webhook.placement.decision.tolerated_hosts import TOLERATIONS, covers, foreign_hosts, own_pools, reach
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import NodeDemand, PodInfo, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.tolerations import tolerates
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod, Toleration
 from webhook.placement.kube.selector import Nodes, matching_all, matching_any
+from webhook.placement.kube.tolerations import tolerates
+from webhook.placement.objects.pod import NodeDemand, PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import is_user, pool_of
 from webhook.placement.pools.pool_plan import taint_of
 from webhook.placement.request.ask import Ask

@@ -8,9 +8,9 @@ from typing import Final, TypeAlias
 
 from msgspec import Struct
 
-from webhook.placement.inventory.intent import Intent
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.pod import Container, Metadata, OwnerReference, Pod, PodSpec
+from webhook.placement.objects.intent import Intent
 
 UNNAMED: Final = "workload"
 """Name of the container of an assumed pod whose intent names no container."""

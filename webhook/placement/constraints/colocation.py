@@ -12,9 +12,9 @@ from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.constraints.shared_room import room_beside
-from webhook.placement.inventory.job_model import tokens_of
 from webhook.placement.inventory.job_pods import PodLabel
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.job_model import tokens_of
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -14,10 +14,11 @@ from typing import ClassVar, Final, Protocol
 from msgspec import Struct
 
 from webhook.placement.constraints.topology_limit import Limit
-from webhook.placement.inventory.objects import Pool, Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import NAME_FIELD
+from webhook.placement.objects.pool import Pool
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

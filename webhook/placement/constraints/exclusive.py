@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.inventory.exclusive_taint import foreign_tolerations
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.tolerations import foreign_tolerations
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.owner import of_daemon_set
 from webhook.placement.request.ask import Ask

@@ -25,8 +25,8 @@ from webhook.placement.constraints import (
     volumes,
 )
 from webhook.placement.constraints.constraint import Constraint, Parse, ParseFinished
-from webhook.placement.inventory.objects import Tally
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Toleration
 from webhook.placement.text.clause import Clause

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
-from webhook.placement.inventory.objects import Pool
-from webhook.placement.inventory.pool_labels import SETTABLE, labels_of, setting, tags_of
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.selector import matching, matching_all
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import SETTABLE, labels_of, setting, tags_of
 from webhook.placement.provision.effects import Effect, PreferNodes, RequireNodes, Tolerate
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -10,10 +10,10 @@ from typing import ClassVar
 
 from webhook.placement.annotations.worker_mapping import PREFERRED
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
-from webhook.placement.inventory.pool_labels import settable
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import matching
+from webhook.placement.objects.pool_labels import settable
 from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

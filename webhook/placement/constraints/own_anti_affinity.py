@@ -9,8 +9,8 @@ from typing import ClassVar
 
 from webhook.placement.constraints.constraint import Constraint, EveryNode, Finished
 from webhook.placement.constraints.topology_limit import OnePerDomain
-from webhook.placement.inventory.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.kube.pod import PodTerm
+from webhook.placement.objects.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import anti_affinity
 from webhook.placement.request.world import World

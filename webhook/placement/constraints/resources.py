@@ -10,8 +10,7 @@ from typing import ClassVar
 
 from webhook.placement.annotations.hardware import together
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
-from webhook.placement.inventory.objects import Tally
-from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
+from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.provision.grants import clause_of

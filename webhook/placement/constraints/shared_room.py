@@ -3,7 +3,7 @@
 from collections.abc import Collection
 
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
-from webhook.placement.inventory.objects import Taint
-from webhook.placement.inventory.tolerations import CONDITIONS, CORDONED, tolerates
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Toleration
+from webhook.placement.kube.tolerations import CONDITIONS, CORDONED, Taint, tolerates
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -16,11 +16,11 @@ from msgspec import Struct
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Finished, Reason, Spread
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.objects import PodInfo
-from webhook.placement.inventory.template_pods import template_pods_of
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.template_pods import template_pods_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import spread
 from webhook.placement.request.world import World

@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Tie
-from webhook.placement.inventory.objects import Pool
-from webhook.placement.inventory.pool_labels import labels_of, labels_set
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement, required_terms
 from webhook.placement.kube.selector import holds
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP

@@ -16,7 +16,7 @@ from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import Limit, fitting, holding
 from webhook.placement.decision.verdict import Judged, constraints_of, judge
 from webhook.placement.inventory.capacity import Row
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

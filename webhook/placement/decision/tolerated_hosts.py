@@ -11,8 +11,8 @@ from typing import Final
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.constraints.families import exclusive_to_none_but
 from webhook.placement.decision.verdict import judge
+from webhook.placement.inventory.exclusive_taint import foreign_tolerations
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.tolerations import foreign_tolerations
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import of_daemon_set
 from webhook.placement.kube.pod import Toleration

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from webhook.placement.inventory.job_spec import ElementSpec, OperatorSpec
+from webhook.placement.objects.job_spec import ElementSpec, OperatorSpec
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys

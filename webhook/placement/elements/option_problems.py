@@ -7,9 +7,9 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from webhook.placement.inventory.job_resources import problems_of_resources
-from webhook.placement.inventory.job_spec import CheckpointRepository, ElementOptions
 from webhook.placement.kube.field_rules import broken
+from webhook.placement.objects.job_resources import problems_of_resources
+from webhook.placement.objects.job_spec import CheckpointRepository, ElementOptions
 from webhook.placement.text.problem import Problem
 
 _FIELDS: Final = tuple(field for field in ElementOptions.__struct_fields__ if field != "resources")

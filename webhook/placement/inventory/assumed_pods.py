@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 
 SECONDS: Final = 30.0
 """Seconds for which a pod is assumed; a watch that lags behind for longer has been restarted by then."""

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, from_mask, to_slots
 
 _KEPT = 1024

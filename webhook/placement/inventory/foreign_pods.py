@@ -8,8 +8,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from webhook.placement.inventory.objects import PodInfo
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text.problem import quote
 
 NamedPools = tuple[str, tuple[str, ...]]

@@ -5,8 +5,8 @@ A guest may run on the hosts of an exclusive pool although it does not use the p
 
 from collections.abc import Collection, Iterator
 
-from webhook.placement.inventory.objects import Guest, PodInfo
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.pod import Guest, PodInfo
 
 GuestKey = tuple[str, Guest]
 """A namespace, and the guest that pods in it are replicas of."""

@@ -12,12 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from webhook.placement.inventory.capacity import Capacity
-from webhook.placement.inventory.objects import Node, Taint
 from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.kube.numbers import Numbers
-from webhook.placement.kube.passing_conditions import PASSING
+from webhook.placement.kube.tolerations import PASSING, Taint
+from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 
 _Value = TypeVar("_Value")

@@ -10,21 +10,25 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.inventory.device_classes import DeviceClasses
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
-from webhook.placement.inventory.intent import Intents
-from webhook.placement.inventory.job_model import JobModel
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.objects import Node, PodInfo, Pool, StreamsJob, Tally
 from webhook.placement.inventory.pool_index import Name, PoolIndex
 from webhook.placement.inventory.priorities import Priorities
-from webhook.placement.inventory.repelling import Repelling
 from webhook.placement.inventory.taken_host_ports import TakenHostPorts
-from webhook.placement.inventory.volumes import Volumes
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import HostPort
+from webhook.placement.objects.device_classes import DeviceClasses
+from webhook.placement.objects.intent import Intents
+from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.node import Node
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.repelling import Repelling
+from webhook.placement.objects.volumes import Volumes
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 
 _NO_PODS = JobPods()

@@ -6,9 +6,10 @@ The constraints colocation, exlocation and isolation are evaluated on this index
 from collections.abc import Iterable, Iterator
 from typing import TypeVar
 
-from webhook.placement.inventory.objects import PodInfo, Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import owners_of
+from webhook.placement.objects.pod import PodInfo
 
 PodLabel = tuple[str, str]
 """Key and value of a pod label under the product's prefix."""

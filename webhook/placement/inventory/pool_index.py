@@ -6,8 +6,8 @@ The index also knows which nodes carry membership labels, and which nodes exclus
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from webhook.placement.inventory.index import NodeIndex
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 
 Name = tuple[str, str]

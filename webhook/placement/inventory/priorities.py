@@ -9,7 +9,8 @@ from collections.abc import Container, Iterator
 import numpy as np
 
 from webhook.placement.inventory.capacity import Capacity, Row
-from webhook.placement.inventory.objects import PodInfo, Tally
+from webhook.placement.kube.amounts import Tally
+from webhook.placement.objects.pod import PodInfo
 
 
 class Priorities:

@@ -11,9 +11,10 @@ from msgspec import Struct
 
 from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool, Taint
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted, quote
 

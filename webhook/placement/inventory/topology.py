@@ -7,8 +7,8 @@ import numpy.typing as npt
 from msgspec import Struct
 
 from webhook.placement.inventory.capacity import Row
-from webhook.placement.inventory.objects import Node
 from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.objects.node import Node
 
 NOWHERE = -1
 """The domain of a node without the label."""

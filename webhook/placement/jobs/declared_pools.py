@@ -8,9 +8,9 @@ from collections.abc import Iterable, Sequence
 
 from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.quota import wanted
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import counted
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.elements.element_order import own_annotations, own_placement
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.planning.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
 from webhook.placement.spl.placement import parse_placement

@@ -10,11 +10,13 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from webhook.placement.elements.plan import NodeElements, PlannedHardware, PlannedNodes, PoolNodes
-from webhook.placement.inventory.objects import PodInfo, Pool, Tally
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.quantity import NANO, format_quantity, parse_quantity
 from webhook.placement.kube.resource_name import CPU
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.optional_hardware import GrantedAmount

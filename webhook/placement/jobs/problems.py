@@ -14,8 +14,14 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.elements.option_problems import one_of, problems_of_options
 from webhook.placement.elements.pod_template import nested_too_deeply, read_template
-from webhook.placement.inventory.job_resources import divided, problems_of_resources
-from webhook.placement.inventory.job_spec import (
+from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.element_patterns import GITHUB_URL
+from webhook.placement.kube.field_rules import broken, rules_of
+from webhook.placement.kube.quantity import NANO, parse_quantity
+from webhook.placement.kube.resource_name import CPU
+from webhook.placement.kube.size_limits import NESTING_LIMIT
+from webhook.placement.objects.job_resources import divided, problems_of_resources
+from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,
     OPERATOR_NAME,
     Bundle,
@@ -26,13 +32,7 @@ from webhook.placement.inventory.job_spec import (
     ThreadingModel,
     element_name,
 )
-from webhook.placement.inventory.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.kube.addresses import is_node_name
-from webhook.placement.kube.element_patterns import GITHUB_URL
-from webhook.placement.kube.field_rules import broken, rules_of
-from webhook.placement.kube.quantity import NANO, parse_quantity
-from webhook.placement.kube.resource_name import CPU
-from webhook.placement.kube.size_limits import NESTING_LIMIT
+from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.provision.grants import BINDING
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import TEXT_LIMIT, is_operator, parse_placement, problems_together

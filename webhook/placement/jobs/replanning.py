@@ -13,14 +13,14 @@ from msgspec.structs import replace
 
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_spec import JobSpec
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import settled_hosts
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import applied_world, element_steps, open_pools, positions
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.acceptance import accepted
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, member_of

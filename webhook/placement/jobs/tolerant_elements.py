@@ -7,9 +7,9 @@ is refused before: because of hosts that there are, and of those that pools of t
 from collections.abc import Iterator, Sequence
 
 from webhook.placement.decision.tolerated_hosts import of_everything, opening, own_pools, reach, refuse_tolerations
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Member
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World

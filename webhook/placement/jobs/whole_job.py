@@ -18,16 +18,17 @@ from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import own_annotations, own_placement
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.job_model import JobModel, clauses_of
-from webhook.placement.inventory.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
-from webhook.placement.inventory.objects import Element, Pool, StreamsJob
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_spec import pool_of_spec
-from webhook.placement.inventory.volumes import ClaimName
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.kube.pod import Pod
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.job_model import JobModel, clauses_of
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_spec import pool_of_spec
+from webhook.placement.objects.volumes import ClaimName
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
 from webhook.placement.planning.members import Member, member_of

@@ -8,6 +8,6 @@ Read in this order:
 - ``addresses``: IP addresses and node names.
 - ``bits``: a set of nodes as one integer.
 - ``selector``, with ``selector_text`` and ``numbers``: label selectors, evaluated on nodes.
-- ``passing_conditions``: taints of nodes that go away by themselves.
+- ``tolerations``: taints of nodes, those that go away by themselves, and which tolerations cover them.
 - ``node_terms``: how the terms of constraints are ANDed with the pod's own required node affinity.
 """

@@ -1,10 +1,13 @@
-"""Amounts of resources in the order and the words of messages."""
+"""Amounts of resources by name, and the order and the words that messages give them."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from webhook.placement.kube.quantity import NANO, format_quantity
 from webhook.placement.kube.resource_name import CPU, MEMORY
+
+Tally = Mapping[str, int]
+"""Amounts by resource name: milli-units of ``cpu``, whole units (bytes, counts) of everything else."""
 
 PODS: Final = "pods"
 """The resource that counts pods: every pod needs one of it."""

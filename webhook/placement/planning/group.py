@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from webhook.placement.constraints.topology_limit import holding
 from webhook.placement.inventory.capacity import Row
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, to_slots, union
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.assignment import (
     Assignment,
     AssignmentProblem,

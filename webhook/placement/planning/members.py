@@ -22,13 +22,14 @@ from webhook.placement.constraints.constraint import (
 )
 from webhook.placement.constraints.topology_limit import Limit
 from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, judge
-from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.kube.size_limits import oversized
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World

@@ -10,9 +10,9 @@ from typing import Final
 from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
 from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.inventory.pool_labels import labels_set
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots, union
+from webhook.placement.objects.pool_labels import labels_set
 from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member

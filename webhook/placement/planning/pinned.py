@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import StandingConstraint
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.request.world import World
 

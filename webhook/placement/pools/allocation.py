@@ -13,12 +13,13 @@ from msgspec import Struct
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import POOL
-from webhook.placement.inventory.objects import PodInfo, Pool, PoolHost
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.inventory.pool_labels import labels_of
 from webhook.placement.inventory.quota import excess, surplus
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool, PoolHost
+from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.host_list import entries, nodes_of_host, retainable
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys

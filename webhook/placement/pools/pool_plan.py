@@ -12,11 +12,12 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool, PoolHost, Taint
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.bits import Bits, slots, union
+from webhook.placement.kube.tolerations import Taint
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.allocation import ANY, Allocation, Selection, allocate, eligible
 from webhook.placement.text import keys
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from webhook.placement.inventory.capacity import Capacity, Row
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import PreferredNodeTerm
 from webhook.placement.kube.selector import Nodes, matching_term

@@ -6,10 +6,10 @@ from typing import Final
 
 from webhook.placement.annotations.hardware_text import Requirements
 from webhook.placement.annotations.placement_text import SHOWN, annotation
-from webhook.placement.inventory.consumer import Consumer
-from webhook.placement.inventory.intent import Intent, Intents
 from webhook.placement.kube.owner import owner_of, owners_of
 from webhook.placement.kube.pod import Metadata
+from webhook.placement.objects.consumer import Consumer
+from webhook.placement.objects.intent import Intent, Intents
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.spl.reader import unreadable
 from webhook.placement.text import keys

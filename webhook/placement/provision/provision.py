@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.inventory.objects import Tally
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.containers import Place, at, called, forgoing, resources_at
 from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.requests import pod_requests

@@ -9,11 +9,11 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.inventory.job_model import JobModel
-from webhook.placement.inventory.job_resources import PARTS, problems_of_resources
 from webhook.placement.kube.containers import Place, called, listed, resources_at
 from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
+from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.job_resources import PARTS, problems_of_resources
 from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import BINDING, granted
 from webhook.placement.provision.worker import worker

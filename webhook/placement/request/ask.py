@@ -19,11 +19,12 @@ from webhook.placement.annotations.placement_text import (
     read_placement,
 )
 from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping, read_mapping
-from webhook.placement.inventory.objects import Pool, Tally
 from webhook.placement.inventory.policy import Binding, Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.kube.requests import Invalid, pod_requests
+from webhook.placement.objects.pool import Pool
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
 from webhook.placement.pod_defaults.priority_class import NEVER
 from webhook.placement.provision.intended_hardware import intended

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from msgspec import Struct
 
-from webhook.placement.inventory.volumes import UNREAD, Claim, ClaimName, StorageClass, Volumes
 from webhook.placement.kube.pod import NodeTerm, PodSpec, Volume
+from webhook.placement.objects.volumes import UNREAD, Claim, ClaimName, StorageClass, Volumes
 from webhook.placement.text.clause import Clause, Source
 
 

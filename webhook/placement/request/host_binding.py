@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import PlacementText, annotation
 from webhook.placement.annotations.worker_mapping import WorkerMapping
-from webhook.placement.inventory.objects import Tally
 from webhook.placement.inventory.policy import Binding
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.pod import Affinity, Pod, PodAffinity, PodSpec, Volume

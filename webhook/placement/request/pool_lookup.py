@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.objects import Phase, Pool
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName

@@ -12,11 +12,11 @@ from typing import Final, TypeVar, cast
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.inventory.objects import Phase, Pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.priorities import LowerPods
 from webhook.placement.kube.bits import Bits
+from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import Allocation
 from webhook.placement.pools.host_list import nodes_of_host
 from webhook.placement.pools.pool_plan import granted
@@ -92,7 +92,7 @@ class World:
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world as it will be when passing conditions of nodes have ended; ``None`` if no node has one.
 
-        Passing conditions are those that end by themselves (``kube/passing_conditions.py``).
+        Passing conditions are those that end by themselves (``kube/tolerations.py``).
         """
         inventory = self.inventory.recovered()
         if inventory is None:

@@ -10,7 +10,6 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 from webhook.placement.annotations.expressions import problems_of_key
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.kube.addresses import NAME_LIMIT, canonical
 from webhook.placement.kube.field_rules import (
     NumberRule,
@@ -23,6 +22,7 @@ from webhook.placement.kube.field_rules import (
 from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.pod import LabelSelector
 from webhook.placement.kube.selector import problems_of, unreadable
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, quote
 

@@ -6,9 +6,9 @@ And those that people would set to make a node meet requirements, as messages na
 from collections.abc import Collection, Iterable
 from typing import Final
 
-from webhook.placement.inventory.objects import Pool
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import requirements_of
+from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 
 SETTABLE: Final = frozenset({"In", "Exists"})

@@ -7,9 +7,9 @@ Colocation is transitive within a job, as in SPL: tokens of one processing eleme
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from webhook.placement.inventory.job_resources import divided, problems_of_resources
-from webhook.placement.inventory.objects import Element, StreamsJob
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.job_resources import divided, problems_of_resources
 from webhook.placement.spl.clauses import Clause, ClauseName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text.problem import Problem
