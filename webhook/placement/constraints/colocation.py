@@ -18,8 +18,7 @@ from webhook.placement.objects.job_model import tokens_of
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause as SplClause
-from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
@@ -96,7 +95,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     return list(_problems(clauses, ask, world)) or _together(clauses, ask, world)
 
 
-def _problems(clauses: tuple[SplClause, ...], ask: Ask, world: World) -> Iterator[Problem]:
+def _problems(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Problem]:
     """What is wrong with the clauses: bad tokens, no job, or a group that the job's other pods do not know."""
     yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
@@ -117,7 +116,7 @@ def _problems(clauses: tuple[SplClause, ...], ask: Ask, world: World) -> Iterato
         yield Problem(annotation(keys.PLACEMENT), message)
 
 
-def _together(clauses: tuple[SplClause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
+def _together(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
     """The constraint, and warnings for one that is required."""
     tokens = tokens_of(clauses)
     model = world.inventory.jobs.get((ask.namespace, ask.job))

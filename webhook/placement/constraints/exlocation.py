@@ -10,8 +10,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause as SplClause
-from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
@@ -59,7 +58,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     return _apart(clauses, ask, world) if clauses else ()
 
 
-def _apart(clauses: tuple[SplClause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def _apart(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """Constraints and problems of these ``hostExlocation`` clauses."""
     yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
@@ -67,7 +66,7 @@ def _apart(clauses: tuple[SplClause, ...], ask: Ask, world: World) -> Iterator[C
         return
     job_pods = world.job_pods(ask.namespace, ask.job)
     soft = ClauseName.EXLOCATION in ask.soft
-    tokens: dict[str, SplClause] = {}
+    tokens: dict[str, PlacementClause] = {}
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():

@@ -16,8 +16,7 @@ from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause as SplClause
-from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem
@@ -81,7 +80,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     return _named(clauses, ask, world) if clauses else ()
 
 
-def _named(clauses: Iterable[SplClause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def _named(clauses: Iterable[PlacementClause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """Constraints and problems of those ``host`` clauses that name no pool."""
     soft = ClauseName.HOST in ask.soft
     for clause in clauses:
@@ -98,7 +97,7 @@ def _named(clauses: Iterable[SplClause], ask: Ask, world: World) -> Iterator[Con
                 yield _addressed(clause, address, soft=soft, ask=ask, world=world)
 
 
-def _addressed(clause: SplClause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
+def _addressed(clause: PlacementClause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
     """The constraint of an address; a problem if several nodes have it, or if its node is yet to be added."""
     nodes = world.inventory.nodes.addresses.of(address)
     found = [world.inventory.nodes.names[slot] for slot in slots(nodes)]

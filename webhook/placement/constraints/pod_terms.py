@@ -14,7 +14,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import RequireNodes
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause as SplClause
+from webhook.placement.spl.clauses import PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem, counted
@@ -105,7 +105,7 @@ def needs_job(clause: object) -> Problem:
     )
 
 
-def bad_tokens(clauses: Iterable[SplClause], field: str) -> Iterator[Problem]:
+def bad_tokens(clauses: Iterable[PlacementClause], field: str) -> Iterator[Problem]:
     """A problem for each clause whose token cannot be a label value; in SPL a token may be any string."""
     rule = "a token is 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
     for clause in clauses:
