@@ -32,6 +32,7 @@ class Colocated(ConstraintDefaults, frozen=True, gc=False):
     ``roomy`` the nodes in ``held`` with room for the new pod beside these.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.COLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER

@@ -175,6 +175,14 @@ class Constraint(Protocol):
         """Whether the nodes that the constraint rules out are out for their taints."""
         ...
 
+    @property
+    def separable(self) -> bool:
+        """Whether all other constraints of the pod stay as they are if the clause is dropped.
+
+        Only constraints of the families that read the finished pod, and how the pod is bound, may then change.
+        """
+        ...
+
     def company(self, job: str, /) -> Company:
         """What the constraint demands of other pods of its group; ``job`` is ``namespace/name`` of the pod's job."""
         ...
@@ -250,6 +258,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
     @property
     def about_taints(self) -> bool:
         """Not about taints."""
+        return False
+
+    @property
+    def separable(self) -> bool:
+        """Not known to leave other constraints as they are."""
         return False
 
     def company(self, _job: str) -> Company:

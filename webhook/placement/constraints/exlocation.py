@@ -20,6 +20,7 @@ from webhook.placement.text.rule import Rule
 class Exlocated(ConstraintDefaults, frozen=True, gc=False):
     """The condition for one token: ``held`` are the nodes with a live pod of the job that has the token."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.EXLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART

@@ -30,6 +30,7 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
     ``target`` its name; both are empty if there is no such node. ``bound`` tells that the pod gets ``nodeName``.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.HOST
     tie: ClassVar[Tie] = Tie.HOST
     verb: ClassVar[str] = "drop"

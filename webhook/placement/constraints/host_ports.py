@@ -23,6 +23,7 @@ class TakenPorts(EveryNode, frozen=True, gc=False):
     Every node meets the constraint: a pod may wait until another one gives its port back.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.OWN_SPREAD
     spread: ClassVar[Spread] = Spread.APART
     clause: Clause

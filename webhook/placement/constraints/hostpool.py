@@ -27,6 +27,7 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node is a host of ``pool``, or with an ``index`` that one host.
 
     ``members`` is the requirement on the membership label, ``tags`` are those on tags and on the pool's selector.
+    ``united`` tells that the tags of several pools count together.
     """
 
     rule: ClassVar[str] = Rule.POOL
@@ -38,7 +39,13 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
     index: int | None
     members: tuple[Requirement, ...]
     tags: tuple[Requirement, ...]
+    united: bool = False
     node: str = ""
+
+    @property
+    def separable(self) -> bool:
+        """Another pool may then spell its tags otherwise; hosts of an exclusive pool are closed without its clause."""
+        return not (self.united or self.pool.exclusive)
 
     @property
     def needs(self) -> tuple[Requirement, ...]:
@@ -155,7 +162,7 @@ def _pools(ask: Ask) -> Iterator[Constraint]:
     for clause, pool in ask.pools:
         index = clause.argument.index if isinstance(clause.argument, PoolName) else None
         needs = labels_of(pool, several=several)
-        yield PoolHosts(clause.written, soft, pool, index, _membership(pool, index), needs)
+        yield PoolHosts(clause.written, soft, pool, index, _membership(pool, index), needs, several)
 
 
 def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:

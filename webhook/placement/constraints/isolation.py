@@ -44,6 +44,11 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
     modelled: bool
     node: str = ""
 
+    @property
+    def separable(self) -> bool:
+        """Without a name of the element, its own isolation tells which isolated operators are others."""
+        return bool(self.pe)
+
     def company(self, job: str) -> Company:
         """The pod shares its node with no other processing element of the job."""
         return Company(avoids=(f"{ALL_OF}{job}",))

@@ -59,6 +59,11 @@ class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
 
     @property
+    def separable(self) -> bool:
+        """Hardware requirements for labels also decide whether resources of the whole pod are completed."""
+        return self.rule == Rule.MAPPING
+
+    @property
     def needs(self) -> tuple[Requirement, ...]:
         """The one requirement."""
         return (self.need,)

@@ -42,6 +42,11 @@ class OwnNodes(NodeSet, frozen=True, gc=False):
     rule: ClassVar[str] = Rule.OWN_NODES
     needs: tuple[Requirement, ...] = ()
 
+    @property
+    def separable(self) -> bool:
+        """The node name decides how the pod is bound."""
+        return not self.node
+
 
 class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
     """The condition of one label of the pod's ``nodeSelector``; its texts are made only when they are read.
@@ -58,6 +63,11 @@ class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
     soft: bool = False
     runtime: str = ""
+
+    @property
+    def separable(self) -> bool:
+        """Without its RuntimeClass the pod loses more than the label."""
+        return not self.runtime
 
     @property
     def clause(self) -> Clause:

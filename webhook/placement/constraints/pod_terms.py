@@ -6,7 +6,7 @@ Shared by the families colocation, exlocation, isolation, uniform and run-with. 
 
 import functools
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from typing import ClassVar, Final
 
 from webhook.placement.constraints.constraint import NodeSet, Reason
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
@@ -84,6 +84,8 @@ class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
     The scheduler keeps anti-affinity both ways, so the condition is hard even where the new pod only prefers to keep
     away from these pods (``satisfyExistingPodsAntiAffinity`` of its inter-pod affinity plugin).
     """
+
+    separable: ClassVar[bool] = True
 
 
 def repelled(clause: Clause, label: PodLabel, whom: str, job_pods: JobPods, world: World) -> Iterator[PodsAntiAffinity]:

@@ -24,6 +24,7 @@ from webhook.placement.text.rule import Rule
 class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
     """The selected pods to be near, or away from; ``own`` tells that the selection matches the pod itself."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     selection: PodSelection

@@ -39,6 +39,7 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
     ``held`` are the nodes with live workers, ``roomy`` the nodes in ``held`` with room for one more beside these.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
@@ -77,6 +78,7 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
 class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
     """The condition that each worker is on a node of its own: ``held`` are the nodes with live workers."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART

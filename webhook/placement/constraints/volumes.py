@@ -22,6 +22,7 @@ from webhook.placement.text.rule import Rule
 class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node matches one of the terms of a volume."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.VOLUMES
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 
-class Source(enum.Enum):
+class Source(enum.StrEnum):
     """The part of a pod or Job that a clause was written in."""
 
     PLACEMENT = enum.auto()
@@ -48,7 +48,7 @@ class Source(enum.Enum):
     """A volume of a claim."""
 
 
-class Clause(Struct, frozen=True, gc=False):
+class Clause(Struct, frozen=True, gc=False, cache_hash=True):
     """What the user wrote in ``source``; ``parts`` are the values that it consists of, ``text`` is how messages say it.
 
     ``parts`` are hashable. Clauses with equal parts of one source are one clause, wherever they are written.
