@@ -5,6 +5,7 @@ A pod that the scheduler places may wait for others to finish, so its requests a
 Requests are in milli-units of cpu and whole units of everything else.
 """
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
@@ -101,7 +102,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
 
     def _wanted(self) -> str:
         """The requests in words."""
-        return enumerated(ordered(self.requests), SAID, lambda found: f"{found} {amount(found, self.requests[found])}")
+        return _in_words(tuple(self.requests.items()))
 
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         """Why these nodes lack the resource; ``free`` is " free" for pinned nodes."""
@@ -164,8 +165,14 @@ def _added(ask: Ask, asked: Tally) -> str:
 
 def _said(cause: str, shares: Tally) -> Clause:
     """The resources that a Job or its processing element states, as a clause."""
-    text = enumerated(ordered(shares), SAID, lambda name: f"{name} {amount(name, shares[name])}")
-    return Clause(Source.STATED, (cause, *shares.items()), f"{text} ({cause})")
+    return Clause(Source.STATED, (cause, *shares.items()), f"{_in_words(tuple(shares.items()))} ({cause})")
+
+
+@functools.lru_cache(1024)
+def _in_words(requests: tuple[tuple[str, int], ...]) -> str:
+    """The requests in words; pods of one template have the same, and a refusal names them several times."""
+    amounts = dict(requests)
+    return enumerated(ordered(amounts), SAID, lambda name: f"{name} {amount(name, amounts[name])}")
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:

@@ -29,7 +29,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source
 
 
-class Stated:
+class JudgedPod:
     """What a pod asks for, its hard constraints with their nodes, and how many such pods fit."""
 
     def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
@@ -46,7 +46,7 @@ class Stated:
 class Partial(NamedTuple):
     """A pod of which only the constraints at the positions ``kept`` of ``stated.hard`` are left."""
 
-    stated: Stated
+    stated: JudgedPod
     kept: Sequence[int]
 
 
@@ -56,7 +56,7 @@ class PartialPods:
     def __init__(self, pod: Pod, ask: Ask, hard: Sequence[Judged], world: World) -> None:
         self._pod = pod
         self._world = world
-        self._full = Stated(ask, hard, world)
+        self._full = JudgedPod(ask, hard, world)
         self._clauses = [judged.constraint.clause for judged in hard]
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
 
@@ -73,7 +73,7 @@ class PartialPods:
     def without(self, dropped: Collection[Clause]) -> Partial | None:
         """What is left of the pod without these clauses; ``None`` if it would be refused for that."""
         if not self._tangled.isdisjoint(dropped):
-            found = self._read(dropped)
+            found = anew(self._pod, self._full.ask.namespace, self._world, dropped)
             return Partial(found, range(len(found.hard))) if found else None
         stated, clauses = self._full, self._clauses
         if any(clause.source is Source.REQUESTS for clause in dropped):
@@ -104,7 +104,7 @@ class PartialPods:
         return ask.provision is BARE and not (filled or bounded or beside)
 
     @functools.cached_property
-    def _lowered(self) -> tuple[Stated, list[Clause | None]]:
+    def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
         ask = self._full.ask
         spec = lowered(ask.spec, whole=False)
@@ -112,23 +112,23 @@ class PartialPods:
         fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
         old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]
         hard = (*self._full.hard[: old[0]], *fewer, *self._full.hard[old[-1] + 1 :])
-        return Stated(ask, hard, self._world), [judged.constraint.clause for judged in hard]
+        return JudgedPod(ask, hard, self._world), [judged.constraint.clause for judged in hard]
 
-    def _read(self, dropped: Collection[Clause]) -> Stated | None:
-        """What the pod asks for if it is read without these clauses; ``None`` if it would be refused for that.
 
-        What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are
-        spelled. A label that only the webhook writes, and that the pod has already, may be left without its clause:
-        then the pod would be refused, too.
-        """
-        labels, world = self._full.ask.labels, self._world
-        ask, problems = read(self._pod, self._full.ask.namespace, world, dropped)
-        constraints, more, _ = constraints_of(ask, world)
-        left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
-        orphans = foreign_labels(labels, ()) and foreign_labels(labels, effects_of(left, world))
-        if problems or more or orphans or any(refuse_tolerations(ask, left, world)):
-            return None
-        return Stated(ask, judge(left, world).hard, world)
+def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) -> JudgedPod | None:
+    """What the pod asks for if it is read without these clauses; ``None`` if it would be refused for that.
+
+    What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are spelled. A
+    label that only the webhook writes, and that the pod has already, may be left without its clause: then the pod would
+    be refused, too.
+    """
+    ask, problems = read(pod, namespace, world, dropped)
+    constraints, more, _ = constraints_of(ask, world)
+    left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
+    orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
+    if problems or more or orphans or any(refuse_tolerations(ask, left, world)):
+        return None
+    return JudgedPod(ask, judge(left, world).hard, world)
 
 
 def _separable(constraint: Constraint, *, named: bool) -> bool:
