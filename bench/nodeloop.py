@@ -19,7 +19,7 @@ from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import tag_requirements
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 
@@ -116,12 +116,12 @@ def _needs(pod: Pod, namespace: str, cluster: Objects) -> _Needs:
     )
 
 
-def _marks(clauses: Iterable[Clause], name: ClauseName, prefix: str) -> frozenset[tuple[str, str]]:
+def _marks(clauses: Iterable[PlacementClause], name: ClauseName, prefix: str) -> frozenset[tuple[str, str]]:
     tokens = [str(clause.argument) for clause in clauses if clause.name is name]
     return frozenset((prefix + keys.digest(token), token) for token in tokens)
 
 
-def _pool_labels(clause: Clause, namespace: str, cluster: Objects) -> tuple[Requirement, ...]:
+def _pool_labels(clause: PlacementClause, namespace: str, cluster: Objects) -> tuple[Requirement, ...]:
     if not isinstance(clause.argument, PoolName):
         return ()
     pool, index = cluster.pools[namespace, clause.argument.name], clause.argument.index

@@ -21,7 +21,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
@@ -35,13 +35,13 @@ NAMES = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True).filter(
 TOKENS = st.sampled_from(["t", "u", "a.b", "x-1"])
 POOLS = ("P", "Q", "R")
 CLAUSES = st.one_of(
-    st.sampled_from(["worker-1", "10.4.40.83", "2001:db8::1"]).map(lambda host: Clause(ClauseName.HOST, host)),
-    st.sampled_from(POOLS).map(lambda pool: Clause(ClauseName.HOST, PoolName(pool))),
-    st.just(Clause(ClauseName.HOST, PoolName("P", 1))),
-    TOKENS.map(lambda token: Clause(ClauseName.EXLOCATION, token)),
-    TOKENS.map(lambda token: Clause(ClauseName.PARTITION_EXLOCATION, token)),
-    st.just(Clause(ClauseName.ISOLATION)),
-    st.just(Clause(ClauseName.PARTITION_ISOLATION)),
+    st.sampled_from(["worker-1", "10.4.40.83", "2001:db8::1"]).map(lambda host: PlacementClause(ClauseName.HOST, host)),
+    st.sampled_from(POOLS).map(lambda pool: PlacementClause(ClauseName.HOST, PoolName(pool))),
+    st.just(PlacementClause(ClauseName.HOST, PoolName("P", 1))),
+    TOKENS.map(lambda token: PlacementClause(ClauseName.EXLOCATION, token)),
+    TOKENS.map(lambda token: PlacementClause(ClauseName.PARTITION_EXLOCATION, token)),
+    st.just(PlacementClause(ClauseName.ISOLATION)),
+    st.just(PlacementClause(ClauseName.PARTITION_ISOLATION)),
 )
 PLACEMENTS = st.lists(CLAUSES, max_size=5).filter(
     lambda clauses: sum(clause.name is ClauseName.HOST for clause in clauses) < 2
@@ -55,7 +55,7 @@ DECLARED = (
 BLANKS = st.sampled_from([" ", "\n", " /* config placement: hostIsolation; */ ", "\t// host(\n", "  "])
 
 
-def asked(spec: dict[str, Any]) -> dict[str, list[Clause]]:
+def asked(spec: dict[str, Any]) -> dict[str, list[PlacementClause]]:
     """The clauses of each operator of a Job, in the order of its texts."""
     found = {}
     for element in spec["processingElements"]:
@@ -66,13 +66,13 @@ def asked(spec: dict[str, Any]) -> dict[str, list[Clause]]:
     return found
 
 
-def about_hosts(clauses: Sequence[Clause]) -> list[str]:
+def about_hosts(clauses: Sequence[PlacementClause]) -> list[str]:
     """The clauses that are not about fusion, in any order."""
     return sorted(str(clause) for clause in clauses if not clause.name.startswith("partition"))
 
 
 @given(GRAPHS, BLANKS)
-def test_a_program_asks_for_what_its_operators_ask_for(graph: dict[str, list[Clause]], blank: str) -> None:
+def test_a_program_asks_for_what_its_operators_ask_for(graph: dict[str, list[PlacementClause]], blank: str) -> None:
     invocations = blank.join(
         f"stream<int32 i>{blank}{name} = Beacon(){blank}{{"
         + (f"config{blank}placement :{blank}{', '.join(map(str, clauses))};" if clauses else "")
@@ -91,7 +91,7 @@ def test_a_program_asks_for_what_its_operators_ask_for(graph: dict[str, list[Cla
     ]
 
 
-def element_of(clause: Clause) -> str:
+def element_of(clause: PlacementClause) -> str:
     """The clause as an element of an ADL."""
     if clause.name is ClauseName.EXLOCATION or clause.name is ClauseName.PARTITION_EXLOCATION:
         return f'<exLocation exlocId="{clause.argument}"/>'
@@ -101,14 +101,14 @@ def element_of(clause: Clause) -> str:
     return f'<hostLocation hostname="{clause.argument}"/>'
 
 
-def resources(clauses: Sequence[Clause], tag: str, alone: ClauseName) -> str:
+def resources(clauses: Sequence[PlacementClause], tag: str, alone: ClauseName) -> str:
     isolation = "true" if any(clause.name is alone for clause in clauses) else "false"
     inner = "".join(element_of(clause) for clause in clauses if clause.argument is not None)
     return f'<{tag} isolation="{isolation}">{inner}</{tag}>'
 
 
 @given(GRAPHS)
-def test_a_compiled_application_asks_for_what_its_operators_ask_for(graph: dict[str, list[Clause]]) -> None:
+def test_a_compiled_application_asks_for_what_its_operators_ask_for(graph: dict[str, list[PlacementClause]]) -> None:
     operators = "".join(
         operator(
             name,

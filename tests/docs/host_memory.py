@@ -9,6 +9,7 @@ from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 
 
@@ -18,7 +19,7 @@ class HostMemory(ConstraintDefaults, frozen=True, gc=False):
     rule: ClassVar[str] = "host-memory"
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause
     wanted: str
     least: int
     soft: bool = False
@@ -41,4 +42,4 @@ def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     """One constraint a clause."""
     for clause in ask.of(ClauseName.MEMORY):
         wanted = str(clause.argument)
-        yield HostMemory(str(clause), wanted, (parse_quantity(wanted) or 0) // NANO)
+        yield HostMemory(clause.written, wanted, (parse_quantity(wanted) or 0) // NANO)

@@ -12,7 +12,7 @@ from typing import Any
 from tests.scheduling.amounts import completed
 from tests.scheduling.selectors import holds, selects
 from tests.scheduling.state import Cluster
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 
@@ -20,7 +20,7 @@ Json = Mapping[str, Any]
 
 
 @functools.lru_cache(4096)
-def _clauses(text: str) -> tuple[Clause, ...]:
+def _clauses(text: str) -> tuple[PlacementClause, ...]:
     return tuple(parse_placement(text, "")[0])
 
 
@@ -37,7 +37,7 @@ class PodClauses:
         self.soft = {name.strip() for name in told.get(keys.PREFERRED, "").split(",")}
         self.uniform = told.get(keys.UNIFORM, "none")
 
-    def of(self, name: ClauseName) -> list[Clause]:
+    def of(self, name: ClauseName) -> list[PlacementClause]:
         """The clauses of that name."""
         return [clause for clause in self.clauses if clause.name is name]
 
@@ -192,7 +192,7 @@ def group_of(said: PodClauses, cluster: Cluster) -> set[str]:
     return group
 
 
-def _tokens(operator: Json) -> list[Clause]:
+def _tokens(operator: Json) -> list[PlacementClause]:
     return [clause for clause in _clauses(operator.get("placement", "")) if clause.name is ClauseName.COLOCATION]
 
 

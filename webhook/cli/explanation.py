@@ -132,7 +132,7 @@ def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
     """The nodes that each constraint is the first to rule out, by reason; ``world`` is that of the verdict."""
     for judged, out in verdict.removed():
         for reason in judged.constraint.explain(world, out):
-            yield Removed(judged.constraint.clause, reason.one, names(reason.nodes, world))
+            yield Removed(str(judged.constraint.clause or ""), reason.one, names(reason.nodes, world))
 
 
 def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:

@@ -106,7 +106,7 @@ class _Writer:
             one = next(iter(counts)) if len(counts) == 1 else ""
             yield PlannedElement(
                 name=name,
-                clauses=tuple(member.clauses),
+                clauses=tuple(map(str, member.clauses)),
                 requests=requests,
                 node=one,
                 cost=sum(spent) if spent else None,
@@ -122,7 +122,7 @@ class _Writer:
             out = left & ~condition.nodes
             left &= condition.nodes
             for reason in condition.constraint.explain(self._world, out) if out else ():
-                yield self._rule(condition.clause, reason.one, reason.nodes)
+                yield self._rule(str(condition.clause or ""), reason.one, reason.nodes)
         for reason in shortages(self._group, member, left):
             yield self._rule("", reason.one, reason.nodes)
 
@@ -201,7 +201,7 @@ def _relations(members: Sequence[Member]) -> Iterator[Relation]:
             alone = condition.constraint.rule == Rule.ISOLATION
             kind: RelationKind = "alone" if alone else "together" if condition.together else "apart"
             for key in (*condition.together, *condition.avoids):
-                tied.setdefault((kind, condition.clause, key), []).extend(member.names)
+                tied.setdefault((kind, condition.clause.text, key), []).extend(member.names)
     for (kind, clause, _), names in tied.items():
         if len(names) > 1 or kind == "alone":
             yield Relation(kind, clause, tuple(names))

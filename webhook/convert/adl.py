@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from webhook.convert.findings import InputLine, RefusedInputError, Remark
 from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
 from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT
 from webhook.placement.text.problem import Problem, quote
@@ -60,7 +60,7 @@ class _AdlOperator(Struct):
     index: str
     around: tuple[str, ...]
     restartable: bool
-    clauses: list[Clause] = field(default_factory=list)
+    clauses: list[PlacementClause] = field(default_factory=list)
     pool: tuple[str, int | None] | None = None
 
 
@@ -245,7 +245,7 @@ class _AdlReader:
             clauses = self._now.operators[-1].clauses
             if len(clauses) >= CLAUSE_LIMIT:
                 raise self._refused(f"the operator has more than {CLAUSE_LIMIT} constraints")
-            clauses.append(Clause(name, argument))
+            clauses.append(PlacementClause(name, argument))
 
     def _isolation(self, attributes: Attributes) -> None:
         if self._switch(attributes, "isolation", absent=False):
@@ -338,12 +338,12 @@ def _on(operator: _AdlOperator, channels: tuple[int, ...], pools: Mapping[str, _
         if index not in pools:
             message = f"operator {quote(operator.name)} is placed on the host pool with index {quote(index)}"
             raise RefusedInputError(Problem(str(operator.at), f"{message}, which there is none of"))
-        clauses.insert(0, Clause(ClauseName.HOST, PoolName(pools[index].name, within)))
+        clauses.insert(0, PlacementClause(ClauseName.HOST, PoolName(pools[index].name, within)))
     name = operator.name + "".join(f"[{channel}]" for channel in channels)
     return StreamsOperator(operator.at, name, tuple(clauses), operator.restartable)
 
 
-def _resolved(clause: Clause, channels: tuple[int, ...]) -> Clause:
+def _resolved(clause: PlacementClause, channels: tuple[int, ...]) -> PlacementClause:
     """The clause with the channel in place of ``byChannel(operator, level)`` in its token."""
 
     def channel(match: re.Match[str]) -> str:
@@ -352,7 +352,7 @@ def _resolved(clause: Clause, channels: tuple[int, ...]) -> Clause:
 
     if clause.name is ClauseName.HOST or not isinstance(clause.argument, str):
         return clause
-    return Clause(clause.name, _AT_RUN_TIME.sub(channel, clause.argument))
+    return PlacementClause(clause.name, _AT_RUN_TIME.sub(channel, clause.argument))
 
 
 def _declaration(pool: _AdlPool) -> PoolDeclaration:

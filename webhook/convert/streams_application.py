@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.convert.findings import InputLine, Remark
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE, digest, label_value
 from webhook.placement.text.problem import quote
@@ -32,7 +32,7 @@ class StreamsOperator(Struct, frozen=True, gc=False):
 
     at: InputLine
     name: str
-    clauses: tuple[Clause, ...] = ()
+    clauses: tuple[PlacementClause, ...] = ()
     restartable: bool = True
 
 
@@ -93,8 +93,8 @@ def _is_label(token: str) -> bool:
     return bool(token) and LABEL_VALUE.fullmatch(token) is not None
 
 
-def _renamed(clause: Clause, replaced: dict[str, str]) -> Clause:
+def _renamed(clause: PlacementClause, replaced: dict[str, str]) -> PlacementClause:
     """The clause with the token that replaces its own."""
     if clause.name not in _TOKENS or not isinstance(clause.argument, str):
         return clause
-    return Clause(clause.name, replaced.get(clause.argument, clause.argument), clause.operator)
+    return PlacementClause(clause.name, replaced.get(clause.argument, clause.argument), clause.operator)

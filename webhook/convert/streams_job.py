@@ -19,7 +19,7 @@ from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.kube.addresses import is_node_name, parse_address
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.spl.placement import format_placement
 from webhook.placement.text.api_kinds import HOST_POOL, STREAMS_JOB
@@ -39,12 +39,12 @@ class StreamsElement(Struct, frozen=True, gc=False):
     operators: tuple[StreamsOperator, ...]
 
     @property
-    def clauses(self) -> list[Clause]:
+    def clauses(self) -> list[PlacementClause]:
         """The clauses about hosts of all of its operators, each with the name of its operator."""
         return [_of(clause, one.name) for one in self.operators for clause in host_clauses(one)]
 
 
-def host_clauses(operator: StreamsOperator) -> Iterator[Clause]:
+def host_clauses(operator: StreamsOperator) -> Iterator[PlacementClause]:
     """The clauses that say something about hosts; those of fusion, and the pool of all hosts, do not."""
     for clause in operator.clauses:
         everywhere = clause.argument == PoolName(DEFAULT_POOL)
@@ -171,9 +171,9 @@ def _operator(operator: StreamsOperator) -> dict[str, Any]:
     return found if operator.restartable else {**found, "restartable": False}
 
 
-def _of(clause: Clause, operator: str) -> Clause:
+def _of(clause: PlacementClause, operator: str) -> PlacementClause:
     """The clause as one of that operator, without the offset that it had."""
-    return Clause(clause.name, clause.argument, operator)
+    return PlacementClause(clause.name, clause.argument, operator)
 
 
 def _problems(

@@ -151,7 +151,7 @@ def test_a_requirement_goes_to_the_container_of_its_consumer_unless_it_says_so_i
 
 
 def test_a_requirement_is_named_by_its_amount() -> None:
-    assert Hardware("f", "nvidia.com/gpu", requests=CORE, limits=CORE).clause == "hardware nvidia.com/gpu 1"
+    assert Hardware("f", "nvidia.com/gpu", requests=CORE, limits=CORE).text == "hardware nvidia.com/gpu 1"
 
 
 def test_what_has_a_value_is_not_allocatable() -> None:
@@ -159,7 +159,7 @@ def test_what_has_a_value_is_not_allocatable() -> None:
 
 
 def test_a_requirement_is_named_by_its_label() -> None:
-    assert Hardware("f", "disktype", value="ssd").clause == "hardware disktype=ssd"
+    assert Hardware("f", "disktype", value="ssd").text == "hardware disktype=ssd"
 
 
 @pytest.mark.parametrize("value", ["ssd", ""])

@@ -22,7 +22,7 @@ def test_what_is_not_there_is_no_company() -> None:
 
 
 def test_one_is_near_and_the_other_is_away() -> None:
-    assert [(found.clause, found.near) for found in read("app=db", "tier =\n web")] == [
+    assert [(found.clause.text, found.near) for found in read("app=db", "tier =\n web")] == [
         ("run-with app=db", True),
         ("run-apart-from tier = web", False),
     ]

@@ -64,7 +64,7 @@ OPERATORS = {
 def test_there_are_six_operators(operator: str, said: tuple[str | None, tuple[str, ...] | None, str]) -> None:
     values, expected, words = said
     (found,) = read(mapping("extra-hardware", operator, values)).expressions
-    assert (found.need, found.clause) == (Requirement("extra-hardware", operator, expected), f"mapping {words}")
+    assert (found.need, found.clause.text) == (Requirement("extra-hardware", operator, expected), f"mapping {words}")
 
 
 LISTS = {

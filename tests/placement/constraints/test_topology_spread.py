@@ -134,7 +134,7 @@ def test_hosts_that_a_pool_is_about_to_get_are_no_domains_yet() -> None:
 def test_a_pod_past_the_scheduler_is_not_spread() -> None:
     asked = pod(None, nodeName="node-a", topologySpreadConstraints=spread("rack"))
     verdict = decided(asked, EVEN).verdict
-    assert verdict is None or not any("topologySpread " in judged.constraint.clause for judged in verdict.hard)
+    assert verdict is None or not any("topologySpread " in str(judged.constraint.clause) for judged in verdict.hard)
 
 
 def test_labels_that_a_clause_adds_count() -> None:

@@ -69,8 +69,8 @@ def test_a_preference_that_some_node_meets_needs_no_warning() -> None:
 def test_hard_constraints_come_before_preferences() -> None:
     found = decided(pod('host("node-a"), hostExlocation("t")', annotations={keys.PREFERRED: "host"}), TWO)
     assert found.verdict
-    assert [constraint.clause for constraint in found.verdict.constraints] == [
-        "", "", 'hostExlocation("t")', 'host("node-a")'
+    assert [str(constraint.clause) for constraint in found.verdict.constraints] == [
+        "None", "None", 'hostExlocation("t")', 'host("node-a")'
     ]  # fmt: skip
 
 

@@ -139,7 +139,7 @@ def test_room_for_it_is_on_every_node_that_offers_it_though_it_may_be_in_use() -
     """The scheduler may let the pod wait for it there: what is asked for is no longer a wish."""
     inventory = cluster([equipped("node-a", 1), equipped("node-b", 1), equipped("node-c")], pods=[USED])
     [room] = granted(pod(annotations=required(LIGHT)), inventory).rooms
-    assert (room.constraint.clause, room.nodes) == ("hardware example.com/gpu 1", 0b011)
+    assert (str(room.constraint.clause), room.nodes) == ("hardware example.com/gpu 1", 0b011)
 
 
 GIVEN_ANYHOW = [

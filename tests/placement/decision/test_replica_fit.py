@@ -107,7 +107,7 @@ def test_nobody_counts_further_than_asked(placement: str | None, most: int) -> N
 def test_of_the_words_that_somebody_wrote_only_the_chosen_count(chosen: list[str], expected: int) -> None:
     found = crowd('host("node-a"), hostExlocation("a")', requests={"cpu": "4"})
     positions = [
-        at for at, judged in enumerate(found.hard) if judged.constraint.clause.startswith(tuple(chosen or "-"))
+        at for at, judged in enumerate(found.hard) if str(judged.constraint.clause).startswith(tuple(chosen or "-"))
     ]
     assert len(positions) == len(chosen)
     assert found.room(MANY, positions) == expected
@@ -116,7 +116,7 @@ def test_of_the_words_that_somebody_wrote_only_the_chosen_count(chosen: list[str
 @pytest.mark.parametrize(("chosen", "expected"), [("requests", 12), ("hostColocation", 110)])
 def test_chosen_words_count_together_as_well(chosen: str, expected: int) -> None:
     found = crowd('hostColocation("t")', requests={"cpu": "2"})
-    positions = [at for at, judged in enumerate(found.hard) if judged.constraint.clause.startswith(chosen)]
+    positions = [at for at, judged in enumerate(found.hard) if str(judged.constraint.clause).startswith(chosen)]
     assert found.room(MANY, positions) == expected
 
 

@@ -83,11 +83,12 @@ def check_conflict(case: Case, verdict: JobVerdict) -> None:
             assert can_be_placed(less.instance()), name
         return
     pods = {name for count, member in zip(conflict.counts, group.members, strict=True) for name in member.names[:count]}
-    assert not can_be_placed(case.instance(pods, conflict.clauses)), (pods, conflict.clauses)
+    clauses = {*map(str, conflict.clauses)}
+    assert not can_be_placed(case.instance(pods, clauses)), (pods, clauses)
     for pod in pods:
         assert can_be_placed(case.instance(pods - {pod})), (pod, pods)
-    for clause in conflict.clauses:
-        assert can_be_placed(case.instance(pods, {*conflict.clauses} - {clause})), (clause, conflict.clauses)
+    for clause in clauses:
+        assert can_be_placed(case.instance(pods, clauses - {clause})), (clause, clauses)
 
 
 def check_fixes(case: Case, verdict: JobVerdict) -> None:

@@ -11,7 +11,7 @@ from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from tests.placement.properties.oracle_selectors import holds, selector_holds
 from webhook.placement.objects.pool import Pool
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 
 
 class Intended:
@@ -122,7 +122,7 @@ class Intended:
             if (pe != self.asked.pe if self.asked.pe else operator not in self._operators())
         }
 
-    def clause_holds(self, clause: Clause, name: str, labels: Mapping[str, str]) -> bool:
+    def clause_holds(self, clause: PlacementClause, name: str, labels: Mapping[str, str]) -> bool:
         """Whether the affinity may match a node of that name and labels, as far as this clause goes."""
         if clause not in self.asked.of(ClauseName.HOST):
             return True
@@ -148,7 +148,7 @@ class Intended:
                 if clause.name is ClauseName.ISOLATION:
                     yield element, clause.operator or operator or element
 
-    def _clauses(self, name: ClauseName) -> list[Clause]:
+    def _clauses(self, name: ClauseName) -> list[PlacementClause]:
         return [clause for clause in self.asked.clauses if clause.name is name]
 
     def _tokens(self, name: ClauseName) -> list[str]:

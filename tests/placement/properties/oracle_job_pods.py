@@ -6,7 +6,7 @@ from tests.placement.properties.clusters import Cluster, digest
 from tests.placement.properties.oracle_request import PREFIX, OracleRequest
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -49,7 +49,7 @@ class Neighbourhood:
             group = group.union(*(found for found in sets.values() if found & group))
         return group
 
-    def model_clauses(self) -> Iterator[tuple[str, str, tuple[Clause, ...]]]:
+    def model_clauses(self) -> Iterator[tuple[str, str, tuple[PlacementClause, ...]]]:
         """Element, operator and clauses of everything in the Job object that can be read."""
         for element in self.model.elements if self.model else ():
             for operator, text in element.placements:

@@ -9,7 +9,7 @@ from tests.placement.properties.oracle_hardware import Amounts, Equipment, Need
 from tests.placement.properties.oracle_selectors import holds
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Pool
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement
 
 Json = Mapping[str, Any]
@@ -41,7 +41,7 @@ class OracleRequest:
         self.pools = list(self._pools(cluster.pools))
         self.cluster = cluster
 
-    def of(self, name: ClauseName) -> list[Clause]:
+    def of(self, name: ClauseName) -> list[PlacementClause]:
         """The clauses of that name that must hold."""
         return [clause for clause in self.clauses if clause.name is name and name.value not in self.soft]
 
@@ -179,7 +179,7 @@ class OracleRequest:
         """What its containers would like to have, and do not ask for themselves."""
         return [(need, amounts) for need, amounts in self.equipment.wanted if need not in self.own]
 
-    def _pools(self, pools: Sequence[Pool]) -> Iterator[tuple[Clause, Pool]]:
+    def _pools(self, pools: Sequence[Pool]) -> Iterator[tuple[PlacementClause, Pool]]:
         for clause in self.clauses:
             if isinstance(clause.argument, PoolName) and clause.argument.name != "$default":
                 named = [

@@ -46,8 +46,8 @@ def test_every_node_is_counted_under_the_first_rule_that_it_breaks(cluster: Clus
     for judged, out in verdict.removed():
         family = FAMILIES[type(judged.constraint).__module__.rpartition(".")[2]]
         if family == "tolerated":
-            family += "_by_workers" if judged.constraint.clause.startswith("uniform") else "_by_exlocated"
-        hardware = family == "mapped" and judged.constraint.clause.startswith("hardware ")
+            family += "_by_workers" if str(judged.constraint.clause).startswith("uniform") else "_by_exlocated"
+        hardware = family == "mapped" and str(judged.constraint.clause).startswith("hardware ")
         counted["labelled" if hardware else family] += out.bit_count()
     judge = decision_core.oracle(pod, cluster)
     given, offering = judge.granted()

@@ -88,7 +88,9 @@ def test_terms_are_taken_as_the_api_server_and_the_scheduler_take_them(cluster: 
         return
     verdict = decision.verdict
     assert verdict is not None
-    own = [judged.nodes for judged in verdict.hard if "affinity" in judged.constraint.clause] or [verdict.everything]
+    own = [judged.nodes for judged in verdict.hard if "affinity" in str(judged.constraint.clause)] or [
+        verdict.everything
+    ]
     matching = {node.name for node in cluster.nodes if affinity_holds(affinity, node.name, node.labels)}
     assert decision_core.names(own[0] & verdict.everything, decision_core.inventory(cluster)) == matching
     if not decision.refused:

@@ -48,7 +48,7 @@ def words(decision: Decision) -> dict[str, str]:
     """What the pod says, with the verb for each."""
     assert decision.verdict is not None
     found = {judged.constraint.clause: judged.constraint.verb for judged in decision.verdict.hard}
-    return {clause: verb for clause, verb in found.items() if clause}
+    return {clause.text: verb for clause, verb in found.items() if clause}
 
 
 @given(clusters(), requested())

@@ -39,7 +39,7 @@ def given(ask: Ask) -> list[str]:
     provision = ask.provision
     return [
         *(grant.cause for grant in (*provision.grants, *provision.wanted)),
-        *(found.clause for found in provision.labels),
+        *(found.text for found in provision.labels),
     ]
 
 

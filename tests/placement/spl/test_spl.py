@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from tests.work import Work, excess
+from webhook.placement.spl.clauses import PlacementClause as Clause
 from webhook.placement.spl.placement import (
-    Clause,
     ClauseName,
     PoolName,
     format_placement,

@@ -17,7 +17,7 @@ from webhook.convert.spl.program import SplConfig
 from webhook.convert.spl.scanner import Span, SplScanner
 from webhook.convert.spl.values import ChannelText, Value, Values, value_of
 from webhook.convert.streams_application import DeclaredPool
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import parse_pools
 from webhook.placement.spl.literals import encode
 from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT, parse_placement
@@ -37,19 +37,19 @@ class SplClause(Struct, frozen=True, gc=False):
     first token, and ``text`` the number of the text that has it.
     """
 
-    clause: Clause
+    clause: PlacementClause
     text: int
     place: int
     parts: tuple[str | None, ...] = ()
     depth: int = 0
 
-    def on(self, channels: Sequence[int]) -> Clause:
+    def on(self, channels: Sequence[int]) -> PlacementClause:
         """The clause for an operator on these channels, the outermost first."""
         if not self.parts:
             return self.clause
         channel = str(channels[min(self.depth, len(channels)) - 1]) if channels and self.depth else "0"
         token = "".join(channel if part is None else part for part in self.parts)
-        return Clause(self.clause.name, token, self.clause.operator, self.clause.offset)
+        return PlacementClause(self.clause.name, token, self.clause.operator, self.clause.offset)
 
 
 class SplFindings:
@@ -157,20 +157,20 @@ class SplFindings:
         """The problems of a part at their places in the program."""
         self.report(*(self.scanner.problem(part.start, one.message, one.offset or 0) for one in problems))
 
-    def _computed_clause(self, part: Span, values: Values) -> tuple[Clause, tuple[str | None, ...]] | None:
+    def _computed_clause(self, part: Span, values: Values) -> tuple[PlacementClause, tuple[str | None, ...]] | None:
         """The clause whose argument is an expression with a known value, and the parts of a token with channels."""
         if not self._is_call(part):
             return None
         name, inside = ClauseName(self.scanner.word(part.start)), self.scanner.inside(part.start + 1)
         value = self.value(inside, values)
         if isinstance(value, ChannelText) and name is not ClauseName.HOST:
-            return Clause(name, ""), value.parts
+            return PlacementClause(name, ""), value.parts
         if isinstance(value, str):
-            return Clause(name, value), ()
+            return PlacementClause(name, value), ()
         if name is ClauseName.HOST and self.scanner.word(inside.start + 1) == "[":
             index = self.value(self.scanner.inside(inside.start + 1), values)
             if isinstance(index, int) and 0 <= index <= INDEX_LIMIT:
-                return Clause(name, PoolName(self.scanner.word(inside.start), index)), ()
+                return PlacementClause(name, PoolName(self.scanner.word(inside.start), index)), ()
         return None
 
     def _computed_pool(self, part: Span, values: Values) -> str:

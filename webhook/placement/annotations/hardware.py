@@ -3,13 +3,14 @@
 Fields and their meaning are those of EMCO HPA intents (``docs/hardware.md``).
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.quantity import format_quantity
+from webhook.placement.text.clause import Clause, Source, parts_of
 
 LIGHTEST: Final = 1
 HEAVIEST: Final = 10
@@ -39,8 +40,14 @@ class Hardware(Struct, frozen=True, gc=False):
         return self.value is None
 
     @property
-    def clause(self) -> str:
-        """The requirement in messages: ``hardware nvidia.com/gpu 1``, ``hardware disktype=ssd``."""
+    def clause(self) -> Clause:
+        """The requirement as refusals name it: ``hardware nvidia.com/gpu 1``, ``hardware disktype=ssd``."""
+        part = self.name, self.requests if self.value is None else self.value
+        return Clause(Source.HARDWARE, (part,), self.text)
+
+    @property
+    def text(self) -> str:
+        """The requirement in messages."""
         amount = f"={self.value}" if self.value is not None else f" {format_quantity(self.requests)}"
         return f"hardware {self.name}{amount}"
 
@@ -50,14 +57,16 @@ class Hardware(Struct, frozen=True, gc=False):
         return Requirement(self.name, "In", (self.value or "",))
 
 
-SEVERAL: Final = " + "
-"""Separator of requirements that a message names together."""
+def together(clauses: Sequence[Clause]) -> Clause:
+    """Several requirements as one clause: ``hardware cpu 1 + hardware cpu 2``."""
+    parts = tuple(part for clause in clauses for part in clause.parts)
+    return Clause(Source.HARDWARE, parts, " + ".join(map(str, clauses)))
 
 
-def mandatory_named(hardware: Iterable[Hardware], texts: Collection[str]) -> tuple[Hardware, ...]:
-    """The mandatory requirements that the texts name; a text may name several, separated by ``SEVERAL``."""
-    clauses = {clause for text in texts for clause in text.split(SEVERAL)}
-    return tuple(found for found in hardware if found.mandatory and found.clause in clauses)
+def mandatory_named(hardware: Iterable[Hardware], clauses: Iterable[Clause]) -> tuple[Hardware, ...]:
+    """The mandatory requirements that are among the clauses."""
+    named = parts_of(clauses, Source.HARDWARE)
+    return tuple(found for found in hardware if found.mandatory and not named.isdisjoint(found.clause.parts))
 
 
 def by_weight(hardware: Hardware) -> tuple[int, str, str]:

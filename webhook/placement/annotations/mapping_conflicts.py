@@ -9,7 +9,7 @@ from typing import Final
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.annotations.worker_mapping import WorkerMapping
 from webhook.placement.kube.pod import Affinity, PodTerm
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem
 
@@ -25,7 +25,7 @@ _OWN_FIELD: Final = "spec.affinity.podAffinity.requiredDuringSchedulingIgnoredDu
 
 
 def conflicts(
-    mapping: WorkerMapping, clauses: Sequence[Clause], soft: Collection[str], affinity: Affinity | None = None
+    mapping: WorkerMapping, clauses: Sequence[PlacementClause], soft: Collection[str], affinity: Affinity | None = None
 ) -> Iterator[Problem]:
     """A problem for each contradiction; constraints that are only preferred (``soft``) contradict nothing.
 
@@ -40,14 +40,14 @@ def conflicts(
 
 
 def _several_near(
-    mapping: WorkerMapping, uniform: str, hard: Sequence[Clause], affinity: Affinity | None
+    mapping: WorkerMapping, uniform: str, hard: Sequence[PlacementClause], affinity: Affinity | None
 ) -> Iterator[Problem]:
     """A problem if the pod must share its node with pods of several kinds.
 
     With several affinity terms the scheduler looks for one pod that meets all of them; and if there is none, a pod that
     meets its own terms may go anywhere (``satisfyPodAffinity`` of the scheduler).
     """
-    beside_others = [beside.clause for beside in mapping.pod_selections if beside.near]
+    beside_others = [beside.clause.text for beside in mapping.pod_selections if beside.near]
     colocated = dict.fromkeys(clause.text for clause in hard if clause.name is ClauseName.COLOCATION)
     near = [" and ".join(colocated)] if colocated else []
     near += [f"uniform {uniform}"] if uniform == "all-same-node" else []

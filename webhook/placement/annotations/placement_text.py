@@ -4,15 +4,16 @@ The results of short texts are cached, because all pods of a template have the s
 """
 
 import functools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause, Source, parts_of
 from webhook.placement.text.problem import Problem, quote
 
 PREFERABLE: Final = ("host", "hostColocation", "hostExlocation", "hostIsolation", "mapping", "uniform")
@@ -40,8 +41,8 @@ class PlacementText(Struct, frozen=True, gc=False):
     ``names_node`` tells that a ``host`` clause names a node.
     """
 
-    clauses: tuple[Clause, ...]
-    by_name: Mapping[ClauseName, tuple[Clause, ...]]
+    clauses: tuple[PlacementClause, ...]
+    by_name: Mapping[ClauseName, tuple[PlacementClause, ...]]
     soft: frozenset[str]
     problems: tuple[Problem, ...]
     warnings: tuple[str, ...]
@@ -63,7 +64,7 @@ def read_placement(text: str | None, preferred: str | None) -> PlacementText:
 
 def _read(text: str | None, preferred: str | None) -> PlacementText:
     soft, unknown = _preferred(preferred)
-    clauses: tuple[Clause, ...] = ()
+    clauses: tuple[PlacementClause, ...] = ()
     problems: list[Problem] = []
     if text is not None:
         clauses, unparsed = parse_placement(text, annotation(keys.PLACEMENT))
@@ -97,23 +98,22 @@ def idle_preferences(placement: PlacementText, *, mapped: bool, uniform: bool) -
     return (f"{annotation(keys.PREFERRED)}: {', '.join(idle)} {have} no effect, no constraint of the pod has {those}",)
 
 
-def without(placement: PlacementText, texts: Collection[str]) -> PlacementText:
-    """The placement without the clauses of these texts; the text of :func:`joined` stands for all its clauses."""
-    gone = {*texts}
-    near = placement.by_name.get(ClauseName.COLOCATION, ())
-    if joined(near) in gone:
-        gone.update(clause.text for clause in near)
-    clauses = tuple(clause for clause in placement.clauses if clause.text not in gone)
+def without(placement: PlacementText, dropped: Iterable[Clause]) -> PlacementText:
+    """The placement without these clauses."""
+    gone = parts_of(dropped, Source.PLACEMENT)
+    clauses = tuple(clause for clause in placement.clauses if gone.isdisjoint(clause.written.parts))
     return replace(placement, clauses=clauses, by_name=_by_name(clauses))
 
 
-def joined(clauses: Collection[Clause]) -> str:
-    """The clauses of one colocation group in messages: ``hostColocation("a") and hostColocation("b")``."""
-    return " and ".join(dict.fromkeys(clause.text for clause in clauses))
+def joined(clauses: Iterable[PlacementClause]) -> Clause:
+    """The clauses of one colocation group as one: ``hostColocation("a") and hostColocation("b")``."""
+    written = dict.fromkeys(clause.written for clause in clauses)
+    parts = tuple(part for clause in written for part in clause.parts)
+    return Clause(Source.PLACEMENT, parts, " and ".join(map(str, written)))
 
 
-def _by_name(clauses: tuple[Clause, ...]) -> dict[ClauseName, tuple[Clause, ...]]:
-    by_name: dict[ClauseName, tuple[Clause, ...]] = {}
+def _by_name(clauses: tuple[PlacementClause, ...]) -> dict[ClauseName, tuple[PlacementClause, ...]]:
+    by_name: dict[ClauseName, tuple[PlacementClause, ...]] = {}
     for clause in clauses:
         by_name[clause.name] = (*by_name.get(clause.name, ()), clause)
     return by_name
@@ -140,7 +140,7 @@ def _preferred(text: str | None) -> tuple[frozenset[str], list[Problem]]:
     return frozenset(names) & frozenset(PREFERABLE), problems[:SHOWN]
 
 
-def contradictions(clauses: Sequence[Clause], field: str, text: str) -> Iterator[Problem]:
+def contradictions(clauses: Sequence[PlacementClause], field: str, text: str) -> Iterator[Problem]:
     """A problem for each two clauses that contradict each other, at the offset of the later clause.
 
     ``hostColocation`` contradicts ``hostExlocation`` of the same token. ``text`` is the text of the annotation that the

@@ -11,6 +11,7 @@ from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import holds
 from webhook.placement.kube.selector_text import parse_selector
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, quote, shorten
 
 SELECTOR_LIMIT: Final = 1024
@@ -32,7 +33,7 @@ class PodSelection(Struct, frozen=True, gc=False):
     ``clause`` is the name of the annotation and the user's text, for messages.
     """
 
-    clause: str
+    clause: Clause
     needs: tuple[Requirement, ...]
     near: bool
 
@@ -52,7 +53,8 @@ def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSel
         if text is not None:
             needs, wrong = _needs(text, annotation(key))
             name = key.removeprefix(keys.PREFIX)
-            found += [] if wrong else [PodSelection(f"{name} {' '.join(text.split())}", needs, key == keys.RUN_WITH)]
+            clause = Clause(Source.POD_SELECTION, ((key, text),), f"{name} {' '.join(text.split())}")
+            found += [] if wrong else [PodSelection(clause, needs, key == keys.RUN_WITH)]
             problems += wrong
     if len({_meaning(selection) for selection in found}) < len(found):
         message = f"{found[0].clause} and {found[1].clause} contradict each other"
@@ -62,7 +64,7 @@ def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSel
 
 def unchecked(selection: PodSelection) -> str:
     """The warning that the webhook does not know where the selected pods run, so the pod may have to wait."""
-    clause = shorten(selection.clause, CLAUSE_LIMIT)
+    clause = shorten(selection.clause.text, CLAUSE_LIMIT)
     if selection.near:
         return f"{clause}: which pods these are is not checked; until one runs where this pod fits, it waits"
     return f"{clause}: which nodes run such pods is not checked; while all that fit do, this pod waits"

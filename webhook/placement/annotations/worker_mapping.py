@@ -19,6 +19,7 @@ from webhook.placement.kube.pod import Requirement
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.spl.reader import unreadable
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
@@ -41,9 +42,9 @@ MappingWords = tuple[str | None, ...]
 
 
 class Expression(Struct, frozen=True, gc=False):
-    """One node expression; ``clause`` is its text in messages."""
+    """One node expression; ``clause`` is how refusals name it."""
 
-    clause: str
+    clause: Clause
     need: Requirement
 
 
@@ -87,7 +88,9 @@ def _read(words: MappingWords) -> WorkerMapping:
     needs, problems, ignored = _mapped(switch, *parts)
     chosen, misspelt = _uniform(uniform)
     pod_selections, unsuited = read_pod_selection(near, away)
-    expressions = (Expression(f"mapping {in_words(need)}", need) for need in dict.fromkeys(needs))
+    expressions = (
+        Expression(Clause(Source.MAPPING, (need,), f"mapping {in_words(need)}"), need) for need in dict.fromkeys(needs)
+    )
     warnings = (*ignored, *map(unchecked, pod_selections))
     return WorkerMapping(tuple(expressions), chosen, pod_selections, (*problems, *misspelt, *unsuited), warnings)
 
@@ -98,19 +101,19 @@ _latest = functools.lru_cache(1)(_read)
 """Cache of the last long texts: making a refusal reads the annotations many times, each time without other clauses."""
 
 
-def without(mapping: WorkerMapping, texts: Collection[str]) -> WorkerMapping:
-    """The mapping without the expressions, uniform mapping and selections of pods that the texts name."""
+def without(mapping: WorkerMapping, dropped: Collection[Clause]) -> WorkerMapping:
+    """The mapping without these expressions, uniform mapping and selections of pods."""
     return replace(
         mapping,
-        expressions=tuple(expression for expression in mapping.expressions if expression.clause not in texts),
-        uniform="none" if uniformly(mapping.uniform) in texts else mapping.uniform,
-        pod_selections=tuple(chosen for chosen in mapping.pod_selections if chosen.clause not in texts),
+        expressions=tuple(expression for expression in mapping.expressions if expression.clause not in dropped),
+        uniform="none" if uniformly(mapping.uniform) in dropped else mapping.uniform,
+        pod_selections=tuple(chosen for chosen in mapping.pod_selections if chosen.clause not in dropped),
     )
 
 
-def uniformly(uniform: Uniform) -> str:
-    """Uniform mapping in messages: ``uniform all-same-node``."""
-    return f"uniform {uniform}"
+def uniformly(uniform: Uniform) -> Clause:
+    """Uniform mapping as refusals name it: ``uniform all-same-node``."""
+    return Clause(Source.UNIFORM, (uniform,), f"uniform {uniform}")
 
 
 def _mapped(

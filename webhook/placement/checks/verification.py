@@ -7,8 +7,8 @@ cluster at the time of ``/mutate`` (``docs/merging.md``).
 from collections.abc import Iterable, Iterator
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.decision.decision import effects_of
 from webhook.placement.decision.merge import merge
+from webhook.placement.decision.verdict import effects_of
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, required_terms
 from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, NearPods, RequireNodes

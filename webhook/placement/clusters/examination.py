@@ -22,6 +22,7 @@ from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.nearest_change import cluster_changes
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import enumerated, shorten
 
 _NAMED: Final = 3
@@ -115,7 +116,7 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     if not answer.decided:
         return AppFit(fits=False, reason=UNDECIDED)
     conflict = await smallest(group, answer.short)
-    start = cannot_hold(conflict.clauses) if conflict.clauses else "its pods cannot all run"
+    start = cannot_hold([*map(str, conflict.clauses)]) if conflict.clauses else "its pods cannot all run"
     members = conflict.members(group)
     names = enumerated([shorten(member.names[0], CLAUSE_LIMIT) for member in members], _NAMED)
     fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), "")
@@ -123,12 +124,12 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 
-async def _opener(group: Group, clause: str) -> str:
+async def _opener(group: Group, clause: Clause) -> str:
     """The change of the app that drops, or lowers, what the clause says; empty if that does not help."""
     if not group.in_time or (await group.place(None, Change(frozenset((clause,))))).placed is None:
         return ""
     verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
-    return f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)}"
+    return f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)}"
 
 
 def _weight(member: Member, world: World) -> int:

@@ -18,8 +18,9 @@ from webhook.placement.objects.job_model import tokens_of
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -31,10 +32,11 @@ class Colocated(ConstraintDefaults, frozen=True, gc=False):
     ``roomy`` the nodes in ``held`` with room for the new pod beside these.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.COLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
-    clause: str
+    clause: Clause
     soft: bool
     job: str
     tokens: tuple[str, ...]
@@ -60,14 +62,14 @@ class Colocated(ConstraintDefaults, frozen=True, gc=False):
         """A label for each token, a label for a group of several tokens, and one term."""
         for token in self.tokens:
             key, value = token_label(token)
-            yield AddLabel(self.clause, key, value)
+            yield AddLabel(self.clause.text, key, value)
         key, value = group_label(self.group)
         if len(self.group) > 1:
-            yield AddLabel(self.clause, key, value, firm=False)
+            yield AddLabel(self.clause.text, key, value, firm=False)
         weight = PREFERENCE if self.soft else None
-        yield NearPods(self.clause, pod_terms.with_label(key, value, self.job), weight, firm=False)
+        yield NearPods(self.clause.text, pod_terms.with_label(key, value, self.job), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause, world)
+            yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without the group, nodes with it and without room."""
@@ -94,11 +96,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     return list(_problems(clauses, ask, world)) or _together(clauses, ask, world)
 
 
-def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Problem]:
+def _problems(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Problem]:
     """What is wrong with the clauses: bad tokens, no job, or a group that the job's other pods do not know."""
     yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
-        yield pod_terms.needs_job(str(clauses[0]))
+        yield pod_terms.needs_job(clauses[0])
         return
     tokens = tokens_of(clauses)
     if len(tokens) < 2 or ClauseName.COLOCATION in ask.soft:  # noqa: PLR2004 - one token needs no group
@@ -115,7 +117,7 @@ def _problems(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[P
         yield Problem(annotation(keys.PLACEMENT), message)
 
 
-def _together(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
+def _together(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Colocated | str]:
     """The constraint, and warnings for one that is required."""
     tokens = tokens_of(clauses)
     model = world.inventory.jobs.get((ask.namespace, ask.job))

@@ -22,6 +22,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
@@ -99,8 +100,8 @@ class Constraint(Protocol):
     """
 
     @property
-    def clause(self) -> str:
-        """The user's own text; empty for a standing condition that nobody wrote, such as that on taints."""
+    def clause(self) -> Clause | None:
+        """The clause that the user wrote; ``None`` for a standing condition, such as that on taints."""
         ...
 
     @property
@@ -172,6 +173,14 @@ class Constraint(Protocol):
     @property
     def about_taints(self) -> bool:
         """Whether the nodes that the constraint rules out are out for their taints."""
+        ...
+
+    @property
+    def separable(self) -> bool:
+        """Whether all other constraints of the pod stay as they are if the clause is dropped.
+
+        Only constraints of the families that read the finished pod, and how the pod is bound, may then change.
+        """
         ...
 
     def company(self, job: str, /) -> Company:
@@ -251,6 +260,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         """Not about taints."""
         return False
 
+    @property
+    def separable(self) -> bool:
+        """Not known to leave other constraints as they are."""
+        return False
+
     def company(self, _job: str) -> Company:
         """Nothing."""
         return ANY_COMPANY
@@ -276,7 +290,7 @@ class NodeSet(ConstraintDefaults, frozen=True, gc=False):
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause | None
     nodes: Bits
     one: str
     many: str
@@ -324,7 +338,7 @@ class StandingConstraint(EveryNode, frozen=True, gc=False):
     """A condition that nobody wrote and every node meets; it carries what a pod demands whatever its clauses are."""
 
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str = ""
+    clause: Clause | None = None
 
 
 class Parse(Protocol):

@@ -14,6 +14,7 @@ from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.provision.grants import BINDING
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import BIND
 from webhook.placement.text.problem import Fault, Problem
 from webhook.placement.text.rule import Rule
@@ -27,7 +28,7 @@ class CpuBinding(EveryNode, frozen=True, gc=False):
 
     rule: ClassVar[str] = Rule.MAPPING
     spread: ClassVar[Spread] = Spread.FREE
-    clause: ClassVar[str] = BINDING
+    clause: ClassVar[Clause] = BINDING
     limits: tuple[SetResources, ...]
 
     def inject(self, _world: World) -> Iterable[Effect]:

@@ -10,8 +10,9 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -19,10 +20,11 @@ from webhook.placement.text.rule import Rule
 class Exlocated(ConstraintDefaults, frozen=True, gc=False):
     """The condition for one token: ``held`` are the nodes with a live pod of the job that has the token."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.EXLOCATION
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
-    clause: str
+    clause: Clause
     soft: bool
     job: str
     token: str
@@ -41,10 +43,10 @@ class Exlocated(ConstraintDefaults, frozen=True, gc=False):
         """The token's label, and a term that keeps pods with that label away."""
         key = keys.EXLOCATION + keys.digest(self.token)
         term = pod_terms.with_label(key, self.token, self.job)
-        yield AddLabel(self.clause, key, self.token)
-        yield AwayFromPods(self.clause, term, PREFERENCE if self.soft else None)
+        yield AddLabel(self.clause.text, key, self.token)
+        yield AwayFromPods(self.clause.text, term, PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause, world)
+            yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a pod of the token."""
@@ -57,19 +59,19 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     return _apart(clauses, ask, world) if clauses else ()
 
 
-def _apart(clauses: tuple[Clause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def _apart(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """Constraints and problems of these ``hostExlocation`` clauses."""
     yield from pod_terms.bad_tokens(clauses, annotation(keys.PLACEMENT))
     if not ask.job:
-        yield pod_terms.needs_job(str(clauses[0]))
+        yield pod_terms.needs_job(clauses[0])
         return
     job_pods = world.job_pods(ask.namespace, ask.job)
     soft = ClauseName.EXLOCATION in ask.soft
-    tokens: dict[str, Clause] = {}
+    tokens: dict[str, PlacementClause] = {}
     for clause in clauses:
         tokens.setdefault(str(clause.argument), clause)
     for token, clause in tokens.items():
         label = keys.EXLOCATION + keys.digest(token), token
-        yield Exlocated(clause.text, soft, ask.job, token, job_pods.holding((label,)))
+        yield Exlocated(clause.written, soft, ask.job, token, job_pods.holding((label,)))
         if soft:
-            yield from pod_terms.repelled(clause.text, label, f"a pod of {clause.text}", job_pods, world)
+            yield from pod_terms.repelled(clause.written, label, f"a pod of {clause.text}", job_pods, world)

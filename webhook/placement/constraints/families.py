@@ -5,6 +5,8 @@ A node is counted under the first family that rules it out, so this is the order
 from this module alone: by these parsers, or by the functions for conditions that are not read from a pod.
 """
 
+from collections.abc import Iterable
+
 from webhook.placement.constraints import (
     colocation,
     cpu_binding,
@@ -29,6 +31,10 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Toleration
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
+from webhook.placement.text.problem import Problem
 
 FAMILIES: tuple[Parse, ...] = (
     host.parse,
@@ -56,6 +62,11 @@ LAST: tuple[ParseFinished, ...] = (
 """Families of the pod's own terms about other pods, which the scheduler applies to the finished pod."""
 
 
+def rooms(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
+    """The conditions on room for what the pod requests."""
+    return resources.parse(ask, world)
+
+
 def tolerated(tolerations: tuple[Toleration, ...] = ()) -> Constraint:
     """The standing condition that these tolerations cover the taints of the node; exclusive hosts are not meant."""
     return taints.Tolerated(tolerations)
@@ -66,6 +77,6 @@ def exclusive_to_none_but(own: tuple[Name, ...]) -> Constraint:
     return exclusive.NoForeignExclusiveHosts(own)
 
 
-def room_for(requests: Tally, *, pinned: Bits = 0, said: str = "") -> Constraint:
+def room_for(requests: Tally, *, pinned: Bits = 0, said: Clause | None = None) -> Constraint:
     """The condition that the node has room for these amounts, free room on ``pinned`` nodes; ``said`` is its clause."""
-    return resources.Room(requests, pinned, said, hardware=bool(said))
+    return resources.Room(requests, pinned, said, hardware=said is not None)

@@ -16,7 +16,8 @@ from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem
 from webhook.placement.text.rule import Rule
@@ -29,11 +30,12 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
     ``target`` its name; both are empty if there is no such node. ``bound`` tells that the pod gets ``nodeName``.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.HOST
     tie: ClassVar[Tie] = Tie.HOST
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause
     soft: bool
     node: str
     text: str
@@ -50,13 +52,13 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
         if not self.target:
             return
         if self.bound and not self.soft:
-            yield BindTo(self.clause, self.target, firm=bool(self.node))
+            yield BindTo(self.clause.text, self.target, firm=bool(self.node))
             return
         term = NodeTerm(match_fields=(Requirement(NAME_FIELD, "In", (self.target,)),))
         if self.soft:
-            yield PreferNodes(self.clause, term)
+            yield PreferNodes(self.clause.text, term)
         else:
-            yield RequireNodes(self.clause, (term,), firm=bool(self.node))
+            yield RequireNodes(self.clause.text, (term,), firm=bool(self.node))
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All other nodes have another name, or another address."""
@@ -79,7 +81,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     return _named(clauses, ask, world) if clauses else ()
 
 
-def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
+def _named(clauses: Iterable[PlacementClause], ask: Ask, world: World) -> Iterator[Constraint | Problem]:
     """Constraints and problems of those ``host`` clauses that name no pool."""
     soft = ClauseName.HOST in ask.soft
     for clause in clauses:
@@ -91,12 +93,12 @@ def _named(clauses: Iterable[Clause], ask: Ask, world: World) -> Iterator[Constr
                 yield Problem(annotation(PLACEMENT), f"{clause} is {rule}", str(clause), len("host("))
             elif address is None:
                 named = world.named(text)
-                yield NamedHost(str(clause), soft, text, text, named, text, ask.binding == "nodeName")
+                yield NamedHost(clause.written, soft, text, text, named, text, ask.binding == "nodeName")
             else:
                 yield _addressed(clause, address, soft=soft, ask=ask, world=world)
 
 
-def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
+def _addressed(clause: PlacementClause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
     """The constraint of an address; a problem if several nodes have it, or if its node is yet to be added."""
     nodes = world.inventory.nodes.addresses.of(address)
     found = [world.inventory.nodes.names[slot] for slot in slots(nodes)]
@@ -107,4 +109,4 @@ def _addressed(clause: Clause, address: str, *, soft: bool, ask: Ask, world: Wor
         message = f"{clause}: no node has this address, and a node that is added later can only be chosen by its name"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
     one = nodes if len(found) == 1 else 0
-    return NamedHost(str(clause), soft, "", address, one, found[0] if one else "", ask.binding == "nodeName")
+    return NamedHost(clause.written, soft, "", address, one, found[0] if one else "", ask.binding == "nodeName")

@@ -12,6 +12,7 @@ from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import ports
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -22,9 +23,10 @@ class TakenPorts(EveryNode, frozen=True, gc=False):
     Every node meets the constraint: a pod may wait until another one gives its port back.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.OWN_SPREAD
     spread: ClassVar[Spread] = Spread.APART
-    clause: str
+    clause: Clause
     ports: tuple[HostPort, ...] = ()
 
     def company(self, _job: str) -> Company:

@@ -18,6 +18,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -26,18 +27,25 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node is a host of ``pool``, or with an ``index`` that one host.
 
     ``members`` is the requirement on the membership label, ``tags`` are those on tags and on the pool's selector.
+    ``united`` tells that the tags of several pools count together.
     """
 
     rule: ClassVar[str] = Rule.POOL
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause
     soft: bool
     pool: Pool
     index: int | None
     members: tuple[Requirement, ...]
     tags: tuple[Requirement, ...]
+    united: bool = False
     node: str = ""
+
+    @property
+    def separable(self) -> bool:
+        """Another pool may then spell its tags otherwise; hosts of an exclusive pool are closed without its clause."""
+        return not (self.united or self.pool.exclusive)
 
     @property
     def needs(self) -> tuple[Requirement, ...]:
@@ -63,11 +71,11 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
         expressions = (*self.members, *self.tags)
         if expressions:
             term = NodeTerm(match_expressions=expressions)
-            yield PreferNodes(self.clause, term) if self.soft else RequireNodes(self.clause, (term,))
+            yield PreferNodes(self.clause.text, term) if self.soft else RequireNodes(self.clause.text, (term,))
         if self.pool.exclusive:
             value = keys.exclusive(self.pool.namespace, self.pool.name)
             effect = world.policy.exclusive_effect
-            yield Tolerate(self.clause, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
+            yield Tolerate(self.clause.text, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes that are no hosts of the pool first, then its hosts that lack a label."""
@@ -154,7 +162,7 @@ def _pools(ask: Ask) -> Iterator[Constraint]:
     for clause, pool in ask.pools:
         index = clause.argument.index if isinstance(clause.argument, PoolName) else None
         needs = labels_of(pool, several=several)
-        yield PoolHosts(clause.text, soft, pool, index, _membership(pool, index), needs)
+        yield PoolHosts(clause.written, soft, pool, index, _membership(pool, index), needs, several)
 
 
 def _membership(pool: Pool, index: int | None) -> tuple[Requirement, ...]:

@@ -21,6 +21,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -34,7 +35,7 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
 
     rule: ClassVar[str] = Rule.ISOLATION
     verb: ClassVar[str] = "drop"
-    clause: str
+    clause: Clause
     soft: bool
     job: str
     pe: str
@@ -42,6 +43,11 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
     held: Bits
     modelled: bool
     node: str = ""
+
+    @property
+    def separable(self) -> bool:
+        """Without a name of the element, its own isolation tells which isolated operators are others."""
+        return bool(self.pe)
 
     def company(self, job: str) -> Company:
         """The pod shares its node with no other processing element of the job."""
@@ -61,12 +67,12 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
         weight = PREFERENCE if self.soft else None
         for operator in self.operators:
             key, value = isolation_label(operator)
-            yield AwayFromPods(self.clause, pod_terms.with_label(key, value, self.job), weight)
+            yield AwayFromPods(self.clause.text, pod_terms.with_label(key, value, self.job), weight)
         if not self.modelled:
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
-            yield AwayFromPods(self.clause, pod_terms.of_job(self.job, *others), weight, firm=False)
+            yield AwayFromPods(self.clause.text, pod_terms.of_job(self.job, *others), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause, world)
+            yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with another processing element of the job."""
@@ -84,7 +90,7 @@ class IsolatedPods(ConstraintDefaults, frozen=True, gc=False):
     spread: ClassVar[Spread] = Spread.FREE
     isolated: tuple[Isolated, ...]
     held: Bits
-    clause: str = ""
+    clause: Clause | None = None
     soft: bool = False
     node: str = ""
 
@@ -114,7 +120,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
     """The isolation of the pod itself, and that of the other processing elements of its job."""
     clauses = ask.of(ClauseName.ISOLATION)
     if not ask.job:
-        return (pod_terms.needs_job(clauses[0].text),) if clauses else ()
+        return (pod_terms.needs_job(clauses[0]),) if clauses else ()
     operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
     if not all(operators):
         message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
@@ -134,7 +140,7 @@ def _within(
         soft = ClauseName.ISOLATION in ask.soft
         held = job_pods.others(ask.pe)
         modelled = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
-        yield OwnHost(str(ClauseName.ISOLATION), soft, ask.job, ask.pe, operators, held, modelled)
+        yield OwnHost(ask.of(ClauseName.ISOLATION)[0].written, soft, ask.job, ask.pe, operators, held, modelled)
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, job_pods.isolations())))
     others = tuple(found for found in known if _other(found, ask.pe, operators))
     if others:

@@ -17,6 +17,7 @@ from webhook.placement.objects.pool_labels import settable
 from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -50,12 +51,17 @@ class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause
     soft: bool
     need: Requirement
     rule: str
     weight: int = PREFERENCE
     node: str = ""
+
+    @property
+    def separable(self) -> bool:
+        """Hardware requirements for labels also decide whether resources of the whole pod are completed."""
+        return self.rule == Rule.MAPPING
 
     @property
     def needs(self) -> tuple[Requirement, ...]:
@@ -69,7 +75,7 @@ class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
     def inject(self, _world: World) -> Iterable[Effect]:
         """One node term, required or preferred."""
         term = NodeTerm(match_expressions=(self.need,))
-        yield PreferNodes(self.clause, term, self.weight) if self.soft else RequireNodes(self.clause, (term,))
+        yield PreferNodes(self.clause.text, term, self.weight) if self.soft else RequireNodes(self.clause.text, (term,))
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All other nodes, under one reason."""

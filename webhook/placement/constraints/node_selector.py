@@ -19,8 +19,9 @@ from webhook.placement.kube.selector import matching_all, matching_any
 from webhook.placement.objects.pool_labels import settable
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import AFFINITY as OWN_AFFINITY
-from webhook.placement.request.pod_text import NODE_NAME, SELECTOR, label, selected
+from webhook.placement.request.pod_text import SELECTOR, label, node_name, selected
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -41,6 +42,11 @@ class OwnNodes(NodeSet, frozen=True, gc=False):
     rule: ClassVar[str] = Rule.OWN_NODES
     needs: tuple[Requirement, ...] = ()
 
+    @property
+    def separable(self) -> bool:
+        """The node name decides how the pod is bound."""
+        return not self.node
+
 
 class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
     """The condition of one label of the pod's ``nodeSelector``; its texts are made only when they are read.
@@ -59,7 +65,12 @@ class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
     runtime: str = ""
 
     @property
-    def clause(self) -> str:
+    def separable(self) -> bool:
+        """Without its RuntimeClass the pod loses more than the label."""
+        return not self.runtime
+
+    @property
+    def clause(self) -> Clause:
         """The label as refusals name it."""
         return selected(self.runtime, self.key, self.value) if self.runtime else label(self.key, self.value)
 
@@ -101,8 +112,8 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
 
 def _name(name: str, world: World) -> Iterator[Constraint]:
     """The constraint of ``spec.nodeName``."""
-    text = f"{NODE_NAME}{name}"
-    yield OwnNodes(text, world.named(name), f"is not the pod's own {text}", f"are not the pod's own {text}", name)
+    clause = node_name(name)
+    yield OwnNodes(clause, world.named(name), f"is not the pod's own {clause}", f"are not the pod's own {clause}", name)
 
 
 def _selector(labels: Mapping[str, str], ask: Ask, world: World) -> Iterator[Constraint]:

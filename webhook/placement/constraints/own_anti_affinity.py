@@ -12,8 +12,9 @@ from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.kube.pod import PodTerm
 from webhook.placement.objects.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.pod_text import ANTI_AFFINITY
+from webhook.placement.request.pod_text import anti_affinity
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.rule import Rule
 
 
@@ -30,9 +31,9 @@ class OwnAntiAffinity(EveryNode, frozen=True, gc=False):
     growing: bool
 
     @property
-    def clause(self) -> str:
+    def clause(self) -> Clause:
         """The terms with that topology key, as refusals name them."""
-        return ANTI_AFFINITY + self.key
+        return anti_affinity(self.key)
 
     @property
     def spread(self) -> OnePerDomain:

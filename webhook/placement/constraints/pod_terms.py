@@ -6,7 +6,7 @@ Shared by the families colocation, exlocation, isolation, uniform and run-with. 
 
 import functools
 from collections.abc import Collection, Iterable, Iterator
-from typing import Final
+from typing import ClassVar, Final
 
 from webhook.placement.constraints.constraint import NodeSet, Reason
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
@@ -14,8 +14,9 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import RequireNodes
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause
+from webhook.placement.spl.clauses import PlacementClause
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem, counted
 
 NAMED_LIMIT: Final = 100
@@ -38,14 +39,14 @@ def of_job(job: str, *expressions: Requirement) -> PodTerm:
     return PodTerm(label_selector=selector, topology_key=keys.HOSTNAME)
 
 
-def hostnamed(clause: str, world: World) -> RequireNodes:
+def hostnamed(cause: str, world: World) -> RequireNodes:
     """The effect that only nodes with a host name of their own can run the pod.
 
     The scheduler sees no other pods on nodes without a host name, and takes nodes of one host name for one host. Up to
     ``NAMED_LIMIT`` shared host names are excluded. The effect is not firm, so that ``/validate`` takes pods that older
     versions of the webhook have patched, and pods that were patched before a second node had the host name.
     """
-    return RequireNodes(clause, _host_term(world.inventory.nodes.shared_hostnames()), firm=False)
+    return RequireNodes(cause, _host_term(world.inventory.nodes.shared_hostnames()), firm=False)
 
 
 @functools.lru_cache(16)
@@ -66,7 +67,7 @@ def shared_hostnames(world: World) -> Iterator[str]:
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
-def ending(labels: Collection[PodLabel], siblings_of: tuple[str, str], clause: str, world: World) -> Iterator[str]:
+def ending(labels: Collection[PodLabel], siblings_of: tuple[str, str], clause: Clause, world: World) -> Iterator[str]:
     """A warning for a pod that must share a host with pods that are being deleted.
 
     ``siblings_of`` is their namespace and job, ``labels`` are pod labels of which they have one.
@@ -84,8 +85,10 @@ class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
     away from these pods (``satisfyExistingPodsAntiAffinity`` of its inter-pod affinity plugin).
     """
 
+    separable: ClassVar[bool] = True
 
-def repelled(clause: str, label: PodLabel, whom: str, job_pods: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
+
+def repelled(clause: Clause, label: PodLabel, whom: str, job_pods: JobPods, world: World) -> Iterator[PodsAntiAffinity]:
     """The constraint of a pod with the ``label``, if live pods of the job keep that label away.
 
     ``whom`` names these live pods.
@@ -97,14 +100,14 @@ def repelled(clause: str, label: PodLabel, whom: str, job_pods: JobPods, world: 
         yield PodsAntiAffinity(clause, world.everything & ~there, f"runs {what}", f"run {what}")
 
 
-def needs_job(clause: str) -> Problem:
+def needs_job(clause: object) -> Problem:
     """The problem of a clause that has no meaning for a pod without a job."""
     return Problem(
         f"metadata.labels[{keys.JOB}]", f"{clause} counts within one job: label the pod {keys.JOB} with the job's name"
     )
 
 
-def bad_tokens(clauses: Iterable[Clause], field: str) -> Iterator[Problem]:
+def bad_tokens(clauses: Iterable[PlacementClause], field: str) -> Iterator[Problem]:
     """A problem for each clause whose token cannot be a label value; in SPL a token may be any string."""
     rule = "a token is 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
     for clause in clauses:

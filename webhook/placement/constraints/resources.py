@@ -5,18 +5,20 @@ A pod that the scheduler places may wait for others to finish, so its requests a
 Requests are in milli-units of cpu and whole units of everything else.
 """
 
+import functools
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.annotations.hardware import SEVERAL
+from webhook.placement.annotations.hardware import together
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.provision.effects import Effect, SetResources
+from webhook.placement.provision.grants import clause_of
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.pod_text import REQUESTS
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
@@ -36,7 +38,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     spread: ClassVar[Spread] = Spread.FREE
     requests: Tally
     pinned: Bits = 0
-    said: str = ""
+    said: Clause | None = None
     grants: tuple[SetResources, ...] = ()
     overrules: bool = False
     hardware: bool = False
@@ -55,11 +57,11 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
         return "drop" if self.said and not self.overrules else "lower"
 
     @property
-    def clause(self) -> str:
-        """The requests in words; empty for the place of the pod itself, which nobody writes."""
-        if self.said:
+    def clause(self) -> Clause | None:
+        """The requests; ``None`` for the place of the pod itself, which no user writes."""
+        if self.said or PODS in self.requests:
             return self.said
-        return f"{REQUESTS}{self._wanted()}{self.added}" if PODS not in self.requests else ""
+        return Clause(Source.REQUESTS, (*self.requests.items(),), f"requests {self._wanted()}{self.added}")
 
     def filter(self, world: World) -> Bits:
         """Nodes with room for all of the requests."""
@@ -100,7 +102,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
 
     def _wanted(self) -> str:
         """The requests in words."""
-        return enumerated(ordered(self.requests), SAID, lambda found: f"{found} {amount(found, self.requests[found])}")
+        return _in_words(tuple(self.requests.items()))
 
     def _reason(self, resource: str, nodes: Bits, free: str) -> Reason:
         """Why these nodes lack the resource; ``free`` is " free" for pinned nodes."""
@@ -133,11 +135,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         silent = stated
     for resource, grants in _by_resource(ask.provision.grants).items():
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
-        firm = [grant.cause for grant in grants if grant.firm]
+        firm = [clause_of(grant) for grant in grants if grant.firm]
         if firm:
             given = {resource: total} if total else {}
             overrules = resource in ask.provision.overruled
-            rooms.append(Room(given, pinned, SEVERAL.join(firm), grants, overrules=overrules, hardware=True))
+            rooms.append(Room(given, pinned, together(firm), grants, overrules=overrules, hardware=True))
         else:
             silent += grants
         if 0 < own <= total:
@@ -161,9 +163,16 @@ def _added(ask: Ask, asked: Tally) -> str:
     return f" ({enumerated(causes, SAID)})" if causes else ""
 
 
-def _said(cause: str, shares: Tally) -> str:
+def _said(cause: str, shares: Tally) -> Clause:
     """The resources that a Job or its processing element states, as a clause."""
-    return f"{enumerated(ordered(shares), SAID, lambda name: f'{name} {amount(name, shares[name])}')} ({cause})"
+    return Clause(Source.STATED, (cause, *shares.items()), f"{_in_words(tuple(shares.items()))} ({cause})")
+
+
+@functools.lru_cache(1024)
+def _in_words(requests: tuple[tuple[str, int], ...]) -> str:
+    """The requests in words; pods of one template have the same, and a refusal names them several times."""
+    amounts = dict(requests)
+    return enumerated(ordered(amounts), SAID, lambda name: f"{name} {amount(name, amounts[name])}")
 
 
 def _by_resource(grants: Iterable[SetResources]) -> dict[str, tuple[SetResources, ...]]:

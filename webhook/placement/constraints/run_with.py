@@ -15,6 +15,7 @@ from webhook.placement.kube.pod import LabelSelector, PodTerm
 from webhook.placement.provision.effects import AwayFromPods, Effect, NearPods
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
@@ -23,6 +24,7 @@ from webhook.placement.text.rule import Rule
 class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
     """The selected pods to be near, or away from; ``own`` tells that the selection matches the pod itself."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     selection: PodSelection
@@ -31,7 +33,7 @@ class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
 
     @property
-    def clause(self) -> str:
+    def clause(self) -> Clause:
         """The selection as the user wrote it."""
         return self.selection.clause
 
@@ -47,8 +49,8 @@ class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
     def inject(self, world: World) -> Iterable[Effect]:
         """One term for the selected pods of the namespace, of any job."""
         term = PodTerm(LabelSelector(match_expressions=self.selection.needs), HOSTNAME)
-        yield NearPods(self.clause, term) if self.selection.near else AwayFromPods(self.clause, term)
-        yield pod_terms.hostnamed(self.clause, world)
+        yield NearPods(self.clause.text, term) if self.selection.near else AwayFromPods(self.clause.text, term)
+        yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own."""

@@ -14,6 +14,7 @@ from webhook.placement.kube.tolerations import CONDITIONS, CORDONED, Taint, tole
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -26,7 +27,7 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     tolerations: tuple[Toleration, ...]
-    clause: str = ""
+    clause: Clause | None = None
     soft: bool = False
     node: str = ""
 

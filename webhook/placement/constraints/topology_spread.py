@@ -25,6 +25,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import spread
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.rule import Rule
 
 HONOR, IGNORE = "Honor", "Ignore"
@@ -44,7 +45,7 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
     verb: ClassVar[str] = "drop"
     soft: ClassVar[bool] = False
     node: ClassVar[str] = ""
-    clause: str
+    clause: Clause
     key: str
     reach: Bits
     nodes: Bits

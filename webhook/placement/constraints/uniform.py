@@ -16,6 +16,7 @@ from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPo
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -38,10 +39,11 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
     ``held`` are the nodes with live workers, ``roomy`` the nodes in ``held`` with room for one more beside these.
     """
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.TOGETHER
-    clause: str
+    clause: Clause
     soft: bool
     job: str
     held: Bits
@@ -63,10 +65,10 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that puts the pod beside pods with that label."""
-        yield AddLabel(self.clause, *LABEL)
-        yield NearPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
+        yield AddLabel(self.clause.text, *LABEL)
+        yield NearPods(self.clause.text, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause, world)
+            yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without workers, nodes with workers and without room."""
@@ -76,10 +78,11 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
 class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
     """The condition that each worker is on a node of its own: ``held`` are the nodes with live workers."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.APART
-    clause: str
+    clause: Clause
     soft: bool
     job: str
     held: Bits
@@ -95,10 +98,10 @@ class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod away from pods with that label."""
-        yield AddLabel(self.clause, *LABEL)
-        yield AwayFromPods(self.clause, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
+        yield AddLabel(self.clause.text, *LABEL)
+        yield AwayFromPods(self.clause.text, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause, world)
+            yield pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a worker."""
@@ -118,7 +121,7 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     return constraints(ask, clause, job_pods, world)
 
 
-def _separate(ask: Ask, clause: str, job_pods: JobPods, world: World) -> Iterator[Constraint]:
+def _separate(ask: Ask, clause: Clause, job_pods: JobPods, world: World) -> Iterator[Constraint]:
     """The constraints of ``all-separate-nodes``."""
     soft = SOFT in ask.soft
     yield SeparateNodes(clause, soft, ask.job, job_pods.holding((LABEL,)))
@@ -126,7 +129,7 @@ def _separate(ask: Ask, clause: str, job_pods: JobPods, world: World) -> Iterato
         yield from pod_terms.repelled(clause, LABEL, _SEPARATE, job_pods, world)
 
 
-def _same(ask: Ask, clause: str, job_pods: JobPods, world: World) -> Iterator[Constraint | str]:
+def _same(ask: Ask, clause: Clause, job_pods: JobPods, world: World) -> Iterator[Constraint | str]:
     """The constraints of ``all-same-node``, and warnings."""
     soft, held = SOFT in ask.soft, job_pods.holding((LABEL,)) & world.everything
     yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), job_pods, ask.requests, world))

@@ -13,6 +13,7 @@ from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import matching_any
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
@@ -21,10 +22,11 @@ from webhook.placement.text.rule import Rule
 class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
     """The condition that the node matches one of the terms of a volume."""
 
+    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.VOLUMES
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause
     terms: tuple[NodeTerm, ...]
     soft: bool = False
     node: str = ""

@@ -14,25 +14,26 @@ from webhook.placement.decision.conflict import smallest
 from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
+from webhook.placement.text.clause import Clause, Source
 
 _PAIRS = 300
 """At most so many pairs of clauses are compared: all pairs of 24 clauses, more than anyone writes by hand."""
 
 
 class ClauseNodes(Struct, frozen=True):
-    """The clauses of a pod, by their texts: ``verbs`` tell what to do with each, ``nodes`` which nodes meet it.
+    """The clauses of a pod: ``verbs`` tell what to do with each, ``nodes`` which nodes meet it.
 
     A verb is ``drop`` or ``lower``. ``base`` are the nodes that are open to the pod whatever its clauses are.
     """
 
-    verbs: Mapping[str, str]
-    nodes: Mapping[str, Bits]
+    verbs: Mapping[Clause, str]
+    nodes: Mapping[Clause, Bits]
     base: Bits
 
     @classmethod
     def of(cls, verdict: Verdict, ask: Ask) -> "ClauseNodes":
         """The clauses of the hard constraints of a verdict."""
-        base, nodes = verdict.everything, dict[str, Bits]()
+        base, nodes = verdict.everything, dict[Clause, Bits]()
         verbs = verbs_of(verdict.hard, ask)
         for judged in verdict.hard:
             clause = judged.constraint.clause
@@ -40,38 +41,38 @@ class ClauseNodes(Struct, frozen=True):
                 nodes[clause] = nodes.get(clause, verdict.everything) & judged.nodes
             else:
                 base &= judged.nodes
-        return cls(verbs, {text: nodes[text] for text in verbs}, base)
+        return cls(verbs, {clause: nodes[clause] for clause in verbs}, base)
 
-    def opening(self) -> dict[str, int]:
+    def opening(self) -> dict[Clause, int]:
         """How many nodes each clause alone keeps closed."""
         opened = without_each(self.base, [*self.nodes.values()])
-        return {text: nodes.bit_count() for text, nodes in zip(self.nodes, opened, strict=True)}
+        return {clause: nodes.bit_count() for clause, nodes in zip(self.nodes, opened, strict=True)}
 
-    def conflict(self) -> list[str]:
+    def conflict(self) -> list[Clause]:
         """A smallest set of clauses that no node meets together; empty if no node is open whatever the clauses are."""
-        texts = [*self.nodes]
-        return [texts[at] for at in smallest(self.base, [*self.nodes.values()])]
+        clauses = [*self.nodes]
+        return [clauses[at] for at in smallest(self.base, [*self.nodes.values()])]
 
-    def pairs(self) -> list[tuple[str, str]]:
+    def pairs(self) -> list[tuple[Clause, Clause]]:
         """Pairs of clauses; first those pairs that keep most nodes closed by both clauses and no third one."""
         once = twice = more = 0
         for found in self.nodes.values():
             out = self.base & ~found
             once, twice, more = once | out, twice | once & out, more | twice & out
-        closed = {text: self.base & ~more & ~nodes for text, nodes in self.nodes.items()}
+        closed = {clause: self.base & ~more & ~nodes for clause, nodes in self.nodes.items()}
         pairs = itertools.islice(itertools.combinations(self.nodes, 2), _PAIRS)
         return sorted(pairs, key=lambda pair: -(closed[pair[0]] & closed[pair[1]]).bit_count())
 
 
-def verbs_of(hard: Sequence[Judged], ask: Ask) -> dict[str, str]:
-    """The verb of each clause, by its text: first clauses of the placement as they are written, then all others."""
-    order = {clause.text: at for at, clause in reversed(list(enumerate(ask.clauses)))}
+def verbs_of(hard: Sequence[Judged], ask: Ask) -> dict[Clause, str]:
+    """The verb of each clause: first the clauses of the placement as they are written, then all others."""
+    order = {clause.written.parts[0]: at for at, clause in reversed(list(enumerate(ask.clauses)))}
 
-    def place(clause: str) -> int:
-        return order.get(clause, order.get(clause.partition(" and ")[0], len(order)))
+    def place(clause: Clause) -> int:
+        return order.get(clause.parts[0], len(order)) if clause.source is Source.PLACEMENT else len(order)
 
-    verbs = {judged.constraint.clause: judged.constraint.verb for judged in hard}
-    return {text: verbs[text] for text in sorted(verbs, key=place) if text}
+    verbs = {judged.constraint.clause: judged.constraint.verb for judged in hard if judged.constraint.clause}
+    return {clause: verbs[clause] for clause in sorted(verbs, key=place)}
 
 
 def without_each(everything: Bits, sets: Sequence[Bits]) -> list[Bits]:

@@ -1,10 +1,9 @@
 """``decide``, the entrance of the decision core: a pod and a ``World`` in, a ``Decision`` out.
 
-``guard`` decides about pods that ask for no placement, ``anew`` reads a pod without some of its clauses.
+``guard`` decides about pods that ask for no placement.
 """
 
-import functools
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,10 +11,10 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
+from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.refusal import Refusal, refuse
-from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.tolerated_hosts import RUNTIME_CLASS, TOLERATIONS, refuse_tolerations
-from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, judge, standing_of
+from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group, made_in_numbers, whole_group
 from webhook.placement.kube.pod import Pod
@@ -112,7 +111,7 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         # What refuses the pod whatever is changed comes first: no fix would help.
         if wrong := (*_contrary(pod, ask, effects)[1], *_beyond_fixing(ask, constraints, world)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
-        refusal = refuse(verdict, ask, world, functools.partial(_fitting, pod, ask, world))
+        refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world).fit)
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
@@ -180,28 +179,3 @@ def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) ->
         for problem in refuse_tolerations(ask, constraints, world)
         if problem.field.startswith((TOLERATIONS, RUNTIME_CLASS))
     ]
-
-
-def _fitting(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> int:
-    """How many nodes could run the pod without the clauses in ``dropped``; ``REFUSED`` if it would still be refused."""
-    found = anew(pod, ask, world, dropped)
-    return judge(found[1], world).candidates.bit_count() if found else REFUSED
-
-
-def anew(pod: Pod, ask: Ask, world: World, dropped: Collection[str]) -> tuple[Ask, tuple[Constraint, ...]] | None:
-    """What the pod asks without the clauses in ``dropped``; ``None`` if it would be refused for what is left.
-
-    What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are spelled. A
-    label that only the webhook writes, and that the pod has already, may be left without its clause: then the pod would
-    be refused, too.
-    """
-    other, problems = read(pod, ask.namespace, world, dropped)
-    constraints, more, _ = constraints_of(other, world)
-    left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
-    orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
-    return None if problems or more or orphans or any(refuse_tolerations(other, left, world)) else (other, left)
-
-
-def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:
-    """The effects of all the constraints, in their order."""
-    return [effect for constraint in constraints for effect in constraint.inject(world)]

@@ -13,7 +13,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import is_element
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.provision.effects import SetResources
-from webhook.placement.provision.grants import granted
+from webhook.placement.provision.grants import clause_of, granted
 from webhook.placement.provision.resource_rules import broken
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.unjudged import of_class
@@ -55,7 +55,7 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
         able = left & capacity.fits(devices.judged(requests)) & capacity.fits_free(wanted)
         if able:
             spec, left = richer, able
-            room = room_for(wanted, said=wish.cause)
+            room = room_for(wanted, said=clause_of(wish))
             found.given.append(wish)
             found.rooms.append(Judged(room, room.filter(world)))
         else:

@@ -13,6 +13,7 @@ from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, neares
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, counted, shorten
 
 _LINES = 64
@@ -36,7 +37,7 @@ class Refusal(Struct, frozen=True):
         return self.text.partition("\n")[0]
 
 
-def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusal:
+def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting[Clause]) -> Refusal:
     """The refusal of a pod without candidates; its text has at most :data:`MESSAGE_LIMIT` bytes of ASCII.
 
     ``fitting`` decides the pod anew without some of its clauses.
@@ -44,19 +45,20 @@ def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting) -> Refusa
     clause_nodes = ClauseNodes.of(verdict, ask)
     relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening().__getitem__)
     pinned = _pinned(verdict)
-    clauses = pinned or relaxation.conflict(clause_nodes.conflict())
+    chosen = pinned or relaxation.conflict(clause_nodes.conflict())
+    clauses = tuple(map(str, chosen))
     total = verdict.everything.bit_count()
     first = f"{cannot_hold(clauses)}: 0 of {counted(total, 'node')} can run this pod."
     fix = f"Nearest fix: {nearest_fix(verdict, ask, world, clause_nodes, relaxation)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     text = within_limit(first, lines, fix)
-    return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN, verdict.rules(clauses))
+    return Refusal(text, clauses, Fault.INVALID if pinned else Fault.FORBIDDEN, verdict.rules(chosen))
 
 
-def _pinned(verdict: Verdict) -> tuple[str, ...]:
+def _pinned(verdict: Verdict) -> tuple[Clause, ...]:
     """Two clauses that name different nodes, which no change of the cluster could reconcile; empty without such."""
-    by_node = {judged.constraint.node: judged.constraint.clause for judged in reversed(verdict.hard)}
-    by_node.pop("", None)
+    named = (judged.constraint for judged in reversed(verdict.hard) if judged.constraint.node)
+    by_node = {found.node: found.clause for found in named if found.clause}
     return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
 
 

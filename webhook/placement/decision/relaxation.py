@@ -5,11 +5,13 @@ be near make a pod wait. So nothing is concluded from the sets of nodes of singl
 clauses to try first (``docs/refusals.md``).
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from typing import Final, Generic, TypeVar
 
-Fitting = Callable[[frozenset[str]], int]
-"""Function of the texts of dropped clauses: how many nodes could run the pod without these clauses.
+Item = TypeVar("Item", bound=Hashable)
+
+Fitting = Callable[[frozenset[Item]], int]
+"""Function of dropped clauses: how many nodes could run the pod without these clauses.
 
 For a workload: how many of its pods would fit. :data:`REFUSED` if such a pod would be refused for something else.
 """
@@ -25,74 +27,74 @@ Each decision costs the more the more clauses there are, so there are ``_EFFORT`
 """
 
 
-class Relaxation:
+class Relaxation(Generic[Item]):
     """A pod that is refused as long as fewer than ``enough`` fit, decided anew without some of its clauses.
 
-    What fits is counted by ``fitting``. ``verbs`` are the texts of all clauses with their verbs (drop, lower).
+    What fits is counted by ``fitting``. ``verbs`` are all clauses with their verbs (drop, lower).
     ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: first those for
     which ``likely`` is largest.
     """
 
     def __init__(
-        self, verbs: Mapping[str, str], fitting: Fitting, enough: int = 1, *, likely: Callable[[str], int]
+        self, verbs: Mapping[Item, str], fitting: Fitting[Item], enough: int = 1, *, likely: Callable[[Item], int]
     ) -> None:
         self.verbs = verbs
         self._fitting = fitting
         self._enough = enough
-        self._known = {frozenset[str](): enough - 1}
+        self._known = {frozenset[Item](): enough - 1}
         self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(verbs))))
-        tried = {*sorted(verbs, key=lambda text: -likely(text))[: self._tries]}
-        self.alone = {text: self.fit({text}) for text in verbs if text in tried}
-        self._firm = {text for text, count in self.alone.items() if count == REFUSED}
+        tried = {*sorted(verbs, key=lambda clause: -likely(clause))[: self._tries]}
+        self.alone = {clause: self.fit({clause}) for clause in verbs if clause in tried}
+        self._firm = {clause for clause, count in self.alone.items() if count == REFUSED}
 
-    def fit(self, dropped: Collection[str]) -> int:
+    def fit(self, dropped: Collection[Item]) -> int:
         """How many fit without these clauses."""
         choice = frozenset(dropped)
         if choice not in self._known:
             self._known[choice] = self._fitting(choice)
         return self._known[choice]
 
-    def conflict(self, guess: Collection[str]) -> tuple[str, ...]:
+    def conflict(self, guess: Collection[Item]) -> tuple[Item, ...]:
         """A small set of clauses that cannot hold together: those of ``guess``, if deciding anew proves it right.
 
         These clauses alone leave too few that fit, and each of them is needed: without it enough would fit, of a pod
         with the other clauses of the set or with all others. Clauses without which the pod would be refused for
         something else are never left out; if these alone are too much, the answer is those of them in ``guess``.
         """
-        needed = {text for text, count in self.alone.items() if count >= self._enough}
+        needed = {clause for clause, count in self.alone.items() if count >= self._enough}
         chosen = needed.union(guess) - self._firm
-        left = (chosen - {text} for text in chosen - needed)
+        left = (chosen - {clause} for clause in chosen - needed)
         if not self._fails(chosen) or not all(self._fit_with(kept) >= self._enough for kept in left):
             chosen = self._reduced(needed)
         chosen = chosen or self._firm.intersection(guess)
-        return tuple(text for text in self.verbs if text in chosen)
+        return tuple(clause for clause in self.verbs if clause in chosen)
 
-    def best(self) -> tuple[int, str]:
-        """How many fit without the one clause that helps most, and its text; 0 and an empty text if none helps."""
-        text, count = max(self.alone.items(), key=lambda found: found[1], default=("", 0))
-        return (count, text) if count > 0 else (0, "")
+    def best(self) -> tuple[int, tuple[Item, ...]]:
+        """How many fit without the one clause that helps most, and that clause; 0 and no clause if none helps."""
+        count = max(self.alone.values(), default=0)
+        return (count, tuple(one for one, fits in self.alone.items() if fits == count)[:1]) if count > 0 else (0, ())
 
-    def best_of(self, choices: Iterable[tuple[str, str]]) -> tuple[int, tuple[str, ...]]:
+    def best_of(self, choices: Iterable[tuple[Item, Item]]) -> tuple[int, tuple[Item, ...]]:
         """How many fit without the pair of clauses that helps most, and that pair; 0 and no pair if none helps.
 
         Only the first ``choices`` are tried.
         """
-        found: tuple[int, tuple[str, ...]] = (0, ())
+        found: tuple[int, tuple[Item, ...]] = (0, ())
         for choice, _ in zip(choices, range(self._tries), strict=False):
             count = self.fit(choice)
             if count > found[0]:
                 found = count, choice
         return found
 
-    def _fit_with(self, kept: Collection[str]) -> int:
+    def _fit_with(self, kept: Collection[Item]) -> int:
         """How many fit if only these clauses are left, and those without which the pod would be refused."""
         return self.fit(self.verbs.keys() - self._firm.union(kept))
 
-    def _fails(self, kept: Collection[str]) -> bool:
+    def _fails(self, kept: Collection[Item]) -> bool:
         """Whether too few fit with these clauses alone; false if such a pod would be refused for something else."""
         return REFUSED < self._fit_with(kept) < self._enough
 
-    def _reduced(self, needed: Collection[str]) -> set[str]:
+    def _reduced(self, needed: Collection[Item]) -> set[Item]:
         """The clauses without those that the conflict does not need; clauses in ``needed`` stay.
 
         First many clauses are left out at a time, in the end single ones.
@@ -100,7 +102,7 @@ class Relaxation:
         chosen, size, tries = self.verbs.keys() - self._firm, len(self.verbs), 2 * self._tries
         while tries > 0:
             before = len(chosen)
-            left = [text for text in reversed([*self.verbs]) if text in chosen and text not in needed]
+            left = [clause for clause in reversed([*self.verbs]) if clause in chosen and clause not in needed]
             for at in range(0, min(len(left), tries * size), size):
                 some = {*left[at : at + size]}
                 chosen -= some if self._fails(chosen - some) else set()

@@ -10,6 +10,7 @@ from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import counted, shorten
 
 CLAUSE_LIMIT = 60
@@ -19,14 +20,16 @@ REASON_LIMIT = 200
 """At most so many characters are in one line of reasons."""
 
 
-def nearest_fix(verdict: Verdict, ask: Ask, world: World, clause_nodes: ClauseNodes, relaxation: Relaxation) -> str:
+def nearest_fix(
+    verdict: Verdict, ask: Ask, world: World, clause_nodes: ClauseNodes, relaxation: Relaxation[Clause]
+) -> str:
     """The single change of the cluster, and the single clause to drop, that open most nodes.
 
     A pair of clauses to drop if no single change helps.
     """
     opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
-    count, text = relaxation.best()
-    drop = [f"{dropping(relaxation, (text,))} ({_would(count)})"] if count else []
+    count, best = relaxation.best()
+    drop = [f"{dropping(relaxation, best)} ({_would(count)})"] if count else []
     if options := [*mends(verdict.hard, opened, ask, world), *drop]:
         return ", or ".join(options)
     count, pair = relaxation.best_of(clause_nodes.pairs())
@@ -46,14 +49,14 @@ def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World
     yield from (shorten(mend, REASON_LIMIT) for mend in itertools.islice(filter(None, found), 1))
 
 
-def dropping(relaxation: Relaxation, texts: Sequence[str]) -> str:
+def dropping(relaxation: Relaxation[Clause], clauses: Sequence[Clause]) -> str:
     """What to do with these clauses: ``drop a and b``, ``drop a and lower b``."""
     parts: list[str] = []
     verb = ""
-    for text in texts:
-        short = shorten(text, CLAUSE_LIMIT)
-        parts.append(short if relaxation.verbs[text] == verb else f"{relaxation.verbs[text]} {short}")
-        verb = relaxation.verbs[text]
+    for clause in clauses:
+        short = shorten(clause.text, CLAUSE_LIMIT)
+        parts.append(short if relaxation.verbs[clause] == verb else f"{relaxation.verbs[clause]} {short}")
+        verb = relaxation.verbs[clause]
     return " and ".join(parts)
 
 

@@ -36,7 +36,7 @@ def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World
     """
     spec = ask.spec
     tolerations = spec.tolerations or ()
-    if not (spec.node_name or _may_open(tolerations)) or of_daemon_set(ask.references):
+    if not (spec.node_name or may_open(tolerations)) or of_daemon_set(ask.references):
         return
     yield from foreign_tolerations(tolerations, {*own_pools(ask), *ask.closed_pools})
     if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
@@ -59,7 +59,7 @@ def toleration_field(ask: Ask, at: int) -> str:
     return RUNTIME_CLASS if runtime and tolerations[at] in runtime.tolerations else f"{TOLERATIONS}{at}]"
 
 
-def _may_open(tolerations: Iterable[Toleration]) -> bool:
+def may_open(tolerations: Iterable[Toleration]) -> bool:
     """Whether one of the tolerations is of any taint, or of that of exclusive hosts; few pods have such."""
     for toleration in tolerations:  # noqa: SIM110 -- a generator takes three times as long
         if not toleration.key or toleration.key == keys.EXCLUSIVE:

@@ -11,11 +11,12 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import Constraint, Finished, Reason
 from webhook.placement.constraints.families import FAMILIES, LAST
 from webhook.placement.kube.bits import Bits
-from webhook.placement.kube.pod import NodeTerm, Requirement, required_terms
+from webhook.placement.kube.pod import NodeTerm, PodSpec, Requirement, required_terms
 from webhook.placement.kube.selector import matching_all, matching_any
-from webhook.placement.provision.effects import AddLabel, BindTo, RequireNodes
+from webhook.placement.provision.effects import AddLabel, BindTo, Effect, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -63,7 +64,7 @@ class Verdict(Struct, frozen=True, gc=False):
             if out:
                 yield judged, out
 
-    def rules(self, clauses: Collection[str]) -> tuple[str, ...]:
+    def rules(self, clauses: Collection[Clause]) -> tuple[str, ...]:
         """The rules of these clauses of hard constraints, each once; ``nodes`` where there is no clause."""
         found = (judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses)
         return tuple(dict.fromkeys(found)) if clauses else (Rule.NODES,)
@@ -90,21 +91,25 @@ class Parsed(NamedTuple):
 
 def standing_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of the ``FAMILIES``, which do not depend on what others add to the pod."""
-    return _sorted([found for parse in FAMILIES for found in parse(ask, world)])
+    return sorted_apart([found for parse in FAMILIES for found in parse(ask, world)])
 
 
 def constraints_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of all families; the ``LAST`` ones are parsed only if the others found no problem."""
     found = standing_of(ask, world)
-    affinity = ask.spec.affinity
-    if not (ask.spec.topology_spread_constraints or (affinity and affinity.pod_anti_affinity)) or found.problems:
+    if not spreads(ask.spec) or found.problems:
         return found
     finished = finish(ask, found.constraints, world)
-    last = _sorted([found for parse in LAST for found in parse(ask, world, finished)])
+    last = sorted_apart([found for parse in LAST for found in parse(ask, world, finished)])
     return Parsed(found.constraints + last.constraints, last.problems, found.warnings + last.warnings)
 
 
-def _sorted(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
+def spreads(spec: PodSpec) -> bool:
+    """Whether the pod has terms of its own that the ``LAST`` families read."""
+    return bool(spec.topology_spread_constraints or (spec.affinity and spec.affinity.pod_anti_affinity))
+
+
+def sorted_apart(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
     """Constraints, problems and warnings apart; each warning once."""
     constraints: list[Constraint] = []
     problems: list[Problem] = []
@@ -138,9 +143,14 @@ _ANY_OTHER = frozenset({"Exists", "NotIn"})
 """Operators of requirements that a label value which no node has yet always meets."""
 
 
+def effects_of(constraints: Iterable[Constraint], world: World) -> list[Effect]:
+    """The effects of all the constraints, in their order."""
+    return [effect for constraint in constraints for effect in constraint.inject(world)]
+
+
 def finish(ask: Ask, constraints: Sequence[Constraint], world: World) -> Finished:
     """The pod as it will be with all effects of these constraints, as far as the ``LAST`` families read it."""
-    effects = [effect for constraint in constraints for effect in constraint.inject(world)]
+    effects = effects_of(constraints, world)
     labels = {effect.key: effect.value for effect in effects if isinstance(effect, AddLabel)}
     added = [effect.terms for effect in effects if isinstance(effect, RequireNodes)]
     own = required_terms(ask.spec)

@@ -15,6 +15,7 @@ from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.provision.effects import Effect, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import counted
 
@@ -34,7 +35,7 @@ class WholeGroup(ConstraintDefaults, frozen=True, gc=False):
 
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
-    clause: str
+    clause: Clause | None
     nodes: Bits
     count: int
     hostnames: tuple[str, ...]
@@ -52,7 +53,7 @@ class WholeGroup(ConstraintDefaults, frozen=True, gc=False):
             need = Requirement(HOSTNAME, "NotIn", self.others)
         else:
             need = Requirement(HOSTNAME, "In", self.hostnames[:LISTED])
-        yield RequireNodes(self.clause, (NodeTerm(match_expressions=(need,)),), firm=False)
+        yield RequireNodes(str(self.clause), (NodeTerm(match_expressions=(need,)),), firm=False)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All other nodes hold fewer pods of the group."""

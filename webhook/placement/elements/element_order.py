@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from webhook.placement.objects.job_spec import ElementSpec, OperatorSpec
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys
 
@@ -44,7 +44,7 @@ def _rank(element: ElementSpec) -> tuple[bool, int]:
     return all(clause.name is not ClauseName.ISOLATION for clause in clauses), -len(clauses)
 
 
-def _clauses(element: ElementSpec) -> Iterator[Clause]:
+def _clauses(element: ElementSpec) -> Iterator[PlacementClause]:
     for operator in element.operators or ():
         yield from parse_placement(operator.placement, _FIELD)[0] if operator.placement else ()
 
@@ -57,5 +57,6 @@ def _of_operator(operator: OperatorSpec) -> str:
     if problems:
         return f"{operator.name}: {text}" if operator.name else text
     return format_placement(
-        Clause(clause.name, clause.argument, clause.operator or operator.name, clause.offset) for clause in clauses
+        PlacementClause(clause.name, clause.argument, clause.operator or operator.name, clause.offset)
+        for clause in clauses
     )

@@ -11,7 +11,7 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.planning.steps import Steps
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
@@ -24,7 +24,7 @@ class PoolClause(NamedTuple):
     """A ``clause`` about a HostPool in the placement ``text`` at ``path``; ``soft`` tells that it is only preferred."""
 
     path: str
-    clause: Clause
+    clause: PlacementClause
     pool: PoolName
     text: str
     soft: bool
@@ -58,7 +58,7 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
                 yield Problem(path, message, text, clause.offset)
 
 
-def foreign_pools(clauses: Iterable[PoolClause], spec: JobSpec) -> Iterator[tuple[str, Clause]]:
+def foreign_pools(clauses: Iterable[PoolClause], spec: JobSpec) -> Iterator[tuple[str, PlacementClause]]:
     """The name of each pool that the clauses name and the Job does not declare, with the clause that says so."""
     declared = {pool.name for pool in spec.host_pools or ()}
     for found in clauses:

@@ -34,7 +34,7 @@ from webhook.placement.objects.job_spec import (
 )
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.provision.grants import BINDING
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import TEXT_LIMIT, is_operator, parse_placement, problems_together
 from webhook.placement.spl.reader import unreadable
 from webhook.placement.text import keys
@@ -227,7 +227,7 @@ def _may_be_long(element: ElementSpec, own: str) -> bool:
     return len(own.encode("utf-8", "surrogatepass")) + sum(texts) > TEXT_LIMIT
 
 
-def _clauses(element: ElementSpec, own: str) -> Iterator[Clause]:
+def _clauses(element: ElementSpec, own: str) -> Iterator[PlacementClause]:
     """All clauses of the element, each with its operator."""
     yield from parse_placement(own, "")[0] if own else ()
     for one in element.operators or ():

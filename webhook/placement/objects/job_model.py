@@ -10,7 +10,7 @@ from typing import NamedTuple
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.job_resources import divided, problems_of_resources
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text.problem import Problem
 
@@ -42,12 +42,12 @@ class JobModel:
         "source",
     )
 
-    def __init__(self, job: StreamsJob, clauses: Mapping[str, tuple[Clause, ...]] | None = None) -> None:
+    def __init__(self, job: StreamsJob, clauses: Mapping[str, tuple[PlacementClause, ...]] | None = None) -> None:
         """``clauses`` are those of each element by name, as :func:`clauses_of` has them, if they are known already."""
         self.source = job
         self.name = job.name
         self.deleting = job.deleting
-        self.elements: Mapping[str, tuple[Clause, ...]] = (
+        self.elements: Mapping[str, tuple[PlacementClause, ...]] = (
             {element.name: clauses_of(element) for element in job.elements} if clauses is None else clauses
         )
         self.isolated: tuple[Isolated, ...] = tuple(
@@ -87,7 +87,7 @@ class JobModel:
             joined |= self._groups.get(token, frozenset())
         return joined
 
-    def knows(self, pe: str, clauses: Iterable[Clause]) -> bool:
+    def knows(self, pe: str, clauses: Iterable[PlacementClause]) -> bool:
         """Whether the processing element is in the model, with just these clauses."""
         there = self.elements.get(pe)
         return there is not None and sorted(map(_meaning, there)) == sorted(map(_meaning, clauses))
@@ -97,11 +97,11 @@ class JobModel:
         return all(tokens <= self._groups.get(token, frozenset((token,))) for token in tokens)
 
 
-def _meaning(clause: Clause) -> tuple[str, str]:
+def _meaning(clause: PlacementClause) -> tuple[str, str]:
     return clause.operator, clause.text
 
 
-def tokens_of(clauses: Iterable[Clause]) -> frozenset[str]:
+def tokens_of(clauses: Iterable[PlacementClause]) -> frozenset[str]:
     """The tokens of all ``hostColocation`` clauses."""
     return frozenset(
         clause.argument
@@ -124,14 +124,15 @@ def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
     return (None, problems) if problems else (share, ())
 
 
-def clauses_of(element: Element) -> tuple[Clause, ...]:
+def clauses_of(element: Element) -> tuple[PlacementClause, ...]:
     """The clauses of the element, each with its operator; none of a text with problems."""
-    found: list[Clause] = []
+    found: list[PlacementClause] = []
     for operator, text in element.placements:
         clauses, problems = parse_placement(text, "spec")
         if not problems:
             found += (
-                Clause(clause.name, clause.argument, clause.operator or operator, clause.offset) for clause in clauses
+                PlacementClause(clause.name, clause.argument, clause.operator or operator, clause.offset)
+                for clause in clauses
             )
     return tuple(found)
 

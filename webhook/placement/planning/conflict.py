@@ -14,6 +14,7 @@ from msgspec import Struct
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member
+from webhook.placement.text.clause import Clause
 
 TRIES: Final = 100
 """At most so many sets of clauses are tried for a smaller one than the first that was found."""
@@ -26,7 +27,7 @@ class GroupConflict(Struct, frozen=True, eq=False):
     """
 
     counts: tuple[int, ...]
-    clauses: tuple[str, ...] = ()
+    clauses: tuple[Clause, ...] = ()
     pools: tuple[Name, ...] = ()
 
     def members(self, group: Group) -> list[Member]:
@@ -41,11 +42,11 @@ async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
         return GroupConflict(none, pools=await _pools(group))
     counts = await _fewest_pods(group, short)
     there = GroupConflict(counts).members(group)
-    texts = list(dict.fromkeys(text for member in there for text in member.clauses))
-    return GroupConflict(counts, await _fewest_clauses(group, counts, texts))
+    clauses = list(dict.fromkeys(clause for member in there for clause in member.clauses))
+    return GroupConflict(counts, await _fewest_clauses(group, counts, clauses))
 
 
-async def _fails(group: Group, counts: Sequence[int], dropped: frozenset[str] = frozenset()) -> bool:
+async def _fails(group: Group, counts: Sequence[int], dropped: frozenset[Clause] = frozenset()) -> bool:
     answer = await group.place(counts, Change(dropped, welcome=True))
     return answer.placed is None and answer.decided
 
@@ -81,18 +82,18 @@ async def _fewest_of(group: Group, counts: Sequence[int], at: int) -> int:
     return high
 
 
-async def _fewest_clauses(group: Group, counts: Sequence[int], texts: Sequence[str]) -> tuple[str, ...]:
+async def _fewest_clauses(group: Group, counts: Sequence[int], clauses: Sequence[Clause]) -> tuple[Clause, ...]:
     """A smallest set of clauses that these pods cannot keep: an irreducible one, or a smaller one."""
-    chosen = list(texts)
-    for text in reversed(texts):
+    chosen = list(clauses)
+    for clause in reversed(clauses):
         if not group.in_time:
             break
-        left = [other for other in chosen if other != text]
-        if await _fails(group, counts, frozenset(texts).difference(left)):
+        left = [other for other in chosen if other != clause]
+        if await _fails(group, counts, frozenset(clauses).difference(left)):
             chosen = left
-    smaller = itertools.chain.from_iterable(itertools.combinations(texts, size) for size in range(1, len(chosen)))
+    smaller = itertools.chain.from_iterable(itertools.combinations(clauses, size) for size in range(1, len(chosen)))
     for choice in itertools.islice(smaller, TRIES):
-        if await _fails(group, counts, frozenset(texts).difference(choice)):
+        if await _fails(group, counts, frozenset(clauses).difference(choice)):
             return choice
     return tuple(chosen)
 

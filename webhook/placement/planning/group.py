@@ -36,6 +36,7 @@ from webhook.placement.planning.priority_levels import levels, takes
 from webhook.placement.planning.solver import Assigned, Solving, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 
 _Kept = Sequence[tuple[Demand, ...]]
 """The conditions of each member that are not dropped."""
@@ -71,9 +72,9 @@ class Change(Struct, frozen=True):
     the members at the positions ``joining`` can run on these. ``larger`` is by how much each of these pools grows.
     """
 
-    dropped: frozenset[str] = frozenset()
+    dropped: frozenset[Clause] = frozenset()
     welcome: bool = False
-    opening: str = ""
+    opening: Clause | None = None
     opened: Bits = 0
     closed: frozenset[int] = frozenset()
     added: int = 0
@@ -290,7 +291,8 @@ class Group:
             nodes &= self._left_by(at, kept[at], change) & ~(change.opened if at in change.closed else 0)
             for found in kept[at]:
                 mine = found.new_nodes(self.world.everything) if new else found.nodes
-                nodes &= mine | (change.opened if found.clause == change.opening else 0)
+                opens = found.clause is not None and found.clause == change.opening
+                nodes &= mine | (change.opened if opens else 0)
                 if found.host is not None and not self._has(found.host, change):
                     return 0
                 if found.limit is not None and not one:

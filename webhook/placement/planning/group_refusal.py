@@ -18,6 +18,7 @@ from webhook.placement.planning.contradiction import contradictory
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.nearest_change import cluster_changes, drops, smaller_pools
 from webhook.placement.planning.shortages import shortages
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Fault, counted, enumerated, shorten
 from webhook.placement.text.rule import Rule
 
@@ -73,7 +74,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
     fix = ", or ".join(options) or (_NONE if group.solving.left() > 0 else _NO_TIME)
     text = within_limit(first, lines, f"Nearest fix: {fix}.")
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
-    return GroupRefusal(text, conflict.clauses, names, fix, fault, _rules(group, conflict.clauses))
+    return GroupRefusal(text, tuple(map(str, conflict.clauses)), names, fix, fault, _rules(group, conflict.clauses))
 
 
 def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
@@ -83,7 +84,7 @@ def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
     return GroupRefusal(f"{first}\nNearest fix: {_NO_TIME}.", (), names, _NO_TIME, Fault.FORBIDDEN, (Rule.NODES,))
 
 
-def _rules(group: Group, clauses: Collection[str]) -> tuple[str, ...]:
+def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
     """The rules of these clauses, each once; ``nodes`` where there is no clause."""
     conditions = (condition for member in group.members for condition in member.conditions)
     found = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
@@ -91,7 +92,7 @@ def _rules(group: Group, clauses: Collection[str]) -> tuple[str, ...]:
 
 
 def _start(conflict: GroupConflict, noun: str) -> str:
-    return cannot_hold(conflict.clauses) if conflict.clauses else f"The {noun}s cannot all run"
+    return cannot_hold([*map(str, conflict.clauses)]) if conflict.clauses else f"The {noun}s cannot all run"
 
 
 def _who(names: Sequence[str]) -> str:

@@ -34,6 +34,7 @@ from webhook.placement.planning.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, enumerated
 
 _SAID: Final = 2
@@ -41,7 +42,7 @@ _SAID: Final = 2
 
 
 class Demand(Struct, frozen=True, eq=False):
-    """One demand of a member, with the ``clause`` that makes it; the clause is empty if nobody wrote it.
+    """One demand of a member, with the ``clause`` that makes it, ``None`` for a standing condition.
 
     ``nodes`` meet it as far as nodes do. ``requests`` are amounts of one pod. Members with a common key in ``together``
     share a node; a member that ``avoids`` a key shares no node with another one that ``marks`` it. ``host`` is a
@@ -49,7 +50,7 @@ class Demand(Struct, frozen=True, eq=False):
     Without the clause the nodes in ``shut``, hosts of an exclusive HostPool, are closed.
     """
 
-    clause: str
+    clause: Clause | None
     nodes: Bits
     constraint: Constraint
     requests: Tally = {}
@@ -88,8 +89,8 @@ class Member(Struct, frozen=True, eq=False):
     welcome: frozenset[tuple[Name, int | None]] = frozenset()
 
     @property
-    def clauses(self) -> list[str]:
-        """The texts of its clauses, each once, in the order of the families."""
+    def clauses(self) -> list[Clause]:
+        """Its clauses, each once, in the order of the families."""
         return list(dict.fromkeys(condition.clause for condition in self.conditions if condition.clause))
 
     @property
@@ -102,7 +103,7 @@ class Member(Struct, frozen=True, eq=False):
         """The priority below which its pods preempt others; ``None`` if they preempt none."""
         return self.ask.preempts
 
-    def open(self, dropped: Collection[str] = ()) -> Bits:
+    def open(self, dropped: Collection[Clause] = ()) -> Bits:
         """The nodes that meet every condition but those of the ``dropped`` clauses."""
         found = self.verdict.everything
         for condition in self.conditions:
@@ -139,11 +140,11 @@ def member_of(
     if ask.spec.overhead:
         # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.
         overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
-        conditions.append(Demand("", world.everything, StandingConstraint(), requests=overhead))
+        conditions.append(Demand(None, world.everything, StandingConstraint(), requests=overhead))
     if ask.job:
         # Other pods keep away from the labels of a pod that itself need not keep away from them.
         marked = (key for judged in verdict.soft for key in judged.constraint.company(_job(ask)).marks)
-        conditions.append(Demand("", world.everything, StandingConstraint(), marks=(_all_of(ask), *marked)))
+        conditions.append(Demand(None, world.everything, StandingConstraint(), marks=(_all_of(ask), *marked)))
     # Kin may share an isolated host, and nothing else that they avoid.
     lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
     kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
@@ -167,10 +168,10 @@ def _repelled(names: Sequence[str], pod: Pod, ask: Ask, world: World) -> Iterato
     for key, nodes in closed.items():
         what, open_nodes = "whose podAntiAffinity keeps this one away", world.everything & ~nodes
         if key == keys.HOSTNAME:
-            yield VacantNodes("", open_nodes, f"runs a pod {what}", f"run pods {what}")
+            yield VacantNodes(None, open_nodes, f"runs a pod {what}", f"run pods {what}")
         else:
             place = f"in the {key} of a pod {what}"
-            yield NodeSet("", open_nodes, f"is {place}", f"are {place}")
+            yield NodeSet(None, open_nodes, f"is {place}", f"are {place}")
 
 
 def _condition(
@@ -193,11 +194,12 @@ def _condition(
     return plain
 
 
-def _of_all(clause: str, names: Sequence[str]) -> str:
+def _of_all(clause: Clause | None, names: Sequence[str]) -> Clause | None:
     """The clause of equal elements in place of that of the first one, which says whose resources are meant."""
-    if len(names) == 1:
+    if clause is None or clause.source is not Source.STATED or len(names) == 1:
         return clause
-    return clause.replace(f"processing element {names[0]})", f"processing elements {enumerated(names, _SAID)})")
+    whose = f"processing elements {enumerated(names, _SAID)})"
+    return replace(clause, parts=tuple(names), text=clause.text.replace(f"processing element {names[0]})", whose))
 
 
 def _hosted(condition: Demand, of: Pool, world: World, choices: Collection[Name]) -> Demand:

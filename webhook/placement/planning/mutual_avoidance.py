@@ -15,9 +15,10 @@ from webhook.placement.kube.selector import requirements_of
 from webhook.placement.objects.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.planning.steps import Steps
-from webhook.placement.request.pod_text import ANTI_AFFINITY
+from webhook.placement.request.pod_text import anti_affinity
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.rule import Rule
 
 PAIRS: Final = 20_000
@@ -29,7 +30,7 @@ class OtherMembers(EveryNode, frozen=True, gc=False):
 
     rule: ClassVar[str] = Rule.OWN_SPREAD
     spread: ClassVar[Spread] = Spread.FREE
-    clause: ClassVar[str] = ANTI_AFFINITY + keys.HOSTNAME
+    clause: ClassVar[Clause] = anti_affinity(keys.HOSTNAME)
 
 
 def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
@@ -47,7 +48,7 @@ def avoiding(members: Sequence[Member], world: World) -> tuple[Member, ...]:
         more.setdefault(at, []).append(Demand(anti.clause, world.everything, anti, avoids=(key,)))
         for to in matched:
             if to != at:
-                more.setdefault(to, []).append(Demand("", world.everything, anti, marks=(key,)))
+                more.setdefault(to, []).append(Demand(None, world.everything, anti, marks=(key,)))
     return tuple(
         replace(member, conditions=(*member.conditions, *more.get(at, ()))) for at, member in enumerate(members)
     )

@@ -16,6 +16,7 @@ from webhook.placement.objects.pool_labels import labels_set
 from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import counted, enumerated, shorten
 
 _FEW: Final = 3
@@ -51,7 +52,7 @@ async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
         if await _works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
-            yield f"{verbs[clause]} {shorten(clause, CLAUSE_LIMIT)} ({fitting} would fit)"
+            yield f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)} ({fitting} would fit)"
 
 
 async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[str]:
@@ -84,7 +85,7 @@ async def _fewest(works: _Works, most: int) -> int:
     return high
 
 
-async def _labelled(group: Group, clause: str, members: Sequence[Member], missing: int) -> str:
+async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> str:
     """The labels that open one more node to a clause, or several nodes, if that is enough; empty if it is not."""
     for member in members:
         constraints = [found.constraint for found in member.conditions]
@@ -113,7 +114,7 @@ async def _labelled(group: Group, clause: str, members: Sequence[Member], missin
     return ""
 
 
-def _serving_others(group: Group, clause: str, keys: Collection[str]) -> frozenset[int] | None:
+def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> frozenset[int] | None:
     """The members that ask for labels of these keys by more than the clause; ``None`` if too much depends on them."""
     found = set()
     for at, member in enumerate(group.members):

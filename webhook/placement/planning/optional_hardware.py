@@ -121,5 +121,5 @@ def _richer(member: Member, names: Sequence[str], asked: Sequence[int]) -> Membe
         return None
     total, _ = pod_requests(spec)
     requests = {amount.resource: total[amount.resource] for amount in amounts}
-    room = Demand("", member.verdict.everything, room_for(requests), requests=requests)
+    room = Demand(None, member.verdict.everything, room_for(requests), requests=requests)
     return replace(member, names=tuple(names), count=len(names), conditions=(*member.conditions, room))

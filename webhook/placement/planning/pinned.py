@@ -30,7 +30,7 @@ def pinned(member: Member, node: str, pools: Sequence[Pool], world: World, *, ap
 
 def bounded(member: Member, nodes: Bits) -> Member:
     """The member whose pods may go to these nodes only."""
-    there = Demand("", nodes, StandingConstraint())
+    there = Demand(None, nodes, StandingConstraint())
     return replace(member, conditions=(*member.conditions, there))
 
 

@@ -22,10 +22,11 @@ from webhook.placement.kube.pod import Amount, PodSpec
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
 from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.resource_rules import broken
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, quote
 
-BINDING: Final = "kubernetes.bind.worker.to.cpu"
-"""How messages name CPU binding: the name of the setting in Twister2."""
+BINDING: Final = Clause(Source.BINDING, (), "kubernetes.bind.worker.to.cpu")
+"""CPU binding as a clause; messages give it the name of the setting in Twister2."""
 
 
 def grant(hardware: Hardware, spec: PodSpec, main: Place | None) -> SetResources | None:
@@ -39,7 +40,7 @@ def grant(hardware: Hardware, spec: PodSpec, main: Place | None) -> SetResources
     if place is None:
         return None
     firm = hardware.mandatory
-    return SetResources(hardware.clause, place, hardware.name, hardware.requests, hardware.limits, firm=firm)
+    return SetResources(hardware.text, place, hardware.name, hardware.requests, hardware.limits, firm=firm)
 
 
 def _holder(hardware: Hardware, spec: PodSpec) -> Place | None:
@@ -50,6 +51,11 @@ def _holder(hardware: Hardware, spec: PodSpec) -> Place | None:
         if asked is not None and parse_quantity(asked) == hardware.requests:
             holders.append(place)
     return holders[0] if len(holders) == 1 else None
+
+
+def clause_of(given: SetResources) -> Clause:
+    """The clause of the hardware requirement that gives the amount."""
+    return Clause(Source.HARDWARE, ((given.resource, given.requests),), given.cause)
 
 
 def granted(spec: PodSpec, given: SetResources) -> PodSpec:

@@ -104,7 +104,7 @@ def provide(
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
         optional=any(found.allocatable and not found.mandatory for found in required),
-        weights={found.clause: found.weight for found in required if not found.mandatory},
+        weights={found.text: found.weight for found in required if not found.mandatory},
         problems=tuple(problems),
         warnings=(*grants.warnings, *shares.warnings, *(_shared(provided, grants.given, why) if why else ())),
     )

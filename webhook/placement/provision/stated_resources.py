@@ -18,6 +18,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import BINDING, granted
 from webhook.placement.provision.worker import worker
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, quote
 
 DEFAULT_CAUSE: Final = "default of processing elements"
@@ -43,12 +44,12 @@ def stated_for(
     pe: str,
     model: JobModel | None,
     default: Resources,
-    dropped: Collection[str] = (),
+    dropped: Collection[Clause] = (),
 ) -> Stated | None:
     """What is stated for a pod with the label ``pe``; ``None`` if nothing is, or nothing would change.
 
-    ``default`` is what the container of a processing element requests where it says nothing. Resources whose cause is
-    among the ``dropped`` clauses do not count.
+    ``default`` is what the container of a processing element requests where it says nothing. Resources of the Job that
+    are among the ``dropped`` clauses do not count.
     """
     if model and pe in model.elements and model.misstated:
         return _misstated(f"Job {model.name}", model.misstated)
@@ -56,7 +57,7 @@ def stated_for(
     if model and found:
         whole = f"1/{len(model.elements)} of the resources of Job {model.name}"
         cause = whole if model.shared else f"resources of processing element {pe}"
-        if any(text.endswith(f"({cause})") for text in dropped):
+        if any(clause.source is Source.STATED for clause in dropped):
             return None
         problems = tuple(problems_of_resources(found, "resources"))
         return _misstated(f"processing element {pe}", problems) if problems else Stated(found, cause)

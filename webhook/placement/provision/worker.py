@@ -51,7 +51,7 @@ def bind(spec: PodSpec, place: Place) -> tuple[list[SetResources], list[Problem]
             both = f"requests {format_quantity(asked)} and limits {format_quantity(limit)} of {resource}"
             message = f"{both} must be equal in {called(spec, place)}"
         else:
-            effects.append(SetResources(BINDING, place, resource, asked, asked))
+            effects.append(SetResources(BINDING.text, place, resource, asked, asked))
             continue
         problems.append(Problem(path, f"{message}: {BINDING}"))
     return effects, problems

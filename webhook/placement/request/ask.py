@@ -36,8 +36,9 @@ from webhook.placement.request.host_binding import BindingSubject, HostBinding, 
 from webhook.placement.request.pool_lookup import look_up
 from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Problem, quote
 
@@ -68,10 +69,10 @@ class Ask(Struct, frozen=True, gc=False):
     labels: Mapping[str, str]
     job: str
     pe: str
-    clauses: tuple[Clause, ...]
-    by_name: Mapping[ClauseName, tuple[Clause, ...]]
+    clauses: tuple[PlacementClause, ...]
+    by_name: Mapping[ClauseName, tuple[PlacementClause, ...]]
     soft: frozenset[str]
-    pools: tuple[tuple[Clause, Pool], ...]
+    pools: tuple[tuple[PlacementClause, Pool], ...]
     binding: Binding
     elastic: bool
     requests: Tally
@@ -79,7 +80,7 @@ class Ask(Struct, frozen=True, gc=False):
     mapping: WorkerMapping = NOTHING
     provision: Provision = BARE
     references: tuple[OwnerReference, ...] | None = None
-    closed: tuple[tuple[Clause, Pool], ...] = ()
+    closed: tuple[tuple[PlacementClause, Pool], ...] = ()
     volumes: tuple[ClaimedVolume, ...] = ()
     completed: CompletedPod | None = None
     """The pod, if it was made of a template, with what the API server adds to it."""
@@ -98,7 +99,7 @@ class Ask(Struct, frozen=True, gc=False):
         waits = self.spec.preemption_policy == NEVER or self.binding == "nodeName"
         return None if waits else self.priority
 
-    def of(self, name: ClauseName) -> tuple[Clause, ...]:
+    def of(self, name: ClauseName) -> tuple[PlacementClause, ...]:
         """The clauses of that name, in the order of the placement annotation."""
         return self.by_name.get(name, ())
 
@@ -108,11 +109,11 @@ class Ask(Struct, frozen=True, gc=False):
         return ((pool.namespace, pool.name) for _, pool in self.closed)
 
 
-def read(pod: Pod, namespace: str, world: World, dropped: Collection[str] = ()) -> tuple[Ask, tuple[Problem, ...]]:
+def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = ()) -> tuple[Ask, tuple[Problem, ...]]:
     """Everything that the pod asks for, and the problems of all of its annotations at once; never raises.
 
-    ``dropped`` are texts of clauses, as refusals name them. The pod is read as if its author had dropped (or lowered)
-    these clauses: what follows from them is gone as well.
+    The pod is read as if its author had dropped (or lowered) the clauses ``dropped``: what follows from them is gone as
+    well.
     """
     if dropped:
         pod = pod_text.without(pod, dropped)
@@ -192,7 +193,7 @@ def _mapped(
 
 
 def _provided(
-    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[str]
+    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[Clause]
 ) -> Provision:
     """What the pod's containers are given: by its annotations, its Job, and the HPAIntents for its workload."""
     intents, spec = world.inventory.intents, pod.spec or _NO_SPEC
@@ -219,7 +220,7 @@ def _provided(
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 
 
-def _expected(pools: tuple[tuple[Clause, Pool], ...], spec: PodSpec, world: World) -> tuple[bool, bool]:
+def _expected(pools: tuple[tuple[PlacementClause, Pool], ...], spec: PodSpec, world: World) -> tuple[bool, bool]:
     """Whether nodes are expected to come for the pod, and whether the pod waits for a change of the nodes there are.
 
     Such a change is that one of its pools gets its hosts, or that a condition of nodes ends. A pod that tolerates

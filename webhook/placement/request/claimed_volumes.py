@@ -9,15 +9,7 @@ from msgspec import Struct
 
 from webhook.placement.kube.pod import NodeTerm, PodSpec, Volume
 from webhook.placement.objects.volumes import UNREAD, Claim, ClaimName, StorageClass, Volumes
-
-CLAIM = "PersistentVolumeClaim "
-"""Prefix of the clause text for a volume of a claim; the name of the claim follows."""
-
-CLASS = "volume of StorageClass "
-"""Prefix of the clause text for a volume that is made with the pod; the name of the class follows."""
-
-DEFAULT_CLASS = "volume of the default StorageClass"
-"""Clause text for a volume that is made with the pod, and names no class."""
+from webhook.placement.text.clause import Clause, Source
 
 
 class ClaimedVolume(Struct, frozen=True, gc=False):
@@ -26,7 +18,7 @@ class ClaimedVolume(Struct, frozen=True, gc=False):
     ``clause`` is how messages name it. ``doubt`` says what of it is not judged; empty if all is.
     """
 
-    clause: str
+    clause: Clause
     terms: tuple[NodeTerm, ...] | None = None
     doubt: str = ""
 
@@ -42,19 +34,21 @@ def has_claims(spec: PodSpec | None) -> bool:
     return any(map(_claimed, (spec and spec.volumes) or ()))
 
 
-def clause_of(volume: Volume) -> str:
-    """The clause text of the volume; empty if no claim is behind it."""
+def clause_of(volume: Volume) -> Clause | None:
+    """The clause of the volume; ``None`` if no claim is behind it."""
     if volume.persistent_volume_claim:
-        return CLAIM + volume.persistent_volume_claim.claim_name
+        name: str | None = volume.persistent_volume_claim.claim_name
+        return Clause(Source.VOLUME, (("claim", name),), f"PersistentVolumeClaim {name}")
     if not volume.ephemeral:
-        return ""
+        return None
     name = volume.ephemeral.storage_class
-    return DEFAULT_CLASS if name is None else CLASS + name
+    which = "the default StorageClass" if name is None else f"StorageClass {name}"
+    return Clause(Source.VOLUME, (("class", name),), f"volume of {which}")
 
 
 def claimed_volumes(spec: PodSpec, namespace: str, known: Volumes) -> tuple[ClaimedVolume, ...]:
     """The volumes of the pod that depend on its node, or may do so; each clause once."""
-    found = {clause_of(volume): volume for volume in spec.volumes or () if _claimed(volume)}
+    found = {clause: volume for volume in spec.volumes or () if (clause := clause_of(volume))}
     return tuple(_judged(clause, volume, namespace, known) for clause, volume in found.items())
 
 
@@ -67,7 +61,7 @@ def _claimed(volume: Volume) -> bool:
     return volume.persistent_volume_claim is not None or volume.ephemeral is not None
 
 
-def _judged(clause: str, volume: Volume, namespace: str, known: Volumes) -> ClaimedVolume:
+def _judged(clause: Clause, volume: Volume, namespace: str, known: Volumes) -> ClaimedVolume:
     """What is known of the nodes that can use the volume."""
     if volume.persistent_volume_claim is None:
         name = volume.ephemeral.storage_class if volume.ephemeral else None
@@ -80,7 +74,7 @@ def _judged(clause: str, volume: Volume, namespace: str, known: Volumes) -> Clai
     return of_claim(clause, claim, known)
 
 
-def of_claim(clause: str, claim: Claim, known: Volumes) -> ClaimedVolume:
+def of_claim(clause: Clause, claim: Claim, known: Volumes) -> ClaimedVolume:
     """The nodes of the claim's volume, or those on which its class makes one."""
     if not claim.volume:
         return of_class(clause, known.class_named(claim.storage_class))
@@ -90,7 +84,7 @@ def of_claim(clause: str, claim: Claim, known: Volumes) -> ClaimedVolume:
     return ClaimedVolume(clause, volume.terms)
 
 
-def of_class(clause: str, found: StorageClass | None) -> ClaimedVolume:
+def of_class(clause: Clause, found: StorageClass | None) -> ClaimedVolume:
     """The nodes on which the class makes a volume once the pod has a node."""
     if found is None:
         return ClaimedVolume(clause, doubt="it is not bound, and its class is not known; the pod waits until it is")

@@ -17,7 +17,7 @@ from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.pod import Affinity, Pod, PodAffinity, PodSpec, Volume
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import Clause, ClauseName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, enumerated, quote
 
@@ -92,7 +92,7 @@ def choose_binding(pod: Pod, namespace: str, subject: BindingSubject, world: Wor
     return _where_ample(hosts, subject.requests, world)
 
 
-def _hosts(placement: PlacementText) -> Sequence[Clause]:
+def _hosts(placement: PlacementText) -> Sequence[PlacementClause]:
     """The ``host`` clauses that name a node; none if ``host`` is only preferred."""
     hosts = () if ClauseName.HOST in placement.soft else placement.by_name.get(ClauseName.HOST, ())
     return [clause for clause in hosts if isinstance(clause.argument, str)]
@@ -141,7 +141,7 @@ def _may_be_isolated_from(job: str, namespace: str, world: World) -> bool:
     return model is None or bool(model.isolated) or bool(world.job_pods(namespace, job).isolated)
 
 
-def _where_ample(hosts: Iterable[Clause], requests: Tally, world: World) -> HostBinding:
+def _where_ample(hosts: Iterable[PlacementClause], requests: Tally, world: World) -> HostBinding:
     """``nodeName`` if the clauses mean one node with ample room, none of whose pods may keep the new pod away."""
     named: Bits = -1
     for clause in hosts:
@@ -210,7 +210,7 @@ def _pod_clauses(subject: BindingSubject, *, soft: bool) -> Iterator[str]:
     if subject.mapping.uniform != "none" and ("uniform" in subject.placement.soft) == soft:
         yield f"uniform {subject.mapping.uniform}"
     if not soft:
-        yield from (chosen.clause for chosen in subject.mapping.pod_selections)
+        yield from (chosen.clause.text for chosen in subject.mapping.pod_selections)
 
 
 def _own_terms(affinity: Affinity | None, *, preferred: bool) -> Iterator[str]:

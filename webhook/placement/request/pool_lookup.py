@@ -7,7 +7,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import DEFAULT_POOL, Clause, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, PlacementClause, PoolName
 from webhook.placement.text import keys
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
@@ -27,20 +27,20 @@ class NamedPools(NamedTuple):
     A closed pool has failed or is being deleted. A pod that was admitted before, or may wait, tolerates its taint.
     """
 
-    pools: tuple[tuple[Clause, Pool], ...]
+    pools: tuple[tuple[PlacementClause, Pool], ...]
     problems: tuple[Problem, ...]
-    closed: tuple[tuple[Clause, Pool], ...]
+    closed: tuple[tuple[PlacementClause, Pool], ...]
 
 
-def look_up(clauses: Iterable[Clause], namespace: str, job: str, world: World, text: str) -> NamedPools:
+def look_up(clauses: Iterable[PlacementClause], namespace: str, job: str, world: World, text: str) -> NamedPools:
     """The pool of every ``host(P)`` among these ``host`` clauses, and a problem for each that has no usable pool.
 
     ``text`` is the annotation that the clauses were read from. Only pools of the pod's own namespace and job are found,
     or listed in messages.
     """
-    found: list[tuple[Clause, Pool]] = []
+    found: list[tuple[PlacementClause, Pool]] = []
     problems: list[Problem] = []
-    closed: list[tuple[Clause, Pool]] = []
+    closed: list[tuple[PlacementClause, Pool]] = []
     for clause in clauses:
         if not isinstance(clause.argument, PoolName):
             continue
@@ -57,7 +57,7 @@ def look_up(clauses: Iterable[Clause], namespace: str, job: str, world: World, t
     return NamedPools(tuple(found), tuple(problems), tuple(closed))
 
 
-def _problem(clause: Clause, message: str, text: str) -> Problem:
+def _problem(clause: PlacementClause, message: str, text: str) -> Problem:
     field = f"metadata.annotations[{keys.PLACEMENT}]"
     return Problem(field, f"{clause}: {message}", text, clause.offset, Fault.FORBIDDEN)
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 from msgspec.structs import force_setattr
 
 from webhook.placement.spl.literals import encode
+from webhook.placement.text.clause import Clause, Source
 
 DEFAULT_POOL: Final = "$default"
 """SPL's name for the pool of all hosts."""
@@ -35,7 +36,7 @@ class PoolName(Struct, frozen=True, gc=False):
         return self.name if self.index is None else f"{self.name}[{self.index}]"
 
 
-class Clause(Struct, frozen=True, gc=False):
+class PlacementClause(Struct, frozen=True, gc=False):
     """One placement clause of one operator.
 
     ``argument`` is the value of a string, a pool (of ``host`` only), or ``None`` for ``hostIsolation`` and
@@ -49,14 +50,18 @@ class Clause(Struct, frozen=True, gc=False):
     offset: int = 0
     text: str = ""
     """The clause as SPL text in printable ASCII, without its operator; the text parses back to the same clause."""
+    written: Clause = Clause(Source.PLACEMENT, (), "")
+    """The clause as refusals name it, without its operator and place."""
 
     def __post_init__(self) -> None:
-        """Make ``text`` once: a parsed clause is cached and shared by all pods with the same annotation."""
+        """Make the last two once: a parsed clause is cached and shared by all pods with the same annotation."""
         if isinstance(self.argument, str):
             text = f"{self.name.value}({encode(self.argument)})"
         else:
             text = self.name.value if self.argument is None else f"{self.name.value}({self.argument})"
         force_setattr(self, "text", text)
+        part = self.name, self.argument
+        force_setattr(self, "written", Clause(Source.PLACEMENT, (part,), text))
 
     def __str__(self) -> str:
         """Return ``text``."""

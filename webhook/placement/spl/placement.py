@@ -13,13 +13,13 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-from webhook.placement.spl.clauses import Clause, ClauseName, PoolName
+from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.reader import GrammarError, Reader, unreadable
 from webhook.placement.spl.tokens import TokenKind
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
-__all__ = ["Clause", "ClauseName", "PoolName", "format_placement", "parse_placement"]
+__all__ = ["ClauseName", "PlacementClause", "PoolName", "format_placement", "parse_placement"]
 
 TEXT_LIMIT: Final = 8 * 1024
 """Bytes of one placement text in UTF-8."""
@@ -53,7 +53,7 @@ _BARE_HOST = re.compile(r"([A-Za-z0-9_:][A-Za-z0-9_.:%-]*+(?:/[0-9]{1,3})?+)\s*+
 """Arguments without quotes, a common mistake: tokens such as ``apart``, nodes such as ``worker-1``, addresses."""
 
 
-def parse_placement(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
+def parse_placement(text: str, field: str) -> tuple[tuple[PlacementClause, ...], tuple[Problem, ...]]:
     """The clauses of the text in order, and the problems of the text, ten at most; never raises.
 
     ``field`` is the path of the text, for the problems. If there are problems, clauses may be missing.
@@ -73,7 +73,7 @@ def is_operator(name: str) -> bool:
     return len(name) <= TEXT_LIMIT and _OPERATOR.fullmatch(name) is not None
 
 
-def problems_together(clauses: Iterable[Clause], field: str) -> tuple[Problem, ...]:
+def problems_together(clauses: Iterable[PlacementClause], field: str) -> tuple[Problem, ...]:
     """The problems that these clauses have as one text, each of them being right by itself."""
     parser = _Parser(Reader("", field))
     for clause in clauses:
@@ -84,7 +84,7 @@ def problems_together(clauses: Iterable[Clause], field: str) -> tuple[Problem, .
     return tuple(parser.reader.problems)
 
 
-def format_placement(clauses: Iterable[Clause]) -> str:
+def format_placement(clauses: Iterable[PlacementClause]) -> str:
     """The clauses as one SPL text: ``A: host("foo"), hostIsolation; B: ...``.
 
     Consecutive clauses of one operator follow its name; clauses are not reordered.
@@ -95,7 +95,7 @@ def format_placement(clauses: Iterable[Clause]) -> str:
     )
 
 
-def _parse(text: str, field: str) -> tuple[tuple[Clause, ...], tuple[Problem, ...]]:
+def _parse(text: str, field: str) -> tuple[tuple[PlacementClause, ...], tuple[Problem, ...]]:
     parser = _Parser(Reader(text, field))
     parser.placement()
     return tuple(parser.clauses), tuple(parser.reader.problems)
@@ -112,8 +112,8 @@ class _Parser:
 
     def __init__(self, reader: Reader) -> None:
         self.reader = reader
-        self.clauses: list[Clause] = []
-        self.hosts: dict[str, Clause] = {}
+        self.clauses: list[PlacementClause] = []
+        self.hosts: dict[str, PlacementClause] = {}
         self.tokens: set[str | PoolName | None] = set()
 
     def placement(self) -> None:
@@ -149,7 +149,7 @@ class _Parser:
         else:
             self.add(clause)
 
-    def add(self, clause: Clause) -> None:
+    def add(self, clause: PlacementClause) -> None:
         """Append the clause, up to ``CLAUSE_LIMIT``; report an exceeded limit, and a second ``host`` of an operator."""
         if len(self.clauses) == CLAUSE_LIMIT:
             self.reader.report(clause.offset, f"too many placement clauses: at most {CLAUSE_LIMIT} are allowed")
@@ -182,7 +182,7 @@ def _operator(reader: Reader) -> str:
     return "".join(pieces)
 
 
-def _clause(reader: Reader, operator: str) -> Clause:
+def _clause(reader: Reader, operator: str) -> PlacementClause:
     """Read one clause: ``hostIsolation`` and ``partitionIsolation`` stand alone, all others take one argument.
 
     ``clause = "host" , "(" , ( string | pool ) , ")" | ( "hostColocation" | "hostExlocation" | "partitionColocation" |
@@ -196,10 +196,10 @@ def _clause(reader: Reader, operator: str) -> Clause:
     if name is None:
         raise GrammarError(word.offset, unknown("clause", word.text, _NAMES))
     if name not in _ALONE:
-        return Clause(name, _argument(reader, name), operator, word.offset)
+        return PlacementClause(name, _argument(reader, name), operator, word.offset)
     if following == "(":
         raise GrammarError(reader.token.offset, f"{name} stands alone, without parentheses")
-    return Clause(name, None, operator, word.offset)
+    return PlacementClause(name, None, operator, word.offset)
 
 
 def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
@@ -251,6 +251,6 @@ def _pool(reader: Reader) -> PoolName:
     return PoolName(name, index)
 
 
-def _short(clause: Clause) -> str:
+def _short(clause: PlacementClause) -> str:
     text = clause.text
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

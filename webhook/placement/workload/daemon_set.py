@@ -23,7 +23,7 @@ from webhook.placement.kube.pod import Pod, PodSpec, PodTerm, Requirement, Toler
 from webhook.placement.kube.selector import requirements_of
 from webhook.placement.objects.template_pods import applies
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.pod_text import POD_AFFINITY
+from webhook.placement.request.pod_text import pod_affinity
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
@@ -67,9 +67,9 @@ def node_choices(ask: Ask) -> Iterator[Problem]:
     hosts = ask.of(ClauseName.HOST) if ClauseName.HOST not in ask.soft else ()
     mapped = ask.mapping.expressions if PREFERRED not in ask.soft else ()
     chosen = [(keys.PLACEMENT, str(clause)) for clause in hosts]
-    chosen += [(keys.MAPPED, expression.clause) for expression in mapped]
+    chosen += [(keys.MAPPED, expression.clause.text) for expression in mapped]
     fields = [(annotation(key), clause) for key, clause in chosen]
-    fields += [(label.field, label.clause) for label in ask.provision.labels if label.mandatory]
+    fields += [(label.field, label.text) for label in ask.provision.labels if label.mandatory]
     for field, clause in fields:
         message = "a DaemonSet runs one pod on every node that its template selects: use nodeSelector, or a Deployment"
         yield Problem(field, f"{clause}: {message}")
@@ -119,7 +119,7 @@ def left_out(verdict: Verdict, world: World) -> Iterator[str]:
         out = _without(hard, at, world) & ~judged.nodes
         if out and judged.constraint.spread is Spread.APART:
             why = ", ".join(map(str, judged.constraint.explain(world, out)))
-            yield f"{shorten(judged.constraint.clause, _CLAUSE_LIMIT)}: {why}; the pods there wait"
+            yield f"{shorten(str(judged.constraint.clause), _CLAUSE_LIMIT)}: {why}; the pods there wait"
 
 
 def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
@@ -133,12 +133,12 @@ def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
         nodes = _without(hard, at, world)
         count, spread = nodes.bit_count(), constraint.spread
         if spread is Spread.TOGETHER and count > 1:
-            yield _Crowd(constraint.clause, 1, count, gathers=True, rule=constraint.rule)
+            yield _Crowd(str(constraint.clause), 1, count, gathers=True, rule=constraint.rule)
         elif isinstance(spread, OnePerDomain) and spread.key != keys.HOSTNAME:
             places = to_slots(nodes)
             fit = fitting(np.ones(len(places), np.int64), places, [spread])
             if fit < count:
-                yield _Crowd(constraint.clause, fit, count, gathers=False, rule=constraint.rule)
+                yield _Crowd(str(constraint.clause), fit, count, gathers=False, rule=constraint.rule)
 
 
 def _without(hard: Sequence[Judged], at: int, world: World) -> Bits:
@@ -167,12 +167,12 @@ def _wanted(ask: Ask) -> Iterator[tuple[str, str, Sequence[Requirement], Rule]]:
     """Pods of the namespace that the pod must be beside: the clause, topology key, labels, and rule."""
     for selection in ask.mapping.pod_selections:
         if selection.near:
-            yield selection.clause, keys.HOSTNAME, selection.needs, Rule.MAPPING
+            yield str(selection.clause), keys.HOSTNAME, selection.needs, Rule.MAPPING
     affinity = ask.spec.affinity.pod_affinity if ask.spec.affinity else None
     for term in (affinity and affinity.required) or ():
         if term.label_selector is not None and _of_own_namespace(term, ask.namespace):
             yield (
-                POD_AFFINITY + term.topology_key,
+                str(pod_affinity(term.topology_key)),
                 term.topology_key,
                 requirements_of(term.label_selector),
                 Rule.OWN_SPREAD,

@@ -125,7 +125,7 @@ def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     constraints = [judged.constraint for judged in fit.hard if judged.constraint.clause]
     limiting = [found for found in constraints if found.spread in {Spread.APART, Spread.TOGETHER}]
     limiting = (limiting or [found for found in constraints if found.requests])[:1]
-    clauses = [found.clause for found in limiting]
+    clauses = [str(found.clause) for found in limiting]
     where = "no node can use the volumes of all of them"
     if room:
         where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"

@@ -12,9 +12,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import on_each
-from webhook.placement.decision.decision import effects_of
 from webhook.placement.decision.replica_fit import ReplicaFit
-from webhook.placement.decision.verdict import Verdict
+from webhook.placement.decision.verdict import Verdict, effects_of
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import PreferredNodeTerm

@@ -17,6 +17,7 @@ from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Fault, counted, enumerated, shorten
 from webhook.placement.text.rule import Rule
@@ -35,35 +36,36 @@ _CONTRARY = _HOW.keys()
 
 
 def refuse_replicas(
-    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
+    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting[Clause]
 ) -> Refusal:
     """The refusal of a workload that there is not enough room for; ``fitting`` counts pods without some clauses."""
     count, room, never = replicas.count, fit.room(replicas.count), _never(fit)
     relaxation = _relaxation(fit, ask, count, fitting)
-    clauses = (*_limiting(fit, relaxation, count, never), replicas.said)
+    limiting = _limiting(fit, relaxation, count, never)
+    clauses = (*map(str, limiting), replicas.said)
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
     options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation)]
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     text = within_limit(first, lines, f"Nearest fix: {', or '.join(options)}.")
-    return Refusal(text, clauses, fault, (*verdict.rules(clauses), Rule.REPLICAS))
+    return Refusal(text, clauses, fault, (*(verdict.rules(limiting) if limiting else ()), Rule.REPLICAS))
 
 
 def waiting_notice(
-    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting
+    fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting[Clause]
 ) -> str:
     """The warning about pods that there is not room for at a time, and that run one after another."""
     count, room = replicas.count, fit.room(replicas.count)
     clauses = _limiting(fit, _relaxation(fit, ask, count, fitting), count, _never(fit))
-    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause, CLAUSE_LIMIT)) + _where(fit, verdict, world)
+    why = enumerated(clauses, _NAMED, lambda clause: shorten(clause.text, CLAUSE_LIMIT)) + _where(fit, verdict, world)
     running = f"{room} of {count} pods {'runs' if room == 1 else 'run'} at a time"
     return f"{replicas.said}: {running} ({why.lstrip(', ')})"
 
 
-def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting) -> Relaxation:
+def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause]) -> Relaxation[Clause]:
     """The pods decided anew without some of their clauses; first those without which most pods seem to fit."""
-    positions: dict[str, list[int]] = {}
+    positions: dict[Clause | None, list[int]] = {}
     for at, judged in enumerate(fit.hard):
         positions.setdefault(judged.constraint.clause, []).append(at)
     everything = {*range(len(fit.hard))}
@@ -71,31 +73,31 @@ def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting) -> Rela
         verbs_of(fit.hard, ask),
         fitting,
         count,
-        likely=lambda text: fit.room(count, everything - {*positions[text]}),
+        likely=lambda clause: fit.room(count, everything - {*positions[clause]}),
     )
 
 
-def _limiting(fit: ReplicaFit, relaxation: Relaxation, count: int, never: Collection[str]) -> list[str]:
+def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never: Collection[Clause]) -> list[Clause]:
     """The clauses that leave too little room, in the order in which they are written."""
     chosen = never or relaxation.conflict(_guess(fit, count))
-    return [text for text in relaxation.verbs if text in chosen]
+    return [clause for clause in relaxation.verbs if clause in chosen]
 
 
-def _guess(fit: ReplicaFit, count: int) -> list[str]:
+def _guess(fit: ReplicaFit, count: int) -> list[Clause]:
     """The clauses of a smallest set that leaves too little room, found by constraints without deciding anew."""
     written = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
     positions = fewest(written, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
-    return [fit.hard[at].constraint.clause for at in positions]
+    return [clause for at in positions if (clause := fit.hard[at].constraint.clause)]
 
 
-def _never(fit: ReplicaFit) -> set[str]:
+def _never(fit: ReplicaFit) -> set[Clause]:
     """Two clauses that two such pods keep on no cluster: one puts them apart, one onto one node; empty without such."""
     constraints = [judged.constraint for judged in fit.hard]
-    apart = next((found.clause for found in constraints if found.spread is Spread.APART), "")
-    together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), "")
+    apart = next((found.clause for found in constraints if found.spread is Spread.APART), None)
+    together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), None)
     if together and not apart:
-        apart = next((found.clause for found in constraints if apart_by_host(found)), "")
-    one = together or next((found.clause for found in constraints if found.tie is Tie.HOST), "")
+        apart = next((found.clause for found in constraints if apart_by_host(found)), None)
+    one = together or next((found.clause for found in constraints if found.tie is Tie.HOST), None)
     return {apart, one} if apart and one else set()
 
 
@@ -145,7 +147,7 @@ def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
         yield f"use a larger HostPool than {pool.spl_name}"
 
 
-def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation) -> Iterator[str]:
+def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation[Clause]) -> Iterator[str]:
     """What the user could change: the number of pods, or a clause."""
     number = replicas.said.partition(" ")[0]
     if replicas.spare and room == replicas.count - 1:
@@ -154,9 +156,9 @@ def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation) -> Iter
         yield f"lower {number} to {room - replicas.spare}"
     else:
         yield f"set maxUnavailable to 1 and lower {number} to {room}"
-    count, text = relaxation.best()
+    count, best = relaxation.best()
     if count > room:
-        yield f"{dropping(relaxation, (text,))} ({count} of {replicas.count} would fit)"
+        yield f"{dropping(relaxation, best)} ({count} of {replicas.count} would fit)"
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:

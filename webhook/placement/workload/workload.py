@@ -7,17 +7,19 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from webhook.placement.decision.decision import Decision, anew, decide, guard
+from webhook.placement.decision.decision import Decision, decide, guard
 from webhook.placement.decision.merge import NOTHING
+from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit, Replicas
-from webhook.placement.decision.verdict import Verdict, judge
+from webhook.placement.decision.verdict import Verdict
 from webhook.placement.decision.wait import blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import Fault
 from webhook.placement.workload.daemon_set import daemon_pod, left_out, node_choices, refuse_daemon_set
 from webhook.placement.workload.ordinal_claims import pods_of_set, refuse_claims, tied_elsewhere
@@ -92,11 +94,12 @@ def _short(
     pod: Pod, decision: Decision, fit: ReplicaFit, verdict: Verdict, world: World, replicas: Replicas
 ) -> Decision:
     """The decision about a workload with more pods than there is room for at a time; one pod alone could run."""
+    partial = PartialPods(pod, decision.ask, fit.hard, world)
 
-    def fitting(dropped: Collection[str]) -> int:
+    def fitting(dropped: Collection[Clause]) -> int:
         """How many of the pods would fit without these clauses."""
-        found = anew(pod, decision.ask, world, dropped)
-        return ReplicaFit(found[0], judge(found[1], world).hard, world).room(replicas.count) if found else REFUSED
+        found = partial.without(dropped)
+        return found.stated.replicas.room(replicas.count, found.kept) if found else REFUSED
 
     if fit.room(replicas.count) >= replicas.needed:
         text = waiting_notice(fit, verdict, decision.ask, world, replicas, fitting)
