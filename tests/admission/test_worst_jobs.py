@@ -16,8 +16,6 @@ from webhook.placement.elements.pod_template import nested_too_deeply
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning.solver import finished
 
-pytestmark = pytest.mark.examples
-
 LIMIT = Work(calls=1_000_000, seconds=0.100)
 """For the answer; the dearest makes 730,000 calls."""
 
@@ -115,6 +113,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
 }  # fmt: skip
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize("spec", DECIDED.values(), ids=DECIDED)
 def test_a_large_job_is_decided_about_quickly(spec: Json) -> None:
     body = job(spec)
@@ -123,6 +122,7 @@ def test_a_large_job_is_decided_about_quickly(spec: Json) -> None:
     assert excess(lambda: decided(body), LIMIT) is None
 
 
+@pytest.mark.examples
 @pytest.mark.parametrize(("spec", "said"), REFUSED.values(), ids=REFUSED)
 def test_a_job_that_would_take_longer_is_refused_quickly(spec: Json, said: str) -> None:
     body = job(spec)

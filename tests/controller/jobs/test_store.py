@@ -52,6 +52,14 @@ def test_a_pod_whose_element_is_gone_is_not_remembered() -> None:
     assert (heard, store.gone(("team", "pe"))) == ([pod(), None], None)
 
 
+def test_the_other_pods_of_an_element_stay_when_one_is_gone() -> None:
+    store = JobStore()
+    store.put_pod(pod(uid="first"))
+    store.put_pod(pod(uid="second"))
+    store.drop_pod("first")
+    assert list(store.pods_of(("team", "pe"))) == [pod(uid="second")]
+
+
 def test_what_is_not_there_can_go() -> None:
     store = JobStore()
     store.drop_pod("nobody")
