@@ -239,7 +239,7 @@ CHANGES: Final[dict[str, tuple[Spec, str]]] = {
         {"launchCount": 4},
         "spec.launchCount: Invalid value: cannot be decreased: every launch has its own number",
     ),
-    "no launches": ({"launchCount": None}, "spec.launchCount: Invalid value: cannot be lowered"),
+    "no launches": ({"launchCount": None}, "spec.launchCount: Invalid value: cannot be decreased"),
 }
 
 

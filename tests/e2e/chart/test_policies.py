@@ -146,7 +146,7 @@ def test_one_of_somebody_with_the_right_can(admin: Api) -> None:
 def test_a_binding_cannot_bring_our_keys_along(admin: Api, path: str, field: str) -> None:
     admin.delete(f"{PODS}/waits-for-it", gracePeriodSeconds="0")
     admin.create(pod("waits-for-it", SPACE, pod_spec(schedulerName="nobody")))
-    with pytest.raises(RefusedError, match=f"403: .*metadata.{field}: a binding cannot bring anything under"):
+    with pytest.raises(RefusedError, match=f"403: .*metadata.{field}: a binding cannot set anything under"):
         admin.call("POST", path, binding(**{field: {"streams.ibm.com/job": "k"}}))
 
 

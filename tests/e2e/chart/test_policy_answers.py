@@ -34,12 +34,12 @@ def meta(**fields: Any) -> Object:
 def test_a_pod_that_asks_where_nobody_listens_is_refused(admin: Api, space: str) -> None:
     with pytest.raises(RefusedError) as refused:
         admin.create(asking("p", space), dryRun="All")
-    said = f"the webhook of streams-placement has not seen it: namespace {space} is excluded, use another one"
+    said = f"the webhook of streams-placement has not reviewed it: namespace {space} is excluded, use another one"
     assert (refused.value.code, said in refused.value.message) == (403, True), refused.value.message
 
 
 def test_a_pod_of_a_job_where_nobody_listens_is_refused(admin: Api) -> None:
-    with pytest.raises(RefusedError, match="403: .*has not seen it"):
+    with pytest.raises(RefusedError, match="403: .*has not reviewed it"):
         admin.create(pod("p", "kube-system", labels={"streams.ibm.com/job": "j"}), dryRun="All")
 
 

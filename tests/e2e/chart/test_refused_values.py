@@ -6,16 +6,16 @@ import pytest
 
 from tests.e2e.chart.rendering import CHART, RELEASE, Values, helm, render
 
-_IMAGE: Final = "is no image without its tag, such as registry.example.com/streams-placement"
-_NETWORK: Final = "is no network, such as 10.0.0.0/28 or fd00::/64"
-_SELECTOR: Final = 'is no label selector, such as "key", "!key", "key=value" or "key in (a, b)"'
-_KEY: Final = "is no key of a label or an annotation, such as team or example.com/team"
-_VALUE: Final = 'is not a value of a label, which is up to 63 letters, digits, "-", "_" and "."'
+_IMAGE: Final = "is not an image without its tag, such as registry.example.com/streams-placement"
+_NETWORK: Final = "is not a network, such as 10.0.0.0/28 or fd00::/64"
+_SELECTOR: Final = 'is not a label selector, such as "key", "!key", "key=value" or "key in (a, b)"'
+_KEY: Final = "is not a key of a label or an annotation, such as team or example.com/team"
+_VALUE: Final = 'is not a label value, which is up to 63 letters, digits, "-", "_" and "."'
 _VALUES: Final = (
     "networkPolicy.metricsFrom.matchExpressions[0].values: In and NotIn need some, Exists and DoesNotExist have none"
 )
 _NAME: Final = 'is not an object name, which is lower-case letters, digits, "-" and "."'
-_AMOUNT: Final = "is no amount, such as 500m, 2 or 512Mi"
+_AMOUNT: Final = "is not an amount, such as 500m, 2 or 512Mi"
 
 
 def tolerating(**toleration: object) -> Values:
@@ -81,7 +81,7 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
     "no amount": (resources(limits={"memory": "512mi"}), f'resources.limits.memory: "512mi" {_AMOUNT}'),
     "no resource": (
         resources(requests={"gpu": 1}),
-        'resources.requests: "gpu" is no resource, such as cpu, memory or example.com/gpu',
+        'resources.requests: "gpu" is not a resource, such as cpu, memory or example.com/gpu',
     ),
     "a request above its limit": (
         resources(requests={"cpu": "1.5"}, limits={"cpu": "1200m"}),

@@ -111,13 +111,13 @@ def test_cert_manager_makes_its_certificate() -> None:
             f"needed with tls.source managed: a Secret with tls.crt and tls.key for {NAME}.{NAMESPACE}.svc",
         ),
         (ON | {"tokenSecret": "A_b"}, 'hpaApi.tokenSecret: "A_b" is not an object name'),
-        (ON | {"from": {"matchLabels": {"a b": "c"}}}, 'hpaApi.from.matchLabels: "a b" is no key of a label'),
+        (ON | {"from": {"matchLabels": {"a b": "c"}}}, 'hpaApi.from.matchLabels: "a b" is not a key of a label'),
         (
             ON | {"from": {"matchExpressions": [{"key": "a", "operator": "In"}]}},
             "hpaApi.from.matchExpressions[0].values: In and NotIn need some",
         ),
         (ON | {"namespace": "Edge"}, "/hpaApi/namespace"),
-        (ON | {"resources": {"requests": {"cpu": "x"}}}, 'hpaApi.resources.requests.cpu: "x" is no amount'),
+        (ON | {"resources": {"requests": {"cpu": "x"}}}, 'hpaApi.resources.requests.cpu: "x" is not an amount'),
     ],
 )
 def test_what_could_not_work_is_refused(values: Values, said: str) -> None:

@@ -110,7 +110,7 @@ def test_where_nobody_listens_the_annotation_does_not_help(admin: Api, space: st
     answer = admin.send(
         "POST", f"/api/v1/namespaces/{space}/pods?dryRun=All", asking("p", space, annotations={INJECTED: forged})
     )
-    said = f"the webhook of streams-placement has not seen it: namespace {space} is excluded, use another one"
+    said = f"the webhook of streams-placement has not reviewed it: namespace {space} is excluded, use another one"
     assert (answer.code, answer.message.endswith(said)) == (403, True), answer.message
 
 

@@ -183,9 +183,9 @@ def test_a_person_cannot_give_hosts_back_while_a_controller_would_give_them_agai
     named = release(plane, "--all", "--lease-namespace", NAMESPACE, "--wait", "4")
     assert (named.returncode, marked(admin)) == (3, before)
     assert re.fullmatch(
-        rf"streams-placement: the Lease {NAMESPACE}/{RELEASE}-controller is held by \S+, a controller that would give "
-        rf"hosts again, and was not free within 4 s; stop it first: kubectl --namespace {NAMESPACE} scale deployment "
-        rf"{RELEASE}-controller --replicas 0\n",
+        rf"streams-placement: the Lease {NAMESPACE}/{RELEASE}-controller is held by \S+, a controller that would "
+        r"assign hosts again, and was not released within 4 s; stop it first: "
+        rf"kubectl --namespace {NAMESPACE} scale deployment {RELEASE}-controller --replicas 0\n",
         named.stderr,
     )
     advice = shlex.split(said[2])

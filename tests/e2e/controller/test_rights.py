@@ -93,7 +93,7 @@ def test_label_and_taint_of_a_pool_are_its_own(controller: Api) -> None:
 LABELS: Final = (
     "metadata.labels: the controller of HostPools may only change the labels that assign a node to a HostPool"
 )
-TAINTS: Final = f"spec.taints: the controller of HostPools changes the taint {EXCLUSIVE}, and no others"
+TAINTS: Final = f"spec.taints: the controller of HostPools may only change the taint {EXCLUSIVE}"
 ELSE: Final = "the controller of HostPools may only change labels and taints of nodes"
 
 FOREIGN: Final[dict[str, tuple[Object, str]]] = {
