@@ -263,7 +263,9 @@ def test_a_scope_is(text: str, scope: Scope) -> None:
     assert parse_scope(text) == scope
 
 
-@pytest.mark.parametrize("text", ["", "Team", "team/", "/p", "a/b/c", "a b", "team/P", "a.b", "-a", "team/p\n", "é"])
+@pytest.mark.parametrize(
+    "text", ["", "Team", "team/", "/p", "a/b/c", "a b", "team/P", "team/a..b", "a.b", "-a", "team/p\n", "é"]
+)
 def test_no_scope_is(text: str) -> None:
     with pytest.raises(ValueError, match="^it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there$"):
         parse_scope(text)

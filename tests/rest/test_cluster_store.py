@@ -13,6 +13,7 @@ from hypothesis import strategies as some
 
 from kubeapi.client.connection import Connection
 from tests.apiserver.server import ApiServer, Seen, refused, status
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text import keys
 from webhook.rest import cluster_store
@@ -50,7 +51,7 @@ def test_names_of_objects_are_names_of_kubernetes(names: tuple[str, str, str, st
     assert len(name) <= 63
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert name[0] != "-" != name[-1]
-    assert keys.LABEL_VALUE.fullmatch(group_label(IntentGroup(*names)))
+    assert LABEL_VALUE.fullmatch(group_label(IntentGroup(*names)))
 
 
 def test_intents_that_look_alike_have_objects_of_their_own() -> None:

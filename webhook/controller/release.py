@@ -6,7 +6,6 @@ calls it sees to it that no controller acts meanwhile. Done again, it does what 
 """
 
 import functools
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -22,6 +21,7 @@ from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_p
 from webhook.controller.hostpools.pool_reports import rfc3339
 from webhook.controller.hostpools.pool_status import status_of
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.names import is_namespace, is_object_name
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
@@ -31,9 +31,6 @@ TRIES: Final = 10
 
 _PAGE: Final = 5
 """Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
-
-_SCOPE: Final = re.compile(r"([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)(?:/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?))?")
-"""A namespace (DNS label), optionally with a slash and a pool name (DNS subdomain)."""
 
 Change = Callable[[StoredPool], tuple[str, dict[str, Any]] | None]
 """Returns the path and merge patch of a write to a HostPool; ``None`` if nothing has to be written."""
@@ -54,10 +51,10 @@ class Scope(Struct, frozen=True):
 
 def parse_scope(text: str) -> Scope:
     """Parse ``NAMESPACE`` or ``NAMESPACE/POOL``; raises ``ValueError`` with a sentence for other texts."""
-    found = _SCOPE.fullmatch(text)
-    if found is None:
+    namespace, slash, name = text.partition("/")
+    if not is_namespace(namespace) or (slash and not is_object_name(name)):
         raise ValueError("it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there")
-    return Scope(found[1], found[2] or "")
+    return Scope(namespace, name)
 
 
 class Freed(Struct, frozen=True, kw_only=True):

@@ -10,9 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.convert.findings import InputLine, Remark
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.host_pools import PoolDeclaration
-from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE, digest, label_value
+from webhook.placement.text.keys import LABEL_LIMIT, digest, label_value
 from webhook.placement.text.problem import quote
 
 _TOKENS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})

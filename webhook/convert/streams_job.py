@@ -16,7 +16,8 @@ from webhook.convert.streams_application import StreamsApplication, StreamsOpera
 from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
-from webhook.placement.kube.addresses import is_node_name, parse_address
+from webhook.placement.kube.addresses import parse_address
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
@@ -197,7 +198,7 @@ def _problems(
 
 def _can_be(host: str) -> bool:
     """Whether a node can have that name or address."""
-    return is_node_name(host) or parse_address(host) is not None
+    return is_object_name(host) or parse_address(host) is not None
 
 
 def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:

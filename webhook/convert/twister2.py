@@ -15,7 +15,7 @@ from webhook.convert.java_properties import read_properties
 from webhook.convert.located_yaml import LocatedValue, located_documents, refused_at
 from webhook.convert.source_text import SourceText
 from webhook.placement.annotations.worker_mapping import read_mapping
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import LABEL_VALUE, is_namespace
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import STATEFUL_SET
@@ -99,7 +99,7 @@ def _setting(name: str, short: str, value: LocatedValue) -> LocatedValue:
         return value
     if not value.text:
         raise refused_at(value.at, f"{quote(name)} must be one word")
-    if short == _NAMESPACE and not is_node_name(value.text):
+    if short == _NAMESPACE and not is_namespace(value.text):
         raise refused_at(value.at, f"{quote(value.text)} is not a namespace name: a-z, 0-9 and '-'")
     return value
 
@@ -142,7 +142,7 @@ def _word(name: str, key: str, value: LocatedValue) -> str:
 
 
 def _quoted(text: str) -> str:
-    plain = keys.LABEL_VALUE.fullmatch(text) and text
+    plain = LABEL_VALUE.fullmatch(text) and text
     return text if plain else "'" + text.replace("'", "''") + "'"
 
 

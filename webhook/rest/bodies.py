@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.yaml_text import of_json
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.objects.consumer import REPLICA_LIMIT
 from webhook.placement.objects.intent import read_intent
@@ -40,9 +40,6 @@ INVALID: Final = 400
 _NOTE_LIMIT: Final = 1024
 """Characters of a note, as of the notes in HPAIntent objects."""
 
-_KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
-"""Characters of a resource name or label key: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
-
 _AMOUNT_RULE: Final = 'must be a whole number, or a quantity as text such as "500m"'
 
 
@@ -60,7 +57,7 @@ Amount = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[str, Field(min_length=1, max_length=LENGTH_LIMIT)], WrapValidator(_amount)
 ]
 ContainerName = Annotated[str, Field(min_length=1, max_length=LABEL_LIMIT)]
-ResourceName = Annotated[str, Field(min_length=1, max_length=_KEY_LIMIT)]
+ResourceName = Annotated[str, Field(min_length=1, max_length=KEY_LIMIT)]
 ObjectName = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
 ReplicaCount = Annotated[int, Field(ge=1, le=REPLICA_LIMIT)]
 Unit = Literal["KB", "MB", "GB", "TB", "Ki", "Mi", "Gi", "Ti"]

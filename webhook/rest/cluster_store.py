@@ -7,7 +7,6 @@ refuses it, and the change is made anew on what is stored then (optimistic concu
 import asyncio
 import logging
 import random
-import re
 from typing import Final
 from urllib.parse import urlencode
 from weakref import WeakValueDictionary
@@ -19,6 +18,7 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.decoding import ERRORS
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
+from webhook.placement.kube.names import is_namespace
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.rest.intent_objects import (
@@ -53,9 +53,6 @@ _LIST_LIMIT: Final = 2 * _PART * INTENT_LIMIT
 _LOOK: Final = 10.0
 """Seconds between two looks whether the API server answers."""
 
-_NAMESPACE: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-"""Names of namespaces (DNS-1123 label)."""
-
 _OBJECT: Final = msgspec.json.Decoder(StoredHPAIntent)
 _PAGE: Final = msgspec.json.Decoder(Page)
 
@@ -69,14 +66,14 @@ class NamespaceMap:
     """
 
     def __init__(self, pattern: str) -> None:
-        if not _NAMESPACE.fullmatch(pattern.replace(PROJECT, "p")):
+        if not is_namespace(pattern.replace(PROJECT, "p")):
             raise ValueError("it must be a namespace (a-z, 0-9 and '-'), which may have {project} in it")
         self._pattern = pattern
 
     def of(self, group: IntentGroup) -> str:
         """The namespace; raises :class:`RequestError` if the project's name cannot be part of one."""
         namespace = self._pattern.replace(PROJECT, group.project)
-        if not _NAMESPACE.fullmatch(namespace):
+        if not is_namespace(namespace):
             rule = f"makes the namespace {namespace}, but a namespace has up to 63 of a-z, 0-9 and '-'"
             raise refused(400, "project-name", rule, group.project)
         return namespace

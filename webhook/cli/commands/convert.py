@@ -15,7 +15,7 @@ from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.convert.conversion import ConvertOptions, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
 from webhook.convert.targets import Targets
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import counted, escape, quote, render
 
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_name(flag: str, name: str | None) -> None:
-    if name is not None and (not is_node_name(name) or len(name) > LABEL_LIMIT):
+    if name is not None and (not is_object_name(name) or len(name) > LABEL_LIMIT):
         raise WrongUse(
             f"{flag} {quote(name)} is not a valid name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters"
         )

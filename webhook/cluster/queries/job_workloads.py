@@ -6,7 +6,6 @@ themselves. Every bound errs on the side of not knowing: the submitted workload 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -20,6 +19,7 @@ from webhook.admission.job_workloads import KINDS
 from webhook.admission.unstructured import Unstructured
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import ListReader
+from webhook.placement.kube.names import LABEL_NAME
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import DEPLOYMENT, ApiKind
@@ -35,9 +35,6 @@ LIST_BYTES: Final = 2 << 20
 
 AT_A_TIME: Final = 4
 """Jobs whose workloads are listed at a time: a replica holds at most 32 MiB of lists."""
-
-_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
-"""The value of a label (Kubernetes, labels)."""
 
 
 class _LabelledTemplate(Struct, frozen=True, gc=False):
@@ -72,7 +69,7 @@ class JobWorkloads:
 
     async def find(self, namespace: str, job: str) -> Sequence[Unstructured]:
         """The workloads of the job; none where they cannot be found out in time."""
-        if not _LABEL.fullmatch(job):
+        if not LABEL_NAME.fullmatch(job):
             return ()
         if self._asking >= AT_A_TIME:
             self._unknown("busy")

@@ -15,10 +15,10 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.cluster.objects.kinds import PRIORITY_CLASSES, RUNTIME_CLASSES, Kind
 from webhook.cluster.objects.translate import MalformedError
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.pod_defaults.pod_defaults import ClassRef
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass
-from webhook.placement.text.api_kinds import OBJECT_NAME
 
 SECONDS: Final = 1.0
 """For an answer: a review waits for it."""
@@ -60,7 +60,7 @@ class PodClasses:
 
     async def _read(self, one: ClassRef) -> bytes | None:
         """The class as JSON; ``None`` if there is none of that name."""
-        if not OBJECT_NAME.fullmatch(one.name) or self._missing.get(one, 0.0) > self._clock():
+        if not is_object_name(one.name) or self._missing.get(one, 0.0) > self._clock():
             return None
         try:
             return await self._server.read(f"{_KINDS[one.kind].path}/{quote(one.name, safe='')}")

@@ -5,7 +5,6 @@ come to exclusive hosts without naming the HostPool; whether a DaemonSet makes t
 can write an owner reference into a pod.
 """
 
-import re
 import time
 from collections.abc import Callable
 from typing import Final
@@ -20,6 +19,7 @@ from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.translate import MalformedError, bound_pod
 from webhook.placement.checks.unbound_pods import opening
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration
 from webhook.placement.objects.pod import PodInfo
@@ -33,9 +33,6 @@ KEPT_SECONDS: Final = 10.0
 
 KEPT: Final = 1024
 """DaemonSets that are kept: some 500 bytes each."""
-
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain: owner references and bindings are what somebody says, so they may hold anything."""
 
 _UNREADABLE: Final = (MalformedError, msgspec.MsgspecError, UnicodeDecodeError)
 
@@ -102,8 +99,11 @@ class UnknownPods:
         return known[:2]
 
     async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
-        """Read the object; ``None`` where there is none, or can be none of that name."""
-        if not _NAME.fullmatch(name):
+        """The object as JSON; ``None`` if it does not exist.
+
+        Owner references and bindings may hold any text. Nothing is asked for a text that is not an object name.
+        """
+        if not is_object_name(name):
             return None
         try:
             return await self._server.read(f"{kind.path_in(quote(namespace, safe=''))}/{name}")

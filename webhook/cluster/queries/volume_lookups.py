@@ -19,8 +19,9 @@ from webhook.cluster.objects import items
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
 from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.watch.lists import ListReader
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
-from webhook.placement.text.api_kinds import CLAIM, OBJECT_NAME, PERSISTENT_VOLUME, STORAGE_CLASS
+from webhook.placement.text.api_kinds import CLAIM, PERSISTENT_VOLUME, STORAGE_CLASS
 
 SECONDS: Final = 1.0
 """For everything that one review asks."""
@@ -87,7 +88,7 @@ class VolumeLookups:
     async def _look_up(self, name: ClaimName, found: Volumes) -> None:
         """Put the claim, and the volume that it is bound to."""
         namespace, claim_name = name
-        if not OBJECT_NAME.fullmatch(claim_name):
+        if not is_object_name(claim_name):
             found.missing(name)
             return
         path = f"{CLAIM.path_in(quote(namespace, safe=''))}/{claim_name}"

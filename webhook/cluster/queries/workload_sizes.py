@@ -15,6 +15,7 @@ from msgspec import Struct
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import WorkloadRef
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
 SECONDS: Final = 0.5
@@ -33,9 +34,6 @@ _COUNTED: Final[Mapping[tuple[str, str], ApiKind]] = {
 
 _DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation by which a Deployment tells its ReplicaSet how many pods there are to be after a rollout (Kubernetes)."""
-
-_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain: the name of a workload. Owner references are what the pod says, so they may hold anything."""
 
 
 class _WorkloadMetadata(Struct, frozen=True):
@@ -77,7 +75,8 @@ class WorkloadSizes:
 
     async def _asked(self, workload: WorkloadRef) -> int | None:
         kind = _COUNTED.get((workload.version, workload.kind))
-        if kind is None or not _NAME.fullmatch(workload.name):
+        # An owner reference may hold any text.
+        if kind is None or not is_object_name(workload.name):
             return None
         try:
             body = await self._server.read(f"{kind.path_in(quote(workload.namespace, safe=''))}/{workload.name}")

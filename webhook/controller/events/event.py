@@ -6,14 +6,13 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from webhook.placement.kube.names import NAME_LIMIT
+
 API: Final = "events.k8s.io/v1"
 
 NOTE_LIMIT: Final = 1024
 WORD_LIMIT: Final = 128
 """Bytes of a note; of a reason, an action, and of who reports it (Kubernetes, ``core/validation/events.go``)."""
-
-NAME_LIMIT: Final = 253
-"""Characters of an object's name (RFC 1123 subdomain)."""
 
 NAMESPACE: Final = "default"
 """The namespace of Events about cluster-scoped objects."""

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value
-from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.field_rules import TextRule
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
+from webhook.placement.kube.names import is_namespace
 from webhook.placement.text.api_kinds import HPA_INTENT
 
 Json = dict[str, Any]
@@ -22,8 +23,6 @@ NAME_LIMIT: Final = 63
 
 _DIGITS: Final = 8
 """Hexadecimal digits that tell names apart of which not all characters can stand in the name of an object."""
-
-_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII)
 
 
 def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, divide: bool = False) -> Iterator[Json]:
@@ -90,7 +89,7 @@ def _object(version: str, kind: str, app: ClusterApp, spec: Json) -> Json:
 
 def object_name(app: str) -> str:
     """The name of an object for the app: the app's own, if an object can have it; different for different apps."""
-    if len(app) <= NAME_LIMIT and _NAME.fullmatch(app):
+    if is_namespace(app):
         return app
     digest = hashlib.sha256(app.encode()).hexdigest()[:_DIGITS]
     plain = re.sub("[^a-z0-9]+", "-", app.lower())[: NAME_LIMIT - _DIGITS - 1].strip("-") or "app"

@@ -13,14 +13,13 @@ from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.names import DNS_LABEL
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted, quote
 
-_ENTRY: Final = re.compile(
-    r"(?:(?P<namespace>[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)[ ]*=[ ]*)?(?P<count>[0-9]{1,6})", re.ASCII
-)
+_ENTRY: Final = re.compile(rf"(?:(?P<namespace>{DNS_LABEL})[ ]*=[ ]*)?(?P<count>[0-9]{{1,6}})", re.ASCII)
 """One entry of a quota: a number, or ``namespace=number``; six digits are more than a cluster has nodes."""
 
 

@@ -14,9 +14,9 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.elements.option_problems import one_of, problems_of_options
 from webhook.placement.elements.pod_template import nested_too_deeply, read_template
-from webhook.placement.kube.addresses import is_node_name
 from webhook.placement.kube.element_patterns import GITHUB_URL
 from webhook.placement.kube.field_rules import broken, rules_of
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.kube.size_limits import NESTING_LIMIT
@@ -188,7 +188,7 @@ def pool_object_name(job: str, pool: str) -> str:
 
 def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     """Problems of one processing element."""
-    if not is_node_name(name) or len(name) > LABEL_LIMIT:
+    if not is_object_name(name) or len(name) > LABEL_LIMIT:
         message = f"{quote(name)} is not an object name of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
         yield Problem("metadata.name" if path == "spec" else f"{path}.name", message)
     elif element.name == "" and path != "spec":

@@ -1,4 +1,4 @@
-"""Syntax of IP addresses and node names: the two ways in which a user names a host.
+"""Syntax of IP addresses, by which a user may name a host instead of by the name of its node.
 
 The syntax of addresses is that of Apache Commons' ``InetAddressValidator``: IPv4 in dotted decimal without leading
 zeros; IPv6 with an optional ``%zone`` and an optional ``/0`` ... ``/128``. That validator also accepts blanks as the
@@ -11,9 +11,6 @@ import re
 
 from msgspec import Struct
 
-NAME_LIMIT = 253
-"""Characters of a DNS-1123 subdomain (Kubernetes, object names)."""
-
 _KEPT_LENGTH = 64
 """Characters of a text whose address is cached: enough for IPv6 with a zone; longer texts must not fill memory."""
 
@@ -23,7 +20,6 @@ _DOTTED = "0123456789."
 _PREFIX_LIMIT = 128
 _PREFIX = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ZONE = re.compile(r"[^\s/%]+", re.ASCII)
-_SUBDOMAIN = re.compile(r"[a-z0-9]++(?:(?:-++|\.)[a-z0-9]++)*+")
 
 
 class Address(Struct, frozen=True, gc=False):
@@ -60,11 +56,6 @@ def canonical(text: str) -> str | None:
     """The canonical spelling of a node's address; ``None`` for a network and for a text that is no address."""
     address = parse_address(text)
     return address.text if address and address.prefix is None else None
-
-
-def is_node_name(text: str) -> bool:
-    """Whether the text can be the name of a node: a DNS-1123 subdomain of at most 253 characters."""
-    return len(text) <= NAME_LIMIT and _SUBDOMAIN.fullmatch(text) is not None
 
 
 def _parse_ipv6(text: str) -> Address | None:

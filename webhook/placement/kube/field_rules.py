@@ -13,8 +13,7 @@ from typing import Any, TypeAlias, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import OBJECT_NAME
+from webhook.placement.kube.names import NAME_LIMIT, OBJECT_NAME
 from webhook.placement.text.problem import Problem, quote
 
 Schema: TypeAlias = dict[str, Any]

@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
-from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.field_rules import NumberRule, TextRule
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.numbers import integer
 from webhook.placement.objects.consumer import Consumer, contradicting, foreign, odd, read_consumer
 from webhook.placement.text.problem import Problem, quote

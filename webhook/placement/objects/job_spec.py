@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final
 
 from msgspec import Struct
 
-from webhook.placement.kube.addresses import NAME_LIMIT
 from webhook.placement.kube.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
 from webhook.placement.kube.field_rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
 from webhook.placement.kube.hostpool_patterns import VALUE
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.spl.placement import TEXT_LIMIT

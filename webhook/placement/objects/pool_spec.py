@@ -10,7 +10,7 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 from webhook.placement.annotations.expressions import problems_of_key
-from webhook.placement.kube.addresses import NAME_LIMIT, canonical
+from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.field_rules import (
     NumberRule,
     SwitchRule,
@@ -20,6 +20,7 @@ from webhook.placement.kube.field_rules import (
     broken,
 )
 from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import LabelSelector
 from webhook.placement.kube.selector import problems_of, unreadable
 from webhook.placement.objects.pool import Pool
