@@ -1,14 +1,14 @@
 """Output of ``explain`` and ``tour`` for a person: coloured on a terminal, plain text anywhere else."""
 
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from webhook.cli.console import console
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.job_explanation import JobExplanation
@@ -21,23 +21,6 @@ _LISTED = 12
 """Names of nodes that one line lists at most; ``-o json`` has all."""
 _BEST = 5
 """Nodes that are shown with their cost, the cheapest first."""
-
-
-class PlainConsole(Console):
-    """Rich's console without its exit code for a reader that has gone: ``main`` decides about that."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise the error again that was caught."""
-        raise BrokenPipeError
-
-
-def console(stream: IO[str]) -> Console:
-    """A console that writes to the stream: in colour on a terminal, and anywhere with ``FORCE_COLOR``.
-
-    ``NO_COLOR`` (https://no-color.org) and ``TERM=dumb`` forbid every escape sequence, those for bold text as well.
-    """
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return PlainConsole(file=stream, highlight=False, soft_wrap=True, color_system=None if plain else "auto")
 
 
 class StyledLine(NamedTuple):

@@ -19,9 +19,9 @@ from webhook.app.clusters import (
 )
 from webhook.cli import Subparsers, flags, warn
 from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.commands.explain import add_manifests, manifests_of
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.manifests import add_manifests, manifests_of
 from webhook.cli.output import add_output, write
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen

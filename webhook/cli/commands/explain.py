@@ -1,10 +1,6 @@
-"""``explain``: what admission would make of manifests, against a snapshot or a cluster, and why.
-
-The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
-"""
+"""``explain``: what admission would make of manifests, against a snapshot or a cluster, and why."""
 
 import argparse
-import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -19,23 +15,16 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
+from webhook.cli.manifests import Manifests, add_manifests, manifests_of
 from webhook.cli.output import add_output, write
+from webhook.cli.planned_manifests import write_page
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
-from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
-from webhook.placement.text.api_kinds import NAMESPACE as NAMESPACE_KIND
-from webhook.placement.text.api_kinds import NODE
 from webhook.placement.text.decoder_words import unreadable
-from webhook.placement.text.problem import enumerated, quote
+from webhook.placement.text.problem import enumerated
 from webhook.settings import Settings
-
-Manifests = Sequence[tuple[str, Unstructured]]
-"""Objects in the order in which the user named their files, each with the name of its file."""
-
-_CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE_KIND))
-"""``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
@@ -99,9 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         _write_reviews(reviews)
         return Exit.OK
     if arguments.output == "html":
-        # The page needs the planner, which nothing else here does.
-        plan = importlib.import_module("webhook.cli.commands.plan")
-        return int(plan.write_page(given, settings, title="Explanation"))
+        return write_page(given, settings, title="Explanation")
     explanations = _judged(given, settings)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
@@ -110,46 +97,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         write(explanations, arguments.output)
     return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
-
-
-def add_manifests(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that name manifests."""
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="extend",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
-    )
-    parser.add_argument("-R", "--recursive", action="store_true", help="Read folders recursively.")
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
-    )
-
-
-def manifests_of(arguments: argparse.Namespace) -> Manifests:
-    """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
-    try:
-        found = list(read_named(arguments.filename, recursive=arguments.recursive))
-    except ManifestError as error:
-        raise WrongUse(str(error)) from error
-    return found if arguments.namespace is None else list(_in_namespace(found, arguments.namespace))
-
-
-def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
-    """The objects with that namespace; as kubectl does, raises :class:`WrongUse` if one states another namespace."""
-    for file, document in manifests:
-        metadata = mapping(document, "metadata")
-        stated = metadata.get("namespace")
-        if (document.get("apiVersion"), document["kind"]) in _CLUSTER_SCOPED:
-            yield file, document
-        elif stated and stated != namespace:
-            what = f"{file}: {origin_of(document)} states the namespace {quote(str(stated))}"
-            raise WrongUse(f"{what}, but --namespace is {quote(namespace)}: give --namespace {stated}, or none")
-        else:
-            yield file, {**document, "metadata": {**metadata, "namespace": namespace}}
 
 
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:

@@ -1,11 +1,10 @@
 """Names of the contexts of the kubeconfig, for completion."""
 
-import importlib
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 _PLAIN: Final = re.compile(r"(?!:)[\w@%+=:,./-]+", re.ASCII)
 """Names that mean the same in every shell. Others are not offered: bash would put ``$(...)`` into the line as it is.
@@ -29,7 +28,8 @@ def _files() -> list[Path]:
 
 
 def _names(path: Path) -> Iterator[str]:
-    yaml: Any = importlib.import_module("yaml")  # takes 20 ms, and few completions need it
+    import yaml  # noqa: PLC0415 -- takes 20 ms, and few completions need it
+
     try:
         with path.open("rb") as file:
             found = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
