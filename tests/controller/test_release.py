@@ -31,7 +31,7 @@ async def controlled(controlled: ControlledCluster) -> ControlledCluster:
 async def released(
     controlled: ControlledCluster, *scopes: Scope, line: FaultyApi | None = None, **more: Any
 ) -> list[Freed]:
-    release = Release(line or FaultyApi(controlled.kube), now=lambda: "2026-01-01T00:00:00Z", **more)
+    release = Release(line or FaultyApi(controlled.kube), now=lambda: 1767225600.0, **more)
     return [freed async for freed in release.run(scopes)]
 
 

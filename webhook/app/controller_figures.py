@@ -7,7 +7,6 @@ a process that stands by they are 0.
 import functools
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from itertools import islice
 from typing import Final
 
@@ -17,6 +16,7 @@ from webhook.controller.program import Controller
 from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.server.metrics import LabelledValues, Metrics
 
@@ -195,7 +195,5 @@ class ControllerFigures:
 
     def _since(self, created: str) -> float:
         """Seconds since a creation time, which another clock has told: 0 if it is to come, or cannot be read."""
-        try:
-            return max(0.0, self._now() - datetime.fromisoformat(created).timestamp())
-        except ValueError:
-            return 0.0
+        began = seconds_of(created)
+        return 0.0 if began is None else max(0.0, self._now() - began)

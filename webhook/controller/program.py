@@ -21,7 +21,7 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.text import keys
 

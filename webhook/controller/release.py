@@ -6,6 +6,7 @@ calls it sees to it that no controller acts meanwhile. Done again, it does what 
 """
 
 import functools
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -13,15 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
+from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import rfc3339
 from webhook.controller.hostpools.pool_status import status_of
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.names import is_namespace, is_object_name
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
@@ -74,7 +77,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 class Release:
     """Releases hosts through ``server``; with ``dry_run`` only reports which."""
 
-    def __init__(self, server: ObjectWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: ObjectWriter, *, dry_run: bool = False, now: Clock = time.time) -> None:
         self._server = server
         self._dry_run = dry_run
         self._now = now
@@ -173,7 +176,7 @@ class Release:
         """The write that empties the status; ``None`` for a pool that is being deleted or has no hosts."""
         if stored.leaving or not stored.status.get("hosts"):
             return None
-        patch = status_of(stored, pool_status.returned(), self._now())
+        patch = status_of(stored, pool_status.returned(), timestamp(self._now()))
         return None if patch is None else (f"{stored.path}/status", patch)
 
 

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.kube.timestamps import timestamp
 from webhook.server import tls
 from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
@@ -51,7 +52,7 @@ class Files(Struct, frozen=True):
         context = tls.context(chain, key, client_ca)
         expires = tls.expiry(chain)
         if expires <= time.time():
-            raise tls.UnusableError(f"the certificate expired at {tls.date(expires)}")
+            raise tls.UnusableError(f"the certificate expired at {timestamp(expires)}")
         return context, expires
 
     def __str__(self) -> str:
@@ -103,7 +104,7 @@ class CertificateWatcher:
             self._report(str(error))
             return
         if self._context or self._problem:
-            _log.info("serving a new certificate, which expires at %s", tls.date(self.expires))
+            _log.info("serving a new certificate, which expires at %s", timestamp(self.expires))
         self._context = context
 
     async def watch(self, seconds: float = POLL_SECONDS) -> None:

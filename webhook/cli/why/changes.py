@@ -10,7 +10,8 @@ from typing import Final
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cli.explanation import PodExplanation
 from webhook.cli.why.report import JudgedObject, SinceCreation
-from webhook.cluster.queries.object_facts import ObjectRef, moment, stamp
+from webhook.cluster.queries.object_facts import ObjectRef
+from webhook.placement.kube.timestamps import time_of, timestamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
@@ -45,11 +46,11 @@ def changes_since(
 
     ``seen`` are the objects of :func:`concerned`, and the object itself if it is a HostPool.
     """
-    start = moment(created)
+    start = time_of(created)
     dated = [
         (at, text) for one in seen for at, text in _history(one) if start is not None and at is not None and at > start
     ]
-    found = [SinceCreation(stamp(at), text) for at, text in sorted(dated)]
+    found = [SinceCreation(timestamp(at), text) for at, text in sorted(dated)]
     return [*found, *(SinceCreation("", text) for text in _differences(judged, pod))]
 
 
@@ -57,19 +58,19 @@ def _history(document: Unstructured) -> Iterator[tuple[datetime | None, str]]:
     """What a node or HostPool says about its past."""
     metadata, name = mapping(document, "metadata"), mapping(document, "metadata").get("name")
     if document.get("kind") == NODE.name:
-        yield moment(metadata.get("creationTimestamp")), f"node {name} was added"
+        yield time_of(metadata.get("creationTimestamp")), f"node {name} was added"
         for one in sequence(mapping(document, "status"), "conditions"):
             if one.get("type") == "Ready":
                 ready = "is ready" if one.get("status") == "True" else "is not ready"
-                yield moment(one.get("lastTransitionTime")), f"node {name} {ready}"
+                yield time_of(one.get("lastTransitionTime")), f"node {name} {ready}"
         for taint in sequence(mapping(document, "spec"), "taints"):
             shown = f"{taint.get('key')}:{taint.get('effect')}"
-            yield moment(taint.get("timeAdded")), f"node {name} got the taint {shown}"
+            yield time_of(taint.get("timeAdded")), f"node {name} got the taint {shown}"
         return
     for one in sequence(mapping(document, "status"), "conditions"):
         why = f": {one['message']}" if one.get("message") else ""
         state = f"condition {one.get('type')} became {one.get('status')}{why}"
-        yield moment(one.get("lastTransitionTime")), f"HostPool {name}: {state}"
+        yield time_of(one.get("lastTransitionTime")), f"HostPool {name}: {state}"
     yield _spec_changed(metadata), f"HostPool {name}: its spec was changed"
 
 
@@ -78,7 +79,7 @@ def _spec_changed(metadata: Unstructured) -> datetime | None:
     if metadata.get("generation", 1) == 1:
         return None
     times = [
-        moment(entry.get("time"))
+        time_of(entry.get("time"))
         for entry in sequence(metadata, "managedFields")
         if "f:spec" in mapping(entry, "fieldsV1") and not entry.get("subresource")
     ]

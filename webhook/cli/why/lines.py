@@ -6,7 +6,7 @@ from typing import Final
 
 from webhook.cli.screen import StyledLine
 from webhook.cli.why.report import WhyReport
-from webhook.cluster.queries.object_facts import moment
+from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text.problem import counted, enumerated, escape
 
 _LISTED: Final = 12
@@ -84,6 +84,6 @@ def _pods(found: WhyReport) -> Iterator[StyledLine]:
 
 def _age(created: str, now: datetime) -> str:
     """The time since then in its largest unit; empty if it is not known."""
-    start = moment(created)
+    start = time_of(created)
     seconds = int((now - start).total_seconds()) if start else -1
     return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), "")

@@ -13,9 +13,10 @@ from webhook.app.why import Found
 from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
 from webhook.cli.job_explanation import explain_job
 from webhook.cli.pool_explanation import explain_pool
-from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, stamp
+from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -166,7 +167,7 @@ def _events(wanted: ObjectRef, facts: ObjectFacts) -> Iterator[EventLine]:
     for one in facts.warnings:
         by_scheduler = one.reason == _UNSCHEDULED
         if not (by_scheduler and (one.about in placed or (one.about, one.message) in said)):
-            yield EventLine(stamp(one.at), one.about, one.reason, one.message)
+            yield EventLine(timestamp(one.at), one.about, one.reason, one.message)
 
 
 def _called(pod: Unstructured) -> str:

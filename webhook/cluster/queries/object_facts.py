@@ -16,6 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cluster.watch.lists import ListReader, listed
+from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import (
     BATCH_JOB,
@@ -141,20 +142,6 @@ def decoded(body: bytes) -> Unstructured:
         raise ApiError(Cause.UNREADABLE, f"an object cannot be read: {error}") from None
 
 
-def moment(text: object) -> datetime | None:
-    """The time that a timestamp of Kubernetes (RFC 3339) states; ``None`` if it is none."""
-    try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def stamp(at: datetime) -> str:
-    """The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _relevance(between: Unstructured) -> tuple[bool, str]:
     """What makes a ReplicaSet or Job worth asking about: that it is to have pods now, then that it is new."""
     pods = mapping(between, "spec").get("replicas") or mapping(between, "status").get("active")
@@ -225,7 +212,7 @@ def _warning(event: Unstructured) -> WarningEvent:
     times = (mapping(event, "series").get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     about = mapping(event, "involvedObject")
     return WarningEvent(
-        at=next(filter(None, map(moment, times)), datetime.fromtimestamp(0, UTC)),
+        at=next(filter(None, map(time_of, times)), datetime.fromtimestamp(0, UTC)),
         about=f"{about.get('kind')} {about.get('name')}",
         reason=_cut(event.get("reason")),
         message=_cut(event.get("message")),

@@ -6,7 +6,9 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.names import NAME_LIMIT
+from webhook.placement.text.api_kinds import ApiKind
 
 API: Final = "events.k8s.io/v1"
 
@@ -29,6 +31,19 @@ class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     name: str
     namespace: str = ""
     uid: str = ""
+
+    @classmethod
+    def of(cls, kind: ApiKind, name: Name, uid: str) -> "Regarding":
+        """The object of that kind with that namespace and name."""
+        return cls(api_version=kind.api_version, kind=kind.name, namespace=name[0], name=name[1], uid=uid)
+
+
+class EventText(Struct, frozen=True):
+    """What an Event says: its type, its reason in one CamelCase word, and its note."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    note: str
 
 
 class EventKey(Struct, frozen=True, kw_only=True):

@@ -8,14 +8,14 @@ import asyncio
 import enum
 import random
 from collections.abc import Callable, Collection
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
-from webhook.cluster.watch.lists import ListReader
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import PoolHost
 from webhook.placement.text.api_kinds import NODE
@@ -30,14 +30,6 @@ AT_A_TIME: Final = 16
 """Concurrent writes to nodes of one pool; as each pool has its own limit, none waits for another one's nodes."""
 
 _random: Final = random.SystemRandom()
-
-
-class ObjectWriter(ListReader, Protocol):
-    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
-
-    async def merge_patch(self, path: str, body: object) -> bytes:
-        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
-        ...
 
 
 class Claimed(Struct, frozen=True):

@@ -6,32 +6,19 @@ from typing import Final
 from msgspec import Struct
 
 from kubeapi.clock import Clock
-from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.hostpools.marks import PoolMark, mark_of
+from webhook.controller.reconciler_settings import Replacement
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
-from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
 from webhook.placement.objects.pool import Pool, PoolHost
-from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
 
 _Key = tuple[int, str, str]
 """Index of the host, name of its node, and kind of trouble."""
-
-
-class Replacement(Struct, frozen=True):
-    """When hosts that still exist are replaced (``docs/operations.md``).
-
-    ``unusable_after`` seconds of being cordoned, not ready or otherwise tainted; 0 for never. ``unlabelled`` is whether
-    a host that has lost a tag is.
-    """
-
-    unusable_after: float = 0.0
-    unlabelled: bool = False
 
 
 class Dismissals:
@@ -185,16 +172,3 @@ class Choices:
     def _is_marked(self, host: PoolHost, mark: PoolMark) -> bool:
         node = self._inventory.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)
-
-
-class ReconcilerSettings(Struct, frozen=True):
-    """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
-
-    ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
-    whole Job can run.
-    """
-
-    policy: Policy
-    replacement: Replacement = Replacement()
-    runtime_image: str = RUNTIME_IMAGE
-    solving: Callable[[], Solving] = AtOnce

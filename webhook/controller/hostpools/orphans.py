@@ -10,8 +10,9 @@ from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
 from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.watch.lists import ListReader, listed
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
+from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text.api_kinds import HOST_POOL

@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.controller.conditions import merged_conditions
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.placement.checks.pool_health import OUT, guests, troubles
 from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
@@ -13,6 +14,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.host_list import entries
@@ -21,9 +23,6 @@ from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 20
 """Workloads on exclusive hosts that a message names; a cluster has a handful of agents."""
-
-MESSAGE_LIMIT: Final = 2048
-"""Characters of a condition's message; the API allows 32,768."""
 
 Document = dict[str, Any]
 
@@ -64,25 +63,16 @@ def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
 
 
 def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
-    """The controller's conditions with their transition times; conditions of other writers stay."""
-    ready = state.phase is Phase.READY
+    """The conditions to write."""
     degraded = "; ".join(state.degraded)
-    ours = {
-        "Ready": _condition(ready, state.reason, state.message),
-        "Degraded": _condition(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
+    states = {
+        "Ready": ConditionState(state.phase is Phase.READY, state.reason, state.message),
+        "Degraded": ConditionState(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
     }
     if state.guests is not None:
-        ours["Exclusive"] = _condition(
-            not state.guests, "OthersTolerate" if state.guests else "NobodyElse", shared(state)
-        )
-    there = stored.status.get("conditions")
-    before = {found.get("type"): found for found in there or () if isinstance(found, dict)}
-    for type_, condition in ours.items():
-        old = before.get(type_, {})
-        turned = old.get("status") != condition["status"] or not old.get("lastTransitionTime")
-        condition |= {"lastTransitionTime": now if turned else old["lastTransitionTime"]}
-        before[type_] = {"type": type_, **condition, "observedGeneration": stored.metadata.generation}
-    return list(before.values())
+        reason = "OthersTolerate" if state.guests else "NobodyElse"
+        states["Exclusive"] = ConditionState(not state.guests, reason, shared(state))
+    return merged_conditions(stored.status.get("conditions"), states, stored.metadata.generation, now)
 
 
 def shared(state: State) -> str:
@@ -90,11 +80,6 @@ def shared(state: State) -> str:
     if not state.guests:
         return ""
     return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
-
-
-def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT001 -- it is the value of the condition
-    shown = message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 3]}..."
-    return {"status": str(is_so), "reason": reason, "message": shown}
 
 
 WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})

@@ -11,23 +11,22 @@ from typing import Final
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
-from webhook.controller.hostpools.host_choice import Choice, Choices, PlannedHosts, ReconcilerSettings
+from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.host_choice import Choice, Choices, PlannedHosts
 from webhook.controller.hostpools.marks import mark_named
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
 from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, stranger
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
 from webhook.controller.hostpools.strangers import TaintGracePeriod, hosts_in_use, strangers_on
+from webhook.controller.object_editor import ObjectWriter
+from webhook.controller.reconciler_settings import SOON, ReconcilerSettings
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import surplus
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
-
-SOON: Final = 0.1
-"""Seconds until the next pass after a conflict."""
 
 LATER: Final = 5.0
 """Seconds until the next pass over a deleted pool that is still cached, or whose pods are not cached yet."""

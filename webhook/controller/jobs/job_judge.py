@@ -15,7 +15,6 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
-from webhook.placement.elements.element_status import UNKNOWN, Said
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -24,6 +23,7 @@ from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.jobs.whole_job import claims_of_job, judge_job, members_of_job, pools_of_job
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
@@ -40,7 +40,7 @@ SATISFIABLE: Final = "Satisfiable"
 class Judgement(Struct, frozen=True):
     """What was found out about a Job: the condition Satisfiable, and the plan if it is promised anything."""
 
-    satisfiable: Said = UNKNOWN
+    satisfiable: ConditionState = UNKNOWN
     plan: PlannedNodes | None = None
     members: tuple[Member, ...] = ()
 
@@ -81,13 +81,13 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         verdict = await judge_job(*job.key, spec, inventory, self._policy, self._solving())
         if verdict.refused:
-            return Judgement(Said(holds=False, reason=UNSATISFIABLE, message=verdict.line))
+            return Judgement(ConditionState(holds=False, reason=UNSATISFIABLE, message=verdict.line))
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
             return Judgement()
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)
         count = sum(verdict.group.counts)
         words = (f"{counted(count, 'processing element')} can run at the same time", *verdict.warnings)
-        said = Said(holds=True, reason=SATISFIABLE, message="; ".join(words))
+        said = ConditionState(holds=True, reason=SATISFIABLE, message="; ".join(words))
         return Judgement(said, planned_nodes(verdict.group, plan.placed, verdict.given), verdict.group.members)
 
     def judges(self, job: StoredJob) -> bool:

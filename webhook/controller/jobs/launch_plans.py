@@ -19,16 +19,17 @@ from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.planned_launches import LaunchEntry, PlannedLaunches
 from webhook.controller.jobs.stored_job_status import status_of_job
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredJob, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import Said
 from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE
 from webhook.placement.jobs.replanning import Replanned, Standing
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import enumerated
@@ -51,9 +52,6 @@ AVOIDED: Final = 600.0
 
 CHANGED: Final = 2.0
 """Seconds from a change of nodes or HostPools until elements that find no node are looked at."""
-
-SOON: Final = 0.1
-"""Seconds until the next look after a conflict."""
 
 NAMED: Final = 3
 
@@ -187,7 +185,7 @@ class LaunchPlans:
         pools = {pool.name: pool for pool in (*told.pools, *found.plan.pools)}
         plan = msgspec.structs.replace(found.plan, pools=tuple(pools.values()))
         if found.short and late and not found.undecided:
-            status = replace(status, satisfiable=Said(holds=False, reason=STRANDED, message=_words(found)))
+            status = replace(status, satisfiable=ConditionState(holds=False, reason=STRANDED, message=_words(found)))
         if found.plan.nodes and plan != told:
             document = {**msgspec.to_builtins(plan), "judgedAt": self._reports.moment()}
             status = replace(status, plan=document)
@@ -206,7 +204,7 @@ class LaunchPlans:
         current = self._store.jobs.all.get(job.key, job)
         await self._reports.say(current, replace(status_of_job(current), satisfiable=judged.satisfiable))
 
-    def stranded(self, job: StoredJob, satisfiable: Said) -> Said:
+    def stranded(self, job: StoredJob, satisfiable: ConditionState) -> ConditionState:
         """What to say of a Job that could be started anew as a whole, if elements of it find no node now."""
         said = status_of_job(job).satisfiable
         waits = job.key in self._short and said.reason == STRANDED
@@ -244,7 +242,7 @@ class LaunchPlans:
             return planned_launch(name, found.plan)
         if name not in found.together or found.elastic or found.undecided:
             return UNPLANNED
-        return PlannedLaunch(held=Said(holds=False, reason=STRANDED, message=why))
+        return PlannedLaunch(held=ConditionState(holds=False, reason=STRANDED, message=why))
 
     def _without_refused(self, job: StoredJob, standings: ElementStandings, standing: Standing) -> Standing:
         """How the elements stand, without nodes onto which the scheduler does not put them."""

@@ -1,7 +1,6 @@
 """Reads pods of processing elements from JSON, with only what their state machine looks at."""
 
 import sys
-from datetime import datetime
 
 from msgspec import Raw, Struct
 
@@ -11,6 +10,7 @@ from webhook.controller.jobstore.records import controller_of
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.names import launch_of
 from webhook.placement.elements.pod_manifest import CONTAINER, CONTENT_ID
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 _WORDS = 1024
@@ -101,8 +101,8 @@ def read_element_pod(item: Raw) -> ElementPod | None:
         ready=ready is not None and ready.status == "True",
         unready=_unready(ready),
         unscheduled=(bound.message or "")[:_WORDS] if bound and bound.status == "False" else "",
-        started=_moment(status.start_time),
-        finished=_moment(end.finished_at) if end else 0.0,
+        started=seconds_of(status.start_time) or 0.0,
+        finished=(seconds_of(end.finished_at) or 0.0) if end else 0.0,
     )
 
 
@@ -133,11 +133,3 @@ def _trouble(status: _PodProgress) -> str:
         if each.state and each.state.waiting:
             return ": ".join(filter(None, (each.state.waiting.reason, each.state.waiting.message)))[:_WORDS]
     return ""
-
-
-def _moment(text: str | None) -> float:
-    """Seconds since 1970; 0 if the text is no timestamp."""
-    try:
-        return datetime.fromisoformat(text or "").timestamp()
-    except ValueError:
-        return 0.0

@@ -4,7 +4,6 @@ Specs and statuses stay JSON text until they are used: ten thousand processing e
 memory that their values would.
 """
 
-from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -19,6 +18,7 @@ from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
@@ -268,10 +268,7 @@ def _common(item: Raw) -> tuple[_OwnedDocument, dict[str, Any]]:
 
 def _judged(plan: object) -> float:
     """The time of a plan; 0 if it states none."""
-    try:
-        return datetime.fromisoformat(str(plan["judgedAt"])).timestamp() if isinstance(plan, dict) else 0.0
-    except (KeyError, ValueError):
-        return 0.0
+    return (seconds_of(plan.get("judgedAt")) if isinstance(plan, dict) else None) or 0.0
 
 
 def _status_head(status: Raw) -> _StatusHead:

@@ -16,27 +16,26 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.cluster.watch.lists import listed
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import StoredElement, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
 from webhook.controller.processingelements.steering import Steering
 from webhook.controller.processingelements.stored_status import status_of_element
+from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import REFUSED, ElementStatus, Said
+from webhook.placement.elements.element_status import REFUSED, ElementStatus
 from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.elements.names import pod_name
 from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.elements.restart_policy import restart_policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
-
-SOON: Final = 0.1
-"""Seconds until the next pass after a conflict, and while the watch is behind."""
 
 TAKEN: Final = 5.0
 """Seconds until the next pass while somebody else's pod has the name of the next one."""
@@ -55,9 +54,6 @@ PLANNED: Final = 5.0
 
 HELD: Final = 1.0
 """Seconds until the next pass over an element whose pod must not be created yet, by the plan of its Job."""
-
-_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
-"""Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
 
 
 class ProcessingElements:
@@ -274,7 +270,7 @@ class _ElementPass:
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
                 return await self._taken(step, name)
-            if failure.cause in _REFUSALS:
+            if failure.cause in REFUSALS:
                 why = (failure.request and failure.request.detail) or str(failure)
                 await self._say(_held(step.status, REFUSED, why))
                 self._reports.refused(element, name, why)
@@ -310,5 +306,5 @@ class _ElementPass:
 
 
 def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:
-    said = Said(holds=False, reason=reason, message=message)
+    said = ConditionState(holds=False, reason=reason, message=message)
     return replace(status, created=said, ready=said)

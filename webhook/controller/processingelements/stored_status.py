@@ -6,9 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from kubeapi.client import decoding
-from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
+from webhook.controller.conditions import condition_in, merged_conditions, shortened
 from webhook.controller.jobstore.records import StoredElement
-from webhook.placement.elements.element_status import UNKNOWN, ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 Document = dict[str, Any]
 
@@ -36,7 +37,7 @@ def status_of_element(element: StoredElement) -> ElementStatus:
     except decoding.ERRORS:
         figures = _Figures()
     there = element.told().get("conditions")
-    created, scheduled, ready = (said_in(there, kind, UNKNOWN) for kind in PHASE_CONDITIONS)
+    created, scheduled, ready = (condition_in(there, kind, UNKNOWN) for kind in PHASE_CONDITIONS)
     return ElementStatus(
         phase=figures.phase,
         launch_count=figures.launch_count,
@@ -88,5 +89,5 @@ def _cut(status: ElementStatus) -> ElementStatus:
     )
 
 
-def _short(said: Said) -> Said:
-    return Said(said.holds, said.reason, shortened(said.message))
+def _short(said: ConditionState) -> ConditionState:
+    return ConditionState(said.holds, said.reason, shortened(said.message))

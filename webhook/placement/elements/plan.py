@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webhook.placement.elements.element_status import Said
+from webhook.placement.objects.condition import ConditionState
 
 
 class NodeElements(Struct, frozen=True, gc=False, rename="camel"):
@@ -74,7 +74,7 @@ class PlannedLaunch(Struct, frozen=True, gc=False):
     node: str = ""
     required: bool = False
     hardware: tuple[PlannedHardware, ...] = ()
-    held: Said | None = None
+    held: ConditionState | None = None
 
 
 UNPLANNED = PlannedLaunch()
