@@ -26,7 +26,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
 from webhook.app.explain import Manifests, Step, applied, explaining, silent
 from webhook.cluster.objects import custom_resources, wire
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.clusters.answer import ClustersAnswer, answer

@@ -14,8 +14,8 @@ from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
 from webhook.cluster.objects import kinds
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
-from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot

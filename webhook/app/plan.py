@@ -11,7 +11,7 @@ from msgspec import Struct
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, silent, wrong
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.pool_index import Name

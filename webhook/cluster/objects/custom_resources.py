@@ -1,6 +1,6 @@
 """HostPools, HPAIntents and Jobs of Streams as values; and namespaces where HPAIntents apply by label.
 
-As in ``translate``, an object that breaks a rule of its own raises :class:`MalformedError`.
+An object that breaks a rule of its own raises :class:`MalformedError`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
+from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, refuse
+from webhook.cluster.objects.pods import to_cpus
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.intent import Intent, read_intent
 from webhook.placement.objects.job import Element, StreamsJob

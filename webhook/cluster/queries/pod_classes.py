@@ -14,7 +14,7 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.cluster.objects.kinds import PRIORITY_CLASSES, RUNTIME_CLASSES, Kind
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.pod_defaults.pod_defaults import ClassRef
 from webhook.placement.pod_defaults.priority_class import PriorityClass

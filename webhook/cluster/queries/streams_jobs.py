@@ -16,7 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import JobRef
 from webhook.cluster.objects.kinds import JOBS
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.text.api_kinds import STREAMS_JOB

@@ -17,7 +17,8 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import MalformedError, bound_pod
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.cluster.objects.pods import bound_pod
 from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.owner import is_daemon_set

@@ -16,8 +16,8 @@ from kubeapi.client import decoding
 from kubeapi.client.api_types import Page
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
-from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.watch.lists import ListReader
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Identified
-from webhook.cluster.objects import items, translate, wire
+from webhook.cluster.objects import items, nodes, wire
 from webhook.cluster.objects.kinds import NODES, AnyKind
+from webhook.cluster.objects.metadata import MalformedError, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import MalformedError, Notes
 from webhook.placement.objects.node import Node
 
 _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
@@ -59,6 +59,6 @@ class NodeCache:
 
 
 def _read(item: Raw) -> tuple[_Versioned, Notes]:
-    node, notes = translate.node(items.decode(item, wire.NodeObject))
+    node, notes = nodes.node(items.decode(item, wire.NodeObject))
     version = items.decode(item, Identified).metadata.version
     return _Versioned(node, int(version) if version.isdecimal() else 0), notes

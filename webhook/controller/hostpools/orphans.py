@@ -8,7 +8,7 @@ from typing import Final
 from kubeapi.client.api_types import Identified
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import MarkOwners, mark_named

@@ -16,7 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.kinds import POOLS, AnyKind
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.objects.pool_spec import HostPoolSpec

@@ -12,7 +12,8 @@ from msgspec import Raw
 from kubeapi.client import decoding
 from kubeapi.clock import Clock
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import MalformedError, bound_pod
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.cluster.objects.pods import bound_pod
 from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory

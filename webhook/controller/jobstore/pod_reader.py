@@ -5,7 +5,7 @@ import sys
 from msgspec import Raw, Struct
 
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.controller.jobstore.records import controller_of
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.names import launch_of

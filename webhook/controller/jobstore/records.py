@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
 from webhook.placement.elements.element_status import REFUSED, ElementPhase
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.pool_index import Name

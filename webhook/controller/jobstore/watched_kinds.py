@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Identity
 from webhook.cluster.objects.kinds import JOBS, AnyKind, Kind
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
 from webhook.controller.hostpools.pool_object import OWN_POOLS, reason_of
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import (

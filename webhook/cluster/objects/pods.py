@@ -1,13 +1,11 @@
-"""Nodes and pods as the values that placement knows, made from wire objects.
+"""Pods as the values that placement knows, made from wire objects.
 
-An object that breaks a rule of its own raises :class:`MalformedError`. Where only a part cannot be used, the rest is
-used, and a note says what was left out.
+Where only a part of a pod cannot be used, the rest is used, and a note says what was left out.
 """
 
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -15,6 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
+from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, uncounted
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.kube.amounts import Tally
@@ -22,7 +21,6 @@ from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.kube.pod import (
     Affinity,
-    Amount,
     LabelSelector,
     PodSpec,
     PodTerm,
@@ -30,26 +28,13 @@ from webhook.placement.kube.pod import (
     Toleration,
     required_terms,
 )
-from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selector import requirements_of
-from webhook.placement.kube.tolerations import Taint
-from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo, Waiting
 from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.objects.template_pods import NAMESPACE_NAME
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
-from webhook.placement.text.problem import quote
-
-Notes = list[str]
-"""Parts of an object that were left out, and why: a path, then the reason."""
-
-NAMESPACE = "default"
-"""Where an object without a namespace belongs, as for ``kubectl apply``."""
-
-_FAULTS_SHOWN = 5
-"""Faults named of one object; a list of 5,000 hosts can have as many."""
 
 _EFFECTS = ("NoSchedule", "NoExecute")
 """Effects that the exclusive taint may have (``docs/operations.md``, settings)."""
@@ -57,32 +42,6 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NO_LABELS: Mapping[str, str] = MappingProxyType({})
 _NO_ANNOTATIONS: Final = wire.Annotations()
-
-
-class MalformedError(Exception):
-    """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
-
-
-def node(source: wire.NodeObject) -> tuple[Node, Notes]:
-    """A node, with the taints that Kubernetes derives from its state."""
-    spec, status = source.spec or wire.NodeSpec(), source.status or wire.NodeStatus()
-    metadata, name = metadata_of(source.metadata)
-    tainted, notes = taints(spec, status)
-    # As the API server does, a node that says nothing about what it can give away gives away what it has.
-    amounts, field = (
-        (status.capacity, "capacity") if status.allocatable is None else (status.allocatable, "allocatable")
-    )
-    return (
-        Node(
-            name=name,
-            uid=metadata.uid or name,
-            labels={sys.intern(key): sys.intern(value) for key, value in (metadata.labels or {}).items()},
-            taints=tainted,
-            addresses=tuple(dict.fromkeys(found.address for found in status.addresses or () if found.address)),
-            allocatable=_amounts(amounts or {}, f"status.{field}", notes),
-        ),
-        notes,
-    )
 
 
 def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
@@ -122,43 +81,6 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
     return _of_job(pod, job, labels, told, said) if job and said else pod, notes
 
 
-def full_name(metadata: wire.ObjectMetadata | None) -> str:
-    """``namespace/name`` of an object of a namespace; raises :class:`MalformedError` if it has no name."""
-    stated, name = metadata_of(metadata)
-    return f"{stated.namespace or NAMESPACE}/{name}"
-
-
-def metadata_of(stated: wire.ObjectMetadata | None) -> tuple[wire.ObjectMetadata, str]:
-    """The metadata and the name in it; raises :class:`MalformedError` if there is no name."""
-    if stated is None or not stated.name:
-        raise MalformedError("metadata.name: missing")
-    return stated, stated.name
-
-
-def refuse(found: Iterable[str]) -> None:
-    """Raise :class:`MalformedError` that names the first of the faults, if there are any, and counts the others."""
-    remaining = iter(found)
-    shown = list(islice(remaining, _FAULTS_SHOWN))
-    if shown:
-        more = sum(1 for _ in remaining)
-        raise MalformedError("; ".join(shown) + (f"; and {more} more" if more else ""))
-
-
-def _amounts(amounts: Mapping[str, Amount], path: str, notes: Notes) -> Tally:
-    found = {}
-    for name, amount in amounts.items():
-        nano = parse_quantity(amount)
-        if nano is None or nano < 0:
-            notes.append(_uncounted(f"{path}[{name}]", str(amount)))
-        else:
-            found[sys.intern(name)] = milli(nano) if name == "cpu" else whole(nano)
-    return found
-
-
-def _uncounted(path: str, value: str) -> str:
-    return f"{path}: {quote(value)} is not a quantity, it counts as 0"
-
-
 _REQUESTS: Final[dict[bytes, Tally]] = {}
 """Effective requests by the JSON of all that they are computed from, of pods without an invalid amount."""
 
@@ -182,7 +104,7 @@ def _requests(spec: PodSpec) -> tuple[Tally, Notes]:
         if len(_REQUESTS) >= _REQUESTS_KEPT:
             _REQUESTS.clear()
         _REQUESTS[stated] = requests
-    return requests, [_uncounted(path, value) for path, value in invalid]
+    return requests, [uncounted(path, value) for path, value in invalid]
 
 
 _to_json: Final = msgspec.json.Encoder().encode
@@ -352,46 +274,3 @@ def demand_of(name: str, spec: PodSpec) -> NodeDemand:
         required_terms(spec),
         opening(spec.tolerations),
     )
-
-
-EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
-
-UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", effect="NoSchedule")
-
-BY_READINESS = {
-    "False": Taint("node.kubernetes.io/not-ready", effect="NoSchedule"),
-    "Unknown": Taint("node.kubernetes.io/unreachable", effect="NoSchedule"),
-}
-"""By the status of the condition Ready (Kubernetes, ``pkg/controller/nodelifecycle``)."""
-
-
-def taints(spec: wire.NodeSpec, status: wire.NodeStatus) -> tuple[tuple[Taint, ...], list[str]]:
-    """The node's taints with those that Kubernetes derives from its state, and notes on the ones that are none.
-
-    The node-lifecycle controller writes the derived ones some time later, so what is decided without them would be
-    undone by them.
-    """
-    notes: list[str] = []
-    found = list(_stated(spec, notes))
-    there = {(taint.key, taint.effect) for taint in found}
-    found += (taint for taint in _derived(spec, status) if (taint.key, taint.effect) not in there)
-    return tuple(dict.fromkeys(found)), notes
-
-
-def _stated(spec: wire.NodeSpec, notes: list[str]) -> Iterator[Taint]:
-    for place, taint in enumerate(spec.taints or ()):
-        if not taint.key:
-            notes.append(f"spec.taints[{place}].key: missing, the taint is left out")
-        elif taint.effect not in EFFECTS:
-            stated = quote(taint.effect) if taint.effect else "nothing"
-            notes.append(f"spec.taints[{place}].effect: {stated} is not one of {', '.join(EFFECTS)}, it is left out")
-        else:
-            yield Taint(taint.key, taint.value or "", taint.effect)
-
-
-def _derived(spec: wire.NodeSpec, status: wire.NodeStatus) -> Iterator[Taint]:
-    if spec.unschedulable:
-        yield UNSCHEDULABLE
-    for condition in status.conditions or ():
-        if condition.type == "Ready" and condition.status in BY_READINESS:
-            yield BY_READINESS[condition.status]
