@@ -133,9 +133,9 @@ def _show(given: options.FlagValues, now: datetime) -> int:
     folder, output = given.folder(), given.output()
     if given.problems:
         return _wrong_use("show", given.problems)
-    found = Inspection.of(files.read(folder), now)
-    print((json_report if output == "json" else text_report)(folder, found, now))
-    return REFUSED if found.faults else OK
+    inspection = Inspection.of(files.read(folder), now)
+    print((json_report if output == "json" else text_report)(folder, inspection, now))
+    return REFUSED if inspection.faults else OK
 
 
 def _manage(parsed: argparse.Namespace) -> int:

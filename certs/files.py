@@ -87,10 +87,10 @@ def exposed(folder: Path) -> dict[str, int]:
 
 def protect(folder: Path) -> dict[str, int]:
     """Make keys accessible for their owner alone; returns the former modes of those that were not."""
-    found = exposed(folder)
-    for name in found:
+    exposed_names = exposed(folder)
+    for name in exposed_names:
         (folder / name).chmod(KEY_MODE)
-    return found
+    return exposed_names
 
 
 @contextlib.contextmanager

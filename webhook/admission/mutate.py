@@ -189,7 +189,7 @@ def _answer(review: Review, ruling: Ruling) -> Answer:
 
 def _workload(metadata: Metadata, namespace: str) -> WorkloadRef:
     """The controller of the pod; a pod whose ruling depends on a number of pods has one."""
-    owner = next(found for found in metadata.owner_references or () if found.controller)
+    owner = next(reference for reference in metadata.owner_references or () if reference.controller)
     return WorkloadRef(namespace, owner.api_version, owner.kind, owner.name)
 
 

@@ -410,12 +410,12 @@ def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, ru
 
     ``rules`` are those of the problems; without them the refusal is counted by whose fault the problems are.
     """
-    found = list(findings)
-    if not found:
+    all_findings = list(findings)
+    if not all_findings:
         return allowed(review)
-    warnings = [each for each in found if isinstance(each, str)]
-    problems = [each for each in found if isinstance(each, Problem)]
-    objections = [each for each in found if isinstance(each, Objection)]
+    warnings = [each for each in all_findings if isinstance(each, str)]
+    problems = [each for each in all_findings if isinstance(each, Problem)]
+    objections = [each for each in all_findings if isinstance(each, Objection)]
     rules = (rules or (OF_FAULT[fault_of(problems)],)) if problems else tuple(each.rule for each in objections[:1])
     if policy.audit:
         refusals = [*(each.message for each in problems), *(each.text.partition("\n")[0] for each in objections)]
@@ -432,7 +432,7 @@ def audit_annotations(decision: "Decision") -> dict[str, str]:
     """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
     clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
     rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]
-    found = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
+    annotations = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
     if decision.verdict:
-        found["candidates"] = str(decision.verdict.candidates.bit_count())
-    return found
+        annotations["candidates"] = str(decision.verdict.candidates.bit_count())
+    return annotations

@@ -38,10 +38,10 @@ def add_manifests(parser: argparse.ArgumentParser) -> None:
 def manifests_of(arguments: argparse.Namespace) -> Manifests:
     """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
     try:
-        found = list(read_named(arguments.filename, recursive=arguments.recursive))
+        manifests = list(read_named(arguments.filename, recursive=arguments.recursive))
     except ManifestError as error:
         raise WrongUse(str(error)) from error
-    return found if arguments.namespace is None else list(_in_namespace(found, arguments.namespace))
+    return manifests if arguments.namespace is None else list(_in_namespace(manifests, arguments.namespace))
 
 
 def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:

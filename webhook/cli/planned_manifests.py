@@ -35,11 +35,11 @@ def planned_document(given: Manifests, settings: Settings, seconds: float, title
     with progress() as step:
         try:
             world = app.explain.explaining(settings, given, warn, step=step)
-            found = planned(given, world, seconds, step)
+            plan = planned(given, world, seconds, step)
         except ValueError as error:
             raise WrongUse(str(error)) from error
-    if not found.objects:
+    if not plan.objects:
         warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")
     source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"
-    return document_of(found, title, f"{nodes}, {source}")
+    return document_of(plan, title, f"{nodes}, {source}")

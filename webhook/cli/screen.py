@@ -69,9 +69,9 @@ class Screen:
 
     def refusal(self, message: str) -> None:
         """Print a refusal as kubectl would show it to the user."""
-        first, _, rest = message.partition("\n")
+        first, _, following = message.partition("\n")
         self.say(f"  {first}", "bold red")
-        for line in rest.splitlines():
+        for line in following.splitlines():
             self.say(f"  {line}")
 
     def difference(self, lines: Iterable[str]) -> None:
@@ -79,48 +79,50 @@ class Screen:
         for line in lines:
             self.say(f"  {line}", _STYLES.get(line[:1], "dim"))
 
-    def explanation(self, found: Explanation) -> None:
+    def explanation(self, explanation: Explanation) -> None:
         """Print the explanation of one pod."""
-        self._verdict(found, "can run it")
-        if found.after is None:
-            self.refusal(found.message)
+        self._verdict(explanation, "can run it")
+        if explanation.after is None:
+            self.refusal(explanation.message)
         else:
-            self.difference(changed_lines(found.before, found.after))
-        self._nodes(found)
+            self.difference(changed_lines(explanation.before, explanation.after))
+        self._nodes(explanation)
 
-    def pool(self, found: PoolExplanation) -> None:
+    def pool(self, explanation: PoolExplanation) -> None:
         """Print the explanation of one HostPool."""
-        self._verdict(found, "could be its hosts")
-        if found.refused:
-            self.refusal(found.message)
-        elif found.hosts:
-            self.say(f"  hosts: {_listed(found.hosts)}")
-        self._nodes(found)
+        self._verdict(explanation, "could be its hosts")
+        if explanation.refused:
+            self.refusal(explanation.message)
+        elif explanation.hosts:
+            self.say(f"  hosts: {_listed(explanation.hosts)}")
+        self._nodes(explanation)
 
-    def job(self, found: JobExplanation) -> None:
+    def job(self, explanation: JobExplanation) -> None:
         """Print the explanation of one Job."""
-        self._verdict(found, "")
-        if found.refused:
-            self.refusal(found.message)
-        self._nodes(found)
+        self._verdict(explanation, "")
+        if explanation.refused:
+            self.refusal(explanation.message)
+        self._nodes(explanation)
 
-    def _verdict(self, found: Explanation, can: str) -> None:
-        style = "bold red" if found.refused else "bold green"
-        total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
-        count = f", {len(found.candidates)} of {total} nodes {can}" if total else ""
-        self.heading(f"{escape(found.file)}: {escape(found.origin)} in namespace {escape(found.namespace)}")
-        unread = not found.refused and isinstance(found, PodExplanation) and not found.asks
-        verdict = f"{found.verdict} as it is (it asks for no placement)" if unread else found.verdict
+    def _verdict(self, explanation: Explanation, can: str) -> None:
+        style = "bold red" if explanation.refused else "bold green"
+        total = len(explanation.candidates) + sum(len(removed.nodes) for removed in explanation.removed)
+        count = f", {len(explanation.candidates)} of {total} nodes {can}" if total else ""
+        self.heading(
+            f"{escape(explanation.file)}: {escape(explanation.origin)} in namespace {escape(explanation.namespace)}"
+        )
+        unread = not explanation.refused and isinstance(explanation, PodExplanation) and not explanation.asks
+        verdict = f"{explanation.verdict} as it is (it asks for no placement)" if unread else explanation.verdict
         self.say(f"  {verdict}{count}", style)
 
-    def _nodes(self, found: Explanation) -> None:
-        for warning in found.warnings:
+    def _nodes(self, explanation: Explanation) -> None:
+        for warning in explanation.warnings:
             self.say(f"  warning: {escape(warning)}", "yellow")
-        if found.candidates:
-            self.say(f"  candidates: {_listed(found.candidates)}")
-        if isinstance(found, PodExplanation) and not found.refused:
-            self._ranking(found.ranking)
-        for removed in found.removed:
+        if explanation.candidates:
+            self.say(f"  candidates: {_listed(explanation.candidates)}")
+        if isinstance(explanation, PodExplanation) and not explanation.refused:
+            self._ranking(explanation.ranking)
+        for removed in explanation.removed:
             clause = f"{escape(removed.clause)}: " if removed.clause else ""
             self.say(f"  out: {_listed(removed.nodes)} ({clause}{escape(removed.reason)})", "dim")
 

@@ -100,8 +100,8 @@ class Release:
 
     async def _marked(self) -> list[StoredNode]:
         """Nodes that carry a mark of any pool."""
-        found = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
-        return [node for node in found if marks_on(node)]
+        nodes = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
+        return [node for node in nodes if marks_on(node)]
 
     async def _pools(self, scope: Scope) -> list[StoredPool]:
         """The existing HostPools of the scope; none if the kind is not defined in the cluster."""

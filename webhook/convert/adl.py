@@ -327,7 +327,7 @@ def _channels(widths: list[int]) -> Iterator[tuple[int, ...]]:
         yield ()
         return
     for channel in range(widths[0]):
-        yield from ((channel, *rest) for rest in _channels(widths[1:]))
+        yield from ((channel, *inner) for inner in _channels(widths[1:]))
 
 
 def _on(operator: _AdlOperator, channels: tuple[int, ...], pools: Mapping[str, _AdlPool]) -> StreamsOperator:

@@ -318,10 +318,10 @@ def _line(path: str, intent: EmcoIntent) -> InputLine:
     consumer, requirement = (_index(path, part) for part in ("consumers[", "requirements["))
     if consumer is None or consumer >= len(intent.consumers):
         return intent.at
-    found = intent.consumers[consumer]
-    if requirement is None or requirement >= len(found.requirements):
-        return found.at
-    return found.requirements[requirement].at
+    entry = intent.consumers[consumer]
+    if requirement is None or requirement >= len(entry.requirements):
+        return entry.at
+    return entry.requirements[requirement].at
 
 
 def _index(path: str, part: str) -> int | None:

@@ -142,7 +142,7 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
 
     Raises :class:`RefusedInputError` for a pool that breaks a rule.
     """
-    found: dict[str, Manifest] = {}
+    manifests: dict[str, Manifest] = {}
     problems: list[Problem] = []
     for declared in application.pools:
         fields, name = pool_fields(declared.pool), object_name(declared.pool.name)
@@ -150,11 +150,11 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
         problems += [
             Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {one.message}") for one in wrong
         ]
-        if name in found:
-            other = found[name]["spec"]["name"]
+        if name in manifests:
+            other = manifests[name]["spec"]["name"]
             message = f"host pool {declared.pool.name} would be the object {name}, as {other} is: rename one"
             problems.append(Problem(str(declared.at), message))
-        found[name] = {
+        manifests[name] = {
             "apiVersion": HOST_POOL.api_version,
             "kind": HOST_POOL.name,
             "metadata": {"name": name},
@@ -162,14 +162,14 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
         }
     if problems:
         raise RefusedInputError(*problems)
-    return list(found.values())
+    return list(manifests.values())
 
 
 def _operator(operator: StreamsOperator) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": operator.name}
+    entry: dict[str, Any] = {"name": operator.name}
     if text := format_placement(_of(clause, "") for clause in host_clauses(operator)):
-        found["placement"] = text
-    return found if operator.restartable else {**found, "restartable": False}
+        entry["placement"] = text
+    return entry if operator.restartable else {**entry, "restartable": False}
 
 
 def _of(clause: PlacementClause, operator: str) -> PlacementClause:
@@ -203,15 +203,15 @@ def _can_be(host: str) -> bool:
 
 def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:
     """The problem of a field of the Job at the line of the input that the field was made of."""
-    found = _PATH.match(problem.field)
-    if found is None:
+    match = _PATH.match(problem.field)
+    if match is None:
         return Problem(str(application.at), f"{problem.field}: {problem.message}")
-    if found["part"] == "hostPools":
-        declared = application.pools[int(found["at"])]
+    if match["part"] == "hostPools":
+        declared = application.pools[int(match["at"])]
         return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
-    operator = elements[int(found["at"])].operators[int(found["operator"] or 0)]
+    operator = elements[int(match["at"])].operators[int(match["operator"] or 0)]
     # What is about an element as a whole says of which of its fields it is.
-    about = "" if found["operator"] else f"{problem.field.rpartition('.')[2]}: "
+    about = "" if match["operator"] else f"{problem.field.rpartition('.')[2]}: "
     return Problem(str(operator.at), about + problem.message)
 
 

@@ -164,7 +164,7 @@ def is_loopback_name(host: str) -> bool:
 def listens_on_loopback(host: str) -> bool:
     """Whether a server that listens on this host name or address can be reached from this machine only."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         return False
-    return all(ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback for address in found)
+    return all(ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback for address in addresses)

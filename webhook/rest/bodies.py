@@ -279,15 +279,15 @@ def _shape_errors(wrong: ValidationError, model: type[BaseModel]) -> Iterator[Fi
 
 def _fields(model: type[BaseModel], path: str) -> list[str]:
     """The names of the fields that the object at the path may have."""
-    found: type[BaseModel] = model
+    annotated: type[BaseModel] = model
     for part in filter(None, path.split(".")):
-        inner = next(each.annotation for name, each in found.model_fields.items() if (each.alias or name) == part)
-        found = next(
+        inner = next(each.annotation for name, each in annotated.model_fields.items() if (each.alias or name) == part)
+        annotated = next(
             each
             for each in (inner, *getattr(inner, "__args__", ()))
             if isinstance(each, type) and issubclass(each, BaseModel)
         )
-    return [each.alias or name for name, each in found.model_fields.items()]
+    return [each.alias or name for name, each in annotated.model_fields.items()]
 
 
 def _shape_rule(error: ErrorDetails) -> str:

@@ -110,8 +110,8 @@ class ClusterStore:
             raise _failure(error) from error
         except ERRORS as error:
             raise StorageError(f"the API server's list cannot be read: {error}") from error
-        found = [entity for item in page.items or () if (entity := _listed(bytes(item), group)) is not None]
-        return IntentPage(tuple(found), page.metadata.following or "")
+        entities = [entity for item in page.items or () if (entity := _listed(bytes(item), group)) is not None]
+        return IntentPage(tuple(entities), page.metadata.following or "")
 
     async def change(self, group: IntentGroup, name: str, change: Change) -> IntentEntity | None:
         """Make the change under the version that was read, again and again until nobody else is faster."""

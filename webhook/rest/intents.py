@@ -149,8 +149,8 @@ def removed(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
         if target.collection is Collection.CONSUMERS:
             return replace(intent, consumers=tuple(each for each in intent.consumers if each is not before))
         consumer = consumer_of(intent, target)
-        left = tuple(each for each in consumer.requirements if each is not before)
-        return _put(intent, replace(consumer, requirements=left))
+        requirements = tuple(each for each in consumer.requirements if each is not before)
+        return _put(intent, replace(consumer, requirements=requirements))
 
     return change
 

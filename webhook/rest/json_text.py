@@ -51,12 +51,12 @@ def malformed(rule: str) -> RequestError:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        twice = next(name for name in document if names.count(name) > 1)
         raise _DuplicateNameError(f"has the name {quote(twice)} twice in one object")
-    return found
+    return document
 
 
 def _no_constant(text: str) -> NoReturn:

@@ -131,15 +131,15 @@ class SqliteStore:
         after = _name_of(token)
 
         def read() -> IntentPage:
-            found: list[IntentEntity] = []
+            entities: list[IntentEntity] = []
             size, last = 0, ""
             with contextlib.closing(self._reading.execute(_LIST, (*_key(group), after))) as rows:
                 for name, body in rows:
-                    if len(found) == limit or size > _PAGE_BYTES:
-                        return IntentPage(tuple(found), _token_of(last))
-                    found.append(_DECODE(body))
+                    if len(entities) == limit or size > _PAGE_BYTES:
+                        return IntentPage(tuple(entities), _token_of(last))
+                    entities.append(_DECODE(body))
                     size, last = size + len(body), name
-            return IntentPage(tuple(found))
+            return IntentPage(tuple(entities))
 
         return self._guarded(read)
 

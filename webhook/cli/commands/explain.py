@@ -96,7 +96,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(explanations)
     else:
         write(explanations, arguments.output)
-    return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
+    return Exit.REFUSED if any(explanation.refused for explanation in explanations) else Exit.OK
 
 
 def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
@@ -122,17 +122,17 @@ def _explained(
     if is_job(document):
         return _explained_job(file, document, world)
     try:
-        return [_explained_pod(file, document, found, world, earlier) for found in pods_of(document)]
+        return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
     except msgspec.ValidationError as error:
         raise WrongUse(unreadable(file, document, error)) from error
 
 
 def _explained_pod(
-    file: str, document: Unstructured, found: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
+    file: str, document: Unstructured, described: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
 ) -> Explanation:
     """The pods of the object; those of a workload beside earlier workloads of its job."""
-    alone = explain(file, document, found, world)
-    return alone if alone.refused or not alone.asks else beside(alone, earlier.judge(document, found))
+    alone = explain(file, document, described, world)
+    return alone if alone.refused or not alone.asks else beside(alone, earlier.judge(document, described))
 
 
 def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
@@ -141,26 +141,26 @@ def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[
     if whole.refused:
         return [whole]
     pools = [explain_pool(file, pool, world) for pool in pools_of(document)]
-    return [whole, *pools, *(explain(file, document, found, world) for found in pods_of(document))]
+    return [whole, *pools, *(explain(file, document, described, world) for described in pods_of(document))]
 
 
-def _note_nothing(nothing: str, found: Sequence[object], given: Manifests, *, strict: bool) -> None:
-    """Warn, or with ``strict`` raise :class:`WrongUse`, if ``found`` is empty (only a Service, for example)."""
-    if found:
+def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, strict: bool) -> None:
+    """Warn, or with ``strict`` raise :class:`WrongUse`, if ``judged`` is empty (only a Service, for example)."""
+    if judged:
         return
     objects = [origin_of(document) for _, document in given]
-    held = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
+    contents = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
     if strict:
-        raise WrongUse(f"{nothing} in the manifests{held}")
-    warn(f"{nothing} in the manifests{held}")
+        raise WrongUse(f"{nothing} in the manifests{contents}")
+    warn(f"{nothing} in the manifests{contents}")
 
 
 def _reviews(given: Manifests) -> Iterator[bytes]:
     """The AdmissionReview of every pod, as the API server sends it to ``/mutate``, as JSON."""
     for _, document in given:
-        for found in pods_of(document):
-            namespace = mapping(found.pod, "metadata").get("namespace") or NAMESPACE
-            yield msgspec.json.encode(admission_review(found.pod, namespace))
+        for described in pods_of(document):
+            namespace = mapping(described.pod, "metadata").get("namespace") or NAMESPACE
+            yield msgspec.json.encode(admission_review(described.pod, namespace))
 
 
 def _write_reviews(reviews: Sequence[bytes]) -> None:
@@ -173,10 +173,10 @@ def _write_reviews(reviews: Sequence[bytes]) -> None:
 def _show(explanations: Iterable[Explanation]) -> None:
     """Print the explanations as text for a person."""
     screen = Screen()
-    for found in explanations:
-        if isinstance(found, PoolExplanation):
-            screen.pool(found)
-        elif isinstance(found, JobExplanation):
-            screen.job(found)
+    for explanation in explanations:
+        if isinstance(explanation, PoolExplanation):
+            screen.pool(explanation)
+        elif isinstance(explanation, JobExplanation):
+            screen.job(explanation)
         else:
-            screen.explanation(found)
+            screen.explanation(explanation)

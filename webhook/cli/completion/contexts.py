@@ -32,8 +32,8 @@ def _names(path: Path) -> Iterator[str]:
 
     try:
         with path.open("rb") as file:
-            found = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
-        contexts = [each["name"] for each in found["contexts"] or ()]
+            config = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
+        contexts = [each["name"] for each in config["contexts"] or ()]
     except (OSError, yaml.YAMLError, TypeError, KeyError, ValueError, RecursionError):
         return  # completion that fails says nothing: the shell would write it into the line
     yield from (name for name in contexts if isinstance(name, str) and _PLAIN.fullmatch(name))

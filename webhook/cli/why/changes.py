@@ -50,8 +50,8 @@ def changes_since(
     dated = [
         (at, text) for one in seen for at, text in _history(one) if start is not None and at is not None and at > start
     ]
-    found = [SinceCreation(timestamp(at), text) for at, text in sorted(dated)]
-    return [*found, *(SinceCreation("", text) for text in _differences(judged, pod))]
+    changes = [SinceCreation(timestamp(at), text) for at, text in sorted(dated)]
+    return [*changes, *(SinceCreation("", text) for text in _differences(judged, pod))]
 
 
 def _history(document: Unstructured) -> Iterator[tuple[datetime | None, str]]:

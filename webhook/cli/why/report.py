@@ -93,9 +93,9 @@ class JudgedObject(NamedTuple):
     ask: Ask | None = None
 
 
-def judge(wanted: ObjectRef, found: Found) -> JudgedObject | None:
+def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
     """What admission would say about the object today; ``None`` where that cannot be told."""
-    world, document = found.world, found.facts.document
+    world, document = facts.world, facts.facts.document
     if world is None:
         return None
     if wanted.kind == HOST_POOL:
@@ -104,7 +104,7 @@ def judge(wanted: ObjectRef, found: Found) -> JudgedObject | None:
     if wanted.kind == STREAMS_JOB:
         return JudgedObject(explain_job("", document, world))
     if wanted.kind == PROCESSING_ELEMENT:
-        return _judge_pod(found.facts.pods[0], world) if found.facts.pods else None
+        return _judge_pod(facts.facts.pods[0], world) if facts.facts.pods else None
     if wanted.kind == POD:
         return _judge_pod(document, world)
     return next((_judge(document, described, world) for described in pods_of(document, document)), None)
@@ -134,10 +134,10 @@ def unbound(pod: Unstructured) -> Unstructured:
 
 
 def report(
-    wanted: ObjectRef, found: Found, judged: JudgedObject | None, changes: Sequence[SinceCreation] = ()
+    wanted: ObjectRef, object_facts: Found, judged: JudgedObject | None, changes: Sequence[SinceCreation] = ()
 ) -> WhyReport:
     """The answer about the object."""
-    facts, explanation = found.facts, judged.explanation if judged else None
+    facts, explanation = object_facts.facts, judged.explanation if judged else None
     document = facts.document
     return WhyReport(
         namespace=wanted.namespace,
@@ -150,12 +150,12 @@ def report(
         message=explanation.message if explanation else "",
         warnings=[one for one in explanation.warnings if one != UNREAD] if explanation else [],
         candidates=explanation.candidates if explanation else [],
-        removed=[*(explanation.removed if explanation else []), *_full(wanted, found, judged)],
+        removed=[*(explanation.removed if explanation else []), *_full(wanted, object_facts, judged)],
         scheduler=_condition(document, "PodScheduled"),
         events=list(_events(wanted, facts)),
         changes=list(changes),
         pods=[_pod_line(pod) for pod in facts.pods],
-        unread=list(found.unread),
+        unread=list(object_facts.unread),
     )
 
 
@@ -191,11 +191,11 @@ def _asks(document: Unstructured) -> Iterator[str]:
                 yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
 
 
-def _full(wanted: ObjectRef, found: Found, judged: JudgedObject | None) -> Iterator[Removed]:
+def _full(wanted: ObjectRef, facts: Found, judged: JudgedObject | None) -> Iterator[Removed]:
     """Why candidates cannot take a pod that waits: their free room. Admission compares with all that a node has."""
-    world, document = found.world, found.facts.document
-    if wanted.kind == PROCESSING_ELEMENT and found.facts.pods:
-        document = found.facts.pods[0]
+    world, document = facts.world, facts.facts.document
+    if wanted.kind == PROCESSING_ELEMENT and facts.facts.pods:
+        document = facts.facts.pods[0]
     waits = wanted.kind in (POD, PROCESSING_ELEMENT) and not mapping(document, "spec").get("nodeName")
     if not waits or world is None or judged is None or judged.ask is None:
         return

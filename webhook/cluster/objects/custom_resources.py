@@ -32,7 +32,7 @@ def pool(source: wire.HostPoolObject) -> Pool:
         pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
         assigned=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
-        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        reason=next((_reason(condition) for condition in status.conditions or () if condition.type == "Ready"), ""),
         created=(source.metadata and source.metadata.creation_timestamp) or "",
     )
 
@@ -103,8 +103,8 @@ def intent(source: wire.HPAIntentObject) -> tuple[Intent, Notes]:
     """An HPAIntent, and notes on what is wrong with it: one with problems is kept, and its pods are refused."""
     namespace, name = full_name(source.metadata).split("/", 1)
     where = f"HPAIntent {name} "
-    found = read_intent(namespace, name, {} if source.spec is None else source.spec, where)
-    return found, [f"{problem.field.removeprefix(where)}: {problem.message}" for problem in found.problems]
+    read = read_intent(namespace, name, {} if source.spec is None else source.spec, where)
+    return read, [f"{problem.field.removeprefix(where)}: {problem.message}" for problem in read.problems]
 
 
 def enabled(source: wire.NamespaceObject) -> tuple[str, bool]:

@@ -33,9 +33,9 @@ def metadata_of(stated: wire.ObjectMetadata | None) -> tuple[wire.ObjectMetadata
     return stated, stated.name
 
 
-def refuse(found: Iterable[str]) -> None:
+def refuse(faults: Iterable[str]) -> None:
     """Raise :class:`MalformedError` that names the first of the faults, if there are any, and counts the others."""
-    remaining = iter(found)
+    remaining = iter(faults)
     shown = list(islice(remaining, _FAULTS_SHOWN))
     if shown:
         more = sum(1 for _ in remaining)

@@ -33,7 +33,7 @@ def node(source: wire.NodeObject) -> tuple[Node, Notes]:
             uid=metadata.uid or name,
             labels={sys.intern(key): sys.intern(value) for key, value in (metadata.labels or {}).items()},
             taints=tainted,
-            addresses=tuple(dict.fromkeys(found.address for found in status.addresses or () if found.address)),
+            addresses=tuple(dict.fromkeys(each.address for each in status.addresses or () if each.address)),
             allocatable=_amounts(amounts or {}, f"status.{field}", notes),
         ),
         notes,
@@ -41,14 +41,14 @@ def node(source: wire.NodeObject) -> tuple[Node, Notes]:
 
 
 def _amounts(amounts: Mapping[str, Amount], path: str, notes: Notes) -> Tally:
-    found = {}
+    tally = {}
     for name, amount in amounts.items():
         nano = parse_quantity(amount)
         if nano is None or nano < 0:
             notes.append(uncounted(f"{path}[{name}]", str(amount)))
         else:
-            found[sys.intern(name)] = milli(nano) if name == "cpu" else whole(nano)
-    return found
+            tally[sys.intern(name)] = milli(nano) if name == "cpu" else whole(nano)
+    return tally
 
 
 EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
@@ -69,10 +69,10 @@ def taints(spec: wire.NodeSpec, status: wire.NodeStatus) -> tuple[tuple[Taint, .
     undone by them.
     """
     notes: list[str] = []
-    found = list(_stated(spec, notes))
-    there = {(taint.key, taint.effect) for taint in found}
-    found += (taint for taint in _derived(spec, status) if (taint.key, taint.effect) not in there)
-    return tuple(dict.fromkeys(found)), notes
+    tainted = list(_stated(spec, notes))
+    there = {(taint.key, taint.effect) for taint in tainted}
+    tainted += (taint for taint in _derived(spec, status) if (taint.key, taint.effect) not in there)
+    return tuple(dict.fromkeys(tainted)), notes
 
 
 def _stated(spec: wire.NodeSpec, notes: list[str]) -> Iterator[Taint]:

@@ -55,9 +55,9 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         return None, []
     spec = source.spec or PodSpec()
     requests, notes = _requests(spec)
-    labels, told = metadata.labels or _NO_LABELS, metadata.annotations or _NO_ANNOTATIONS
+    labels, annotations = metadata.labels or _NO_LABELS, metadata.annotations or _NO_ANNOTATIONS
     job = sys.intern(labels.get(keys.JOB) or "")
-    said = read_placement(told.placement, told.preferred) if job or told.placement else None
+    said = read_placement(annotations.placement, annotations.preferred) if job or annotations.placement else None
     pools = _pools(said) if said else ()
     daemons = _claimed(metadata.owner_references)
     waiting = not spec.node_name
@@ -75,10 +75,10 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         shuns=_shuns(spec.affinity, metadata.namespace or NAMESPACE, labels) if spec.affinity else (),
         ports=_ports(spec),
         priority=spec.priority or 0,
-        waits=_waits(name, told) if waiting else None,
+        waits=_waits(name, annotations) if waiting else None,
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
-    return _of_job(pod, job, labels, told, said) if job and said else pod, notes
+    return _of_job(pod, job, labels, annotations, said) if job and said else pod, notes
 
 
 _REQUESTS: Final[dict[bytes, Tally]] = {}
@@ -98,8 +98,8 @@ def _requests(spec: PodSpec) -> tuple[Tally, Notes]:
     known = _REQUESTS.get(stated)
     if known is not None:
         return known, []
-    found, invalid = pod_requests(spec)
-    requests = _shared(frozenset(found.items()))
+    computed, invalid = pod_requests(spec)
+    requests = _shared(frozenset(computed.items()))
     if not invalid:
         if len(_REQUESTS) >= _REQUESTS_KEPT:
             _REQUESTS.clear()
@@ -122,7 +122,9 @@ def _pools(said: PlacementText) -> tuple[str, ...]:
     return tuple(dict.fromkeys(argument.name for argument in arguments if isinstance(argument, PoolName)))
 
 
-def _of_job(pod: PodInfo, job: str, labels: Mapping[str, str], told: wire.Annotations, said: PlacementText) -> PodInfo:
+def _of_job(
+    pod: PodInfo, job: str, labels: Mapping[str, str], annotations: wire.Annotations, said: PlacementText
+) -> PodInfo:
     """The pod with all that is kept of pods of a job."""
     pe = labels.get(keys.PE, "")
     own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
@@ -135,19 +137,21 @@ def _of_job(pod: PodInfo, job: str, labels: Mapping[str, str], told: wire.Annota
         pe=pe,
         labels=own,
         isolated=tuple(filter(None, operators)),
-        cpu_bound=told.bind == "true",
-        repels=tuple(_repelled(said, told, own)),
+        cpu_bound=annotations.bind == "true",
+        repels=tuple(_repelled(said, annotations, own)),
     )
 
 
-def _repelled(said: PlacementText, told: wire.Annotations, labels: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def _repelled(
+    said: PlacementText, annotations: wire.Annotations, labels: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
     """The labels that the pod carries and requires others of its job not to carry on its host.
 
     Only the webhook writes such a label, and with it the term that the scheduler enforces both ways.
     """
     tokens = () if ClauseName.EXLOCATION in said.soft else said.by_name.get(ClauseName.EXLOCATION, ())
     marks = [(keys.EXLOCATION + keys.digest(str(clause.argument)), str(clause.argument)) for clause in tokens]
-    if told.uniform == "all-separate-nodes" and "uniform" not in said.soft:
+    if annotations.uniform == "all-separate-nodes" and "uniform" not in said.soft:
         marks.append((keys.WORKER, "true"))
     return (mark for mark in dict.fromkeys(marks) if labels.get(mark[0]) == mark[1])
 
@@ -161,8 +165,8 @@ def _guards(affinity: Affinity) -> tuple[str, ...]:
 
 def _ports(spec: PodSpec) -> tuple[HostPort, ...]:
     """The ports of its node that the pod takes, each once."""
-    found = tuple(dict.fromkeys(host_ports(spec)))
-    return _shared_ports(found) if found else found
+    ports = tuple(dict.fromkeys(host_ports(spec)))
+    return _shared_ports(ports) if ports else ports
 
 
 @lru_cache(maxsize=4096)
@@ -175,7 +179,7 @@ def _shuns(affinity: Affinity, own: str, labels: Mapping[str, str]) -> tuple[Rep
     """The terms of the required podAntiAffinity that users write, and that surely apply to what they match."""
     away = affinity.pod_anti_affinity
     terms = (away and away.required) or ()
-    return tuple(found for term in terms if (found := _shunning(term, own, labels)) is not None)
+    return tuple(shunned for term in terms if (shunned := _shunning(term, own, labels)) is not None)
 
 
 def _shunning(term: PodTerm, own: str, labels: Mapping[str, str]) -> RepellingTerm | None:
@@ -203,9 +207,9 @@ def _shunning(term: PodTerm, own: str, labels: Mapping[str, str]) -> RepellingTe
     return RepellingTerm(term.topology_key, needs, spaces)
 
 
-def _waits(name: str, told: wire.Annotations) -> Waiting | None:
+def _waits(name: str, annotations: wire.Annotations) -> Waiting | None:
     """What a pod without a node waits for; pods of one template share the text."""
-    return Waiting(name, sys.intern(told.waits)) if told.waits else None
+    return Waiting(name, sys.intern(annotations.waits)) if annotations.waits else None
 
 
 def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:
@@ -251,8 +255,8 @@ def _guest(name: str, metadata: wire.ObjectMetadata, spec: PodSpec, daemons: wir
 
 def _passed(tolerations: Iterable[Toleration]) -> tuple[str, ...]:
     """The effects of the exclusive taint, of whatever pool, that these tolerate."""
-    found = [one.effect for one in tolerations if not one.key or one.key == keys.EXCLUSIVE]
-    return tuple(effect for effect in _EFFECTS if not {None, "", effect}.isdisjoint(found)) if found else ()
+    effects = [one.effect for one in tolerations if not one.key or one.key == keys.EXCLUSIVE]
+    return tuple(effect for effect in _EFFECTS if not {None, "", effect}.isdisjoint(effects)) if effects else ()
 
 
 @lru_cache(maxsize=4096)

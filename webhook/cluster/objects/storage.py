@@ -107,5 +107,7 @@ def read_class(item: Item) -> tuple[StorageClass, Notes]:
 
 
 def _term(term: _TopologyTerm) -> NodeTerm:
-    needs = (Requirement(found.key, "In", found.values or ()) for found in term.match_label_expressions or ())
+    needs = (
+        Requirement(expression.key, "In", expression.values or ()) for expression in term.match_label_expressions or ()
+    )
     return NodeTerm(match_expressions=tuple(needs))

@@ -55,8 +55,8 @@ async def read_profiles(client: ObjectClient, namespace: str = "") -> list[Clust
     """
     where = f"/namespaces/{namespace}" if namespace else ""
     answer = await client.read(f"{_PATH}{where}/clusterprofiles")
-    found = msgspec.json.decode(answer, type=_ProfileList).items or ()
-    return sorted((_read(one) for one in found), key=lambda profile: (profile.namespace, profile.name))
+    profiles = msgspec.json.decode(answer, type=_ProfileList).items or ()
+    return sorted((_read(one) for one in profiles), key=lambda profile: (profile.namespace, profile.name))
 
 
 def _read(one: _Profile) -> ClusterProfile:

@@ -126,8 +126,8 @@ class _StatusShown(Struct, frozen=True, rename="camel"):
 
     def reason(self, type_: str) -> str:
         """Why the condition of that type is not True; empty if it is, or is not there."""
-        found = next((one for one in self.conditions or () if one.type == type_ and one.status != "True"), None)
-        return (found.message or found.reason or "") if found else ""
+        condition = next((one for one in self.conditions or () if one.type == type_ and one.status != "True"), None)
+        return (condition.message or condition.reason or "") if condition else ""
 
 
 class StoredObject(Struct, frozen=True):

@@ -77,15 +77,15 @@ class JobWorkloads:
         self._asking += 1
         try:
             async with asyncio.timeout(SECONDS):
-                found = await asyncio.gather(*(self._listed(kind, namespace, job) for kind in KINDS))
+                lists = await asyncio.gather(*(self._listed(kind, namespace, job) for kind in KINDS))
         except TimeoutError:
-            found = [None]
+            lists = [None]
         finally:
             self._asking -= 1
-        if None in found:
+        if None in lists:
             self._unknown("failed")
             return ()
-        return [workload for workloads in found for workload in workloads or ()]
+        return [workload for workloads in lists for workload in workloads or ()]
 
     async def _listed(self, kind: ApiKind, namespace: str, job: str) -> list[Unstructured] | None:
         """The workloads of that kind; ``None`` if they cannot be read, or are too many."""
@@ -105,12 +105,12 @@ class JobWorkloads:
         return None
 
 
-def _of_job(found: Sequence[Raw], kind: ApiKind, job: str) -> Iterator[Unstructured]:
+def _of_job(listed_items: Sequence[Raw], kind: ApiKind, job: str) -> Iterator[Unstructured]:
     """Those of the objects that are workloads of the job, with the kind that lists leave out; unreadable ones are not.
 
     Most objects of a namespace are others, and only a few fields of these are decoded.
     """
-    for item in found:
+    for item in listed_items:
         try:
             if items.decode(item, _ListedWorkload).belongs_to(job):
                 yield {**items.decode(item, Unstructured), "apiVersion": kind.api_version, "kind": kind.name}

@@ -110,28 +110,28 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
 
 async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
     """Those of the objects that are there, and that may be read; raises ApiError for any other trouble."""
-    found = []
+    objects = []
     for one in wanted:
         try:
-            found.append(decoded(await reader.read(one.path)))
+            objects.append(decoded(await reader.read(one.path)))
         except ApiError as failure:
             if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
                 raise
-    return found
+    return objects
 
 
 async def forbidden(reader: ListReader, kinds: Iterable[ApiKind]) -> list[ApiKind]:
     """Those of the kinds of which not all objects of the cluster may be read; raises ApiError for other trouble."""
-    found = []
+    kinds_refused = []
     for kind in kinds:
         try:
             await reader.read(f"{kind.path}?limit=1")
         except ApiError as failure:
             if failure.cause is Cause.FORBIDDEN:
-                found.append(kind)
+                kinds_refused.append(kind)
             elif failure.cause is not Cause.MISSING:
                 raise
-    return found
+    return kinds_refused
 
 
 def decoded(body: bytes) -> Unstructured:
@@ -151,12 +151,12 @@ def _relevance(between: Unstructured) -> tuple[bool, str]:
 async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
     """The names of the objects of the kind in the namespace, as far as they may be listed."""
     try:
-        found = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
+        names = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
     except ApiError as failure:
         if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
             raise
         return []
-    return [str(name) for name in found]
+    return [str(name) for name in names]
 
 
 async def _owned(
@@ -170,16 +170,16 @@ async def _owned(
     uids = {mapping(owner, "metadata").get("uid") for owner in owners}
     labels = {keys.JOB: metadata.get("name")} if job else mapping(workload, "spec", "selector", "matchLabels")
     selectors = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())} if labels else {}
-    found: list[Unstructured] = []
+    objects: list[Unstructured] = []
     try:
         async for one in _all(reader, kind, str(metadata.get("namespace")), selectors):
             if job or any(owner.get("uid") in uids for owner in sequence(mapping(one, "metadata"), "ownerReferences")):
-                found.append(one)
-            if len(found) == PODS:
+                objects.append(one)
+            if len(objects) == PODS:
                 break
     except ApiError as failure:
         _note(failure, kind.full_resource, unread)
-    return found
+    return objects
 
 
 async def _all(
@@ -194,17 +194,17 @@ async def _warnings(
     reader: ListReader, namespace: str, about: Sequence[Unstructured], unread: list[str]
 ) -> list[WarningEvent]:
     """The latest warnings about the first few of the objects, the newest first."""
-    found: list[WarningEvent] = []
+    warnings: list[WarningEvent] = []
     try:
         for one in about[:_ASKED]:
             selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
             async for item in listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors):
                 # Whoever may write Events may write any number of them.
-                found = sorted([*found, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
-                del found[WARNINGS:]
+                warnings = sorted([*warnings, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
+                del warnings[WARNINGS:]
     except ApiError as failure:
         _note(failure, _EVENTS, unread)
-    return found
+    return warnings
 
 
 def _warning(event: Unstructured) -> WarningEvent:

@@ -45,7 +45,7 @@ class PodClasses:
 
         Raises ApiError where that cannot be found out.
         """
-        found: list[RuntimeClass | PriorityClass] = []
+        classes: list[RuntimeClass | PriorityClass] = []
         absent: list[ClassRef] = []
         for one in named:
             body = await self._read(one)
@@ -53,10 +53,10 @@ class PodClasses:
                 absent.append(one)
                 continue
             try:
-                found += filter(None, _KINDS[one.kind].read(Raw(body))[:1])
+                classes += filter(None, _KINDS[one.kind].read(Raw(body))[:1])
             except (MalformedError, *decoding.ERRORS):
                 continue
-        return found, absent
+        return classes, absent
 
     async def _read(self, one: ClassRef) -> bytes | None:
         """The class as JSON; ``None`` if there is none of that name."""

@@ -156,8 +156,8 @@ async def _claiming(
 ) -> Answer:
     """The answer by what is found out about the claims, and what that answer depends on."""
     begun = time.monotonic() if since is None else since
-    found = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -177,8 +177,8 @@ async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -
 async def _whole(queries: ReviewQueries, question: WholeQuestion, verdicts: JobVerdicts, since: float | None) -> Answer:
     """The answer about a whole Job, and what that answer depends on; all of it is to take the time of one verdict."""
     begun = time.monotonic() if since is None else since
-    found = queries.completed(await verdicts.find(question, since=begun), begun)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(await verdicts.find(question, since=begun), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _authorized(
@@ -193,8 +193,8 @@ async def _authorized(
         ]
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
-    found = question.resume(refused) if refused else permitted()
-    return found if isinstance(found, Answer) else await found
+    answer = question.resume(refused) if refused else permitted()
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _fielded(
@@ -202,8 +202,8 @@ async def _fielded(
 ) -> Answer:
     """The answer once it is known which fields the API server knows, and what that answer depends on."""
     unknown = await fields.unknown(question.fields) if fields else None
-    found = queries.completed(question.resume(unknown), since)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(question.resume(unknown), since)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _of_classes(
@@ -230,8 +230,8 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
         job = await jobs.look_up(question.job)
     except ApiError as failure:
         return _unknown(f"what Job {question.job.name} says", failure) if question.needed else answer
-    found = queries.completed(question.resume(job))
-    return found if isinstance(found, Answer) else await found
+    completed = queries.completed(question.resume(job))
+    return completed if isinstance(completed, Answer) else await completed
 
 
 async def _beside(

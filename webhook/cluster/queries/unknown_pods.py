@@ -67,11 +67,11 @@ class UnknownPods:
         if body is None:
             return None
         try:
-            found = msgspec.json.decode(body, type=wire.PodObject)
-            pod, _ = bound_pod(found)
+            document = msgspec.json.decode(body, type=wire.PodObject)
+            pod, _ = bound_pod(document)
         except _UNREADABLE as error:
             raise ApiError(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
-        if pod is None or (unknown.uid and pod.uid != unknown.uid) or await self._of_daemon_set(found, unknown):
+        if pod is None or (unknown.uid and pod.uid != unknown.uid) or await self._of_daemon_set(document, unknown):
             return None
         return pod
 
@@ -90,13 +90,19 @@ class UnknownPods:
         if known is None or known[2] <= self._clock():
             body = await self._read(DAEMON_SET, namespace, name)
             try:
-                found = msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
+                daemon_set = (
+                    msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
+                )
             except _UNREADABLE as error:
                 raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
             if len(self._known) >= KEPT:
                 self._known.clear()
-            tolerated = opening(found.spec.template.spec.tolerations)
-            known = self._known[namespace, name] = found.metadata.uid or "", tolerated, self._clock() + KEPT_SECONDS
+            tolerated = opening(daemon_set.spec.template.spec.tolerations)
+            known = self._known[namespace, name] = (
+                daemon_set.metadata.uid or "",
+                tolerated,
+                self._clock() + KEPT_SECONDS,
+            )
         return known[:2]
 
     async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:

@@ -61,13 +61,13 @@ class WorkloadSizes:
 
     def count(self, workload: WorkloadRef) -> int | None:
         """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
-        found = self._known.get(workload)
-        return found[0] if found and found[1] > self._clock() else None
+        entry = self._known.get(workload)
+        return entry[0] if entry and entry[1] > self._clock() else None
 
     async def learn(self, workload: WorkloadRef) -> bool:
         """Ask the API server, unless it was asked lately; whether the number is known then."""
-        found = self._known.get(workload)
-        if found is None or found[1] <= self._clock():
+        entry = self._known.get(workload)
+        if entry is None or entry[1] <= self._clock():
             if len(self._known) >= KEPT:
                 self._known.clear()
             self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
@@ -85,11 +85,11 @@ class WorkloadSizes:
             return None
 
 
-def _size(kind: str, found: _WorkloadObject) -> int:
-    spec = found.spec
+def _size(kind: str, workload: _WorkloadObject) -> int:
+    spec = workload.spec
     if kind == BATCH_JOB.name:
         parallel = 1 if spec.parallelism is None else spec.parallelism
         return parallel if spec.completions is None else min(parallel, spec.completions)
     replicas = 1 if spec.replicas is None else spec.replicas
-    desired: Any = (found.metadata.annotations or {}).get(_DESIRED, "")
+    desired: Any = (workload.metadata.annotations or {}).get(_DESIRED, "")
     return max(replicas, int(desired)) if re.fullmatch(r"[0-9]{1,9}", desired, re.ASCII) else replicas

@@ -59,15 +59,15 @@ def read_manifests(path: Path) -> Iterator[dict[str, Any]]:
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:
     """The files of manifests in a folder, sorted by path."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_unlisted):
-        found += (Path(parent, name) for name in names if name.endswith(SUFFIXES))
+        paths += (Path(parent, name) for name in names if name.endswith(SUFFIXES))
         if not recursive:
             folders.clear()
-    if not found:
+    if not paths:
         below = "" if recursive else "; with -R those in the folders below it count, too"
         raise ManifestError(f"{folder}: the folder holds no file that ends in {', '.join(SUFFIXES)}{below}")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _unlisted(error: OSError) -> None:

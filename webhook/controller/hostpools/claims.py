@@ -71,9 +71,9 @@ class Claims:
         Raises :class:`ApiError`, after which some may be claimed.
         """
         turns = asyncio.Semaphore(AT_A_TIME)
-        found = await gather_or_cancel(self._claim(host, mark, cached, turns) for host in hosts)
+        outcomes = await gather_or_cancel(self._claim(host, mark, cached, turns) for host in hosts)
         by: dict[_Outcome, list[PoolHost]] = {outcome: [] for outcome in _Outcome}
-        for host, outcome in zip(hosts, found, strict=True):
+        for host, outcome in zip(hosts, outcomes, strict=True):
             by[outcome].append(host)
         return Claimed(by[_Outcome.WRITTEN], by[_Outcome.LOST], by[_Outcome.CHANGED])
 
@@ -81,7 +81,7 @@ class Claims:
         """The hosts whose nodes exist, by a read of the API server. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
-        return [host for host, found in zip(hosts, there, strict=True) if found is not None]
+        return [host for host, node in zip(hosts, there, strict=True) if node is not None]
 
     async def release_all(self, names: Collection[str], mark: PoolMark) -> None:
         """Remove the pool's marks from these nodes. Raises :class:`ApiError`."""

@@ -44,9 +44,9 @@ class Dismissals:
                 continue
             key = trouble.host.index, trouble.host.name, trouble.kind
             known[key] = before.get(key, now)
-            left = known[key] + patience - now
-            if left > 0:
-                waits.append(left)
+            wait = known[key] + patience - now
+            if wait > 0:
+                waits.append(wait)
             elif not users(pool, inventory) & inventory.nodes.named(trouble.host.name):
                 due.add(trouble.host.index)
         if known:
@@ -83,17 +83,17 @@ class NodeExclusions:
     def add(self, pool: Name, nodes: Iterable[str]) -> None:
         """Exclude the nodes, or extend their exclusion."""
         until = self._clock() + self._seconds
-        found = dict.fromkeys(nodes, until)
-        if found:
-            self._until.setdefault(pool, {}).update(found)
+        excluded = dict.fromkeys(nodes, until)
+        if excluded:
+            self._until.setdefault(pool, {}).update(excluded)
 
     def of(self, pool: Name) -> dict[str, float]:
         """The excluded nodes, each with the seconds that are left."""
         now = self._clock()
-        left = {node: until for node, until in self._until.pop(pool, {}).items() if until > now}
-        if left:
-            self._until[pool] = left
-        return {node: until - now for node, until in left.items()}
+        excluded = {node: until for node, until in self._until.pop(pool, {}).items() if until > now}
+        if excluded:
+            self._until[pool] = excluded
+        return {node: until - now for node, until in excluded.items()}
 
     def end(self, pool: Name) -> None:
         """Forget the pool."""
@@ -145,17 +145,17 @@ class Choices:
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*excluded.values(), *(() if due is None else (due,))]
         wanted = {} if published(pool) else self.planned(pool)
-        found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
-        if unwanted and found.reason:
+        chosen = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
+        if unwanted and chosen.reason:
             # A host in trouble is kept while no other node can replace it.
-            found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
+            chosen = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
         standing = self._inventory.pools.hosts(pool)
         return Choice(
-            plan=found,
-            unmarked=[host for host in found.hosts if not self._is_marked(host, mark)],
-            fresh=[host for host in found.hosts if host not in had],
+            plan=chosen,
+            unmarked=[host for host in chosen.hosts if not self._is_marked(host, mark)],
+            fresh=[host for host in chosen.hosts if host not in had],
             gone=[host for host in had if not standing[host.index]],
             due=min(waits, default=None),
         )

@@ -37,21 +37,21 @@ class NodeCache:
         """The kind Node for a watch, with versions."""
         kind: AnyKind = NODES
         return replace(
-            kind, read=_read, value_key=lambda found: found.node.name, put=self._put, drop=self._drop
+            kind, read=_read, value_key=lambda versioned: versioned.node.name, put=self._put, drop=self._drop
         )  # fmt: skip
 
     def learn(self, body: bytes) -> None:
         """Keep a node that the API server has just answered, if it is newer than the cached one."""
         try:
-            found, _ = _read(Raw(body))
+            versioned, _ = _read(Raw(body))
         except _UNREADABLE:
             return  # the watch reports what is wrong with the node
-        if found.version > self._versions.get(found.node.name, found.version):
-            self._put(self._sink, found)
+        if versioned.version > self._versions.get(versioned.node.name, versioned.version):
+            self._put(self._sink, versioned)
 
-    def _put(self, sink: Sink, found: _Versioned) -> None:
-        self._versions[found.node.name] = found.version
-        sink.set_node(found.node)
+    def _put(self, sink: Sink, versioned: _Versioned) -> None:
+        self._versions[versioned.node.name] = versioned.version
+        sink.set_node(versioned.node)
 
     def _drop(self, sink: Sink, name: str) -> None:
         del self._versions[name]

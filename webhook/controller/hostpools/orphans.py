@@ -39,9 +39,9 @@ class Orphans:
             self._since.pop(name, None)
             return None
         since = self._since.setdefault(name, self._clock())
-        left = since + GRACE - self._clock()
-        if left > 0:
-            return left
+        wait = since + GRACE - self._clock()
+        if wait > 0:
+            return wait
         # The cache of pools can be a minute behind if its watch has died, and marks of a live pool must stay.
         alive = [mark_named(*pool) for pool in await self._names.since(since)]
         labels, values = {mark.label for mark in alive}, {mark.value for mark in alive}
@@ -69,8 +69,8 @@ class PoolNames:
         """The names as listed at some time after that moment of the clock. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
-            found = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
-            self._begun, self._names = begun, frozenset(found)
+            names = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
+            self._begun, self._names = begun, frozenset(names)
         return self._names
 
 

@@ -104,12 +104,12 @@ def surplus(reason: str) -> State:
     return State(Phase.FAILED, "TooManyPools", reason)
 
 
-def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+def short(pool: Pool, chosen: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """State of a pool without enough nodes: Pending if nodes may come or recover, else Failed."""
     faults = [entry.fault for entry in entries(pool, inventory, policy) if entry.fault]
     waits = pool.elastic or policy.elastic or _recovering(pool, inventory, policy)
     phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
-    return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
+    return State(phase, reason, chosen.reason, eligible=chosen.eligible, ready=0, degraded=faults)
 
 
 def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
@@ -118,40 +118,40 @@ def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
     return later is not None and not plan(pool, later, policy).reason
 
 
-def settling(found: PoolPlan) -> State:
+def settling(chosen: PoolPlan) -> State:
     """State of a pool whose hosts are marked and still have to be checked for pods that were bound meanwhile."""
-    what = f"{counted(len(found.hosts), 'host')} marked; assigned next, unless another pod is found there"
-    return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
+    what = f"{counted(len(chosen.hosts), 'host')} marked; assigned next, unless another pod is found there"
+    return State(Phase.PENDING, "Settling", what, eligible=chosen.eligible, ready=0)
 
 
-def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+def ready(pool: Pool, chosen: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """State of a pool with hosts: Ready, even if some hosts are gone; Failed if another pool has taken all of them."""
-    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
-    assigned = replace(pool, assigned=found.hosts)
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(chosen, inventory), inventory, policy)
+    assigned = replace(pool, assigned=chosen.hosts)
     wrong = list(troubles(assigned, inventory))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
-    taken = sum(trouble.kind == "taken" for trouble in wrong)
-    lost = taken == len(found.hosts)
-    missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
+    stolen = sum(trouble.kind == "taken" for trouble in wrong)
+    lost = stolen == len(chosen.hosts)
+    missing = [f"{chosen.reason}, so a host that is gone has not been replaced"] if chosen.reason else []
     return State(
         Phase.FAILED if lost else Phase.READY,
         "HostsTaken" if lost else "HostsAssigned",
-        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}{_asleep(asleep)}",
-        hosts=found.hosts,
-        ready=len(found.hosts) - len(out),
-        eligible=found.eligible,
+        f"it has {counted(len(chosen.hosts), 'host')}{_of_which(stolen, len(chosen.hosts))}{_asleep(asleep)}",
+        hosts=chosen.hosts,
+        ready=len(chosen.hosts) - len(out),
+        eligible=chosen.eligible,
         degraded=(*missing, *map(str, wrong)),
         sleepers=asleep,
         guests=guests(assigned, inventory) if pool.exclusive else None,
     )
 
 
-def _of_which(taken: int, hosts: int) -> str:
+def _of_which(stolen: int, hosts: int) -> str:
     """A clause that counts the hosts taken by another pool; empty if none is."""
-    if not taken:
+    if not stolen:
         return ""
-    number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
-    return f", {number}which {'is' if taken == 1 else 'are'} exclusive to another HostPool"
+    number = "" if hosts == 1 else "all of " if stolen == hosts else f"{stolen} of "
+    return f", {number}which {'is' if stolen == 1 else 'are'} exclusive to another HostPool"
 
 
 def _asleep(number: int) -> str:
@@ -159,8 +159,8 @@ def _asleep(number: int) -> str:
     return f"; {sleepers_text(number)}" if number else ""
 
 
-def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
-    return union(inventory.nodes.named(host.name) for host in found.hosts)
+def _nodes(chosen: PoolPlan, inventory: Inventory) -> Bits:
+    return union(inventory.nodes.named(host.name) for host in chosen.hosts)
 
 
 def releasing(pool: Pool, busy: int) -> State:

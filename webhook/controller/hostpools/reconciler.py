@@ -68,10 +68,10 @@ class HostPools:
 
         Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
-        left = self._calm(name)
-        if left:
+        wait = self._calm(name)
+        if wait:
             await asyncio.sleep(0)  # other tasks run between passes over many pools
-            return left
+            return wait
         try:
             stored = read_pool(await self._server.read(path_of(*name)))
             return await (self._release(stored) if stored.leaving else self._provide(stored))
@@ -131,9 +131,9 @@ class HostPools:
             stored = read_pool(await self._server.merge_patch(stored.path, stored.holding()))
         choice = await self._take(pool)
         if choice.fresh and pool.exclusive:
-            left = await self._unsettled(stored, pool, choice)
-            if left is not None:
-                return left
+            wait = await self._unsettled(stored, pool, choice)
+            if wait is not None:
+                return wait
         await self._say(stored, pool, self._outcome(pool, choice))
         self._grace.end(stored.name)
         await self._claims.release_all(choice.plan.stray, self._choices.mark(pool))
@@ -163,11 +163,11 @@ class HostPools:
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
         """Seconds until the fresh hosts can be published; ``None`` if they can be now."""
-        left = self._grace.left(stored.name, choice.fresh)
-        if left:
+        wait = self._grace.left(stored.name, choice.fresh)
+        if wait:
             if not published(pool):
                 await self._reports.say(stored, pool_status.settling(choice.plan))
-            return left
+            return wait
         strange = await strangers_on(choice.fresh, pool, self._inventory, self._server)
         if not strange:
             return None

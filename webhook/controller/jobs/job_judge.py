@@ -100,10 +100,10 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
 
-    def keep_anew(self, job: StoredJob, spec: JobSpec, found: Replanned) -> None:
+    def keep_anew(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
         """Keep the room for elements that wait, by the plan which the Job was stored with."""
-        pods = stand_ins(job.key, found.members, found.plan)
-        self._kept.hold(job.key, pods, self._pools(job.key, spec, found.plan), job.judged)
+        pods = stand_ins(job.key, replanned.members, replanned.plan)
+        self._kept.hold(job.key, pods, self._pools(job.key, spec, replanned.plan), job.judged)
 
     def keep(self, job: StoredJob, spec: JobSpec, judged: Judgement) -> None:
         """Keep the room that the Job is promised by the plan which it was stored with."""
@@ -146,5 +146,5 @@ class JobJudge:
                 yield replace(pool, phase=Phase.READY, assigned=tuple(hosts))
 
     def _uid(self, node: str) -> str:
-        found = self._inventory.nodes.get(node)
-        return found.uid if found else ""
+        indexed = self._inventory.nodes.get(node)
+        return indexed.uid if indexed else ""

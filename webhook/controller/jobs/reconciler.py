@@ -223,13 +223,13 @@ class Jobs:
         if status.submitted.holds and begun and ready == len(job.pools):
             await self._say(job, status, present, tally.phase)
             return None
-        left = self._left(spec, status)
-        if left <= 0:
+        wait = self._left(spec, status)
+        if wait <= 0:
             waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
             await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
             return None
         await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
-        return left
+        return wait
 
     async def _say(
         self, job: StoredJob, status: JobStatus, present: Sequence[StoredElement], phase: JobPhase, first: str = ""
@@ -248,11 +248,11 @@ class Jobs:
 
     async def _fresh(self, job: StoredJob) -> StoredJob:
         """The Job as the API server has it; raises ApiError, MISSING also for another Job of its name."""
-        found = read_job(Raw(await self._server.read(job_path(*job.key))))
-        if found.uid != job.uid:
+        stored = read_job(Raw(await self._server.read(job_path(*job.key))))
+        if stored.uid != job.uid:
             raise ApiError(Cause.MISSING, f"the Job {job.name} was replaced by another object of that name")
-        self._store.jobs.learn(found)
-        return found
+        self._store.jobs.learn(stored)
+        return stored
 
     def _left(self, spec: JobSpec, status: JobStatus) -> float:
         """Seconds until the submission has failed."""
@@ -267,8 +267,8 @@ def _limit(spec: JobSpec) -> int:
 
 def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredElement]:
     """The Job's own elements that its spec lists and that are not being deleted, in the order of the spec."""
-    found = (store.elements.all.get((job.namespace, name)) for name in plan.names)
-    return [element for element in found if element and element.owner_uid == job.uid and not element.deleting]
+    elements = (store.elements.all.get((job.namespace, name)) for name in plan.names)
+    return [element for element in elements if element and element.owner_uid == job.uid and not element.deleting]
 
 
 def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:

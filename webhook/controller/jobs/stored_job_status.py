@@ -72,7 +72,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
     except decoding.ERRORS:
         figures = _JobFigures()
     there = job.told().get("conditions")
-    dated = next((found for found in figures.conditions or () if found.type == "Submitted"), None)
+    dated = next((condition for condition in figures.conditions or () if condition.type == "Submitted"), None)
     return JobStatus(
         phase=figures.phase,
         tally=Tallied(
@@ -94,7 +94,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
 
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status says the same."""
-    told = job.told()
+    stored = job.told()
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:
         said["Satisfiable"] = status.satisfiable
@@ -108,12 +108,12 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
         "pools": status.pools,
         "readyPools": status.ready_pools,
         "submittedAt": status.submitted_at or None,
-        "conditions": merged_conditions(told.get("conditions"), said, job.generation, now),
+        "conditions": merged_conditions(stored.get("conditions"), said, job.generation, now),
         "observedGeneration": job.generation,
     }
     if status.plan is not None:
         wanted["plan"] = status.plan or None
-    if all(told.get(field) == value for field, value in wanted.items()):
+    if all(stored.get(field) == value for field, value in wanted.items()):
         return None
     return {"metadata": {"resourceVersion": str(job.version)}, "status": wanted}
 

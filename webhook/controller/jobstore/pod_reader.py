@@ -72,8 +72,8 @@ class _PodDocument(Struct, frozen=True, gc=False):
 
 def read_element_pod(item: Raw) -> ElementPod | None:
     """The pod; ``None`` if its controller is not a ProcessingElement. Raises one of :data:`decoding.ERRORS`."""
-    found = items.decode(item, _PodDocument)
-    metadata, status = found.metadata, found.status or _PodProgress()
+    document = items.decode(item, _PodDocument)
+    metadata, status = document.metadata, document.status or _PodProgress()
     owner = controller_of(metadata.owner_references, PROCESSING_ELEMENT)
     if owner is None or not metadata.name:
         return None
@@ -91,7 +91,7 @@ def read_element_pod(item: Raw) -> ElementPod | None:
         launch=launch_of(owner.name, metadata.name),
         content_id=sys.intern((metadata.annotations or {}).get(CONTENT_ID, "")),
         phase=sys.intern(status.phase or "Pending"),
-        node=sys.intern((found.spec and found.spec.node_name) or ""),
+        node=sys.intern((document.spec and document.spec.node_name) or ""),
         deleting=metadata.deletion_timestamp is not None,
         disruption=_reason(disruption)[:_WORDS] if disruption and disruption.status == "True" else "",
         exit_code=end.exit_code if end else None,

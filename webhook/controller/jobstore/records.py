@@ -90,8 +90,8 @@ class _Record(Struct, frozen=True, gc=False, kw_only=True):
 
     def told(self) -> dict[str, Any]:
         """The status as JSON values; empty if it is none."""
-        found = msgspec.json.decode(self.status)
-        return found if isinstance(found, dict) else {}
+        status = msgspec.json.decode(self.status)
+        return status if isinstance(status, dict) else {}
 
 
 class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
@@ -125,8 +125,8 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
         """The whole spec; ``None`` if it cannot be read."""
         if self.options is None:
             return None
-        found = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
-        return replace(self.options, processing_elements=found)
+        elements = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
+        return replace(self.options, processing_elements=elements)
 
 
 class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
@@ -164,12 +164,12 @@ def read_job(item: Raw) -> StoredJob:
     """A Job from JSON; raises :class:`MalformedError` without a name, or one of :data:`decoding.ERRORS`."""
     document, common = _common(item)
     head = _status_head(document.status)
-    submitted = next((found for found in head.conditions or () if found.type == "Submitted"), None)
+    submitted = next((condition for condition in head.conditions or () if condition.type == "Submitted"), None)
     undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
     common |= {"spec": b"{}", "undone": undone, "judged": _judged(head.plan)}
     common["submitted"] = head.submitted_at or document.metadata.creation_timestamp or ""
-    satisfiable = next((found for found in head.conditions or () if found.type == "Satisfiable"), None)
+    satisfiable = next((condition for condition in head.conditions or () if condition.type == "Satisfiable"), None)
     common["satisfiable"] = satisfiable is None or satisfiable.status != "False"
     if head.phase in list(JobPhase):
         common["phase"] = JobPhase(head.phase)
@@ -194,7 +194,7 @@ def read_element(item: Raw) -> StoredElement:
     document, common = _common(item)
     head = msgspec.json.decode(document.spec, type=_ElementHead)
     status = _status_head(document.status)
-    ready = next((found for found in status.conditions or () if found.type == "Ready"), None)
+    ready = next((condition for condition in status.conditions or () if condition.type == "Ready"), None)
     phase = ElementPhase(status.phase) if status.phase in list(ElementPhase) else ElementPhase.PENDING
     return StoredElement(
         **common,
@@ -204,7 +204,9 @@ def read_element(item: Raw) -> StoredElement:
         phase=phase,
         why=(ready.message or ready.reason or "") if ready and ready.status != "True" else "",
         begun=phase is not ElementPhase.PENDING or bool(status.ended),
-        refused=any(found.type == "PodCreated" and found.reason == REFUSED for found in status.conditions or ()),
+        refused=any(
+            condition.type == "PodCreated" and condition.reason == REFUSED for condition in status.conditions or ()
+        ),
     )
 
 
@@ -212,18 +214,18 @@ def read_host_pool(item: Raw) -> StoredHostPool:
     """A HostPool from JSON; raises as :func:`read_job` does."""
     document, common = _common(item)
     head = _status_head(document.status)
-    ready = next((found for found in head.conditions or () if found.type == "Ready"), None)
+    ready = next((condition for condition in head.conditions or () if condition.type == "Ready"), None)
     common["status"] = b"{}"
-    degraded = any(found.type == "Degraded" and found.status == "True" for found in head.conditions or ())
+    degraded = any(condition.type == "Degraded" and condition.status == "True" for condition in head.conditions or ())
     return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "", degraded=degraded)
 
 
 def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = None) -> wire.Owner | None:
     """The owner that is the object's controller; with a ``kind`` of ours only one of that kind."""
-    found = next((owner for owner in owners or () if owner.controller), None)
-    if found is None or kind is None:
-        return found
-    return found if found.kind == kind.name and found.api_version.startswith(f"{API_GROUP}/") else None
+    controller = next((owner for owner in owners or () if owner.controller), None)
+    if controller is None or kind is None:
+        return controller
+    return controller if controller.kind == kind.name and controller.api_version.startswith(f"{API_GROUP}/") else None
 
 
 def of_a_job(record: StoredElement | StoredHostPool) -> str:

@@ -207,13 +207,13 @@ class _ElementPass:
 
     async def _read(self) -> bool:
         """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
-        found = read_element(Raw(await self._server.read(element_path(*self._element.key))))
-        if found.uid != self._element.uid:
+        element = read_element(Raw(await self._server.read(element_path(*self._element.key))))
+        if element.uid != self._element.uid:
             raise ApiError(
-                Cause.MISSING, f"the ProcessingElement {found.name} was replaced by another object of that name"
+                Cause.MISSING, f"the ProcessingElement {element.name} was replaced by another object of that name"
             )
-        self._store.elements.learn(found)
-        self._element, self._fresh = found, True
+        self._store.elements.learn(element)
+        self._element, self._fresh = element, True
         return False
 
     async def _look(self) -> bool:
@@ -226,12 +226,12 @@ class _ElementPass:
         """The element's pod of that launch, as the API server has it."""
         path = f"{POD.path_in(self._element.namespace)}/{pod_name(self._element.name, launch)}"
         try:
-            found = read_element_pod(Raw(await self._server.read(path)))
+            pod = read_element_pod(Raw(await self._server.read(path)))
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None
             raise
-        return found if found is not None and found.owner == self._element.uid else None
+        return pod if pod is not None and pod.owner == self._element.uid else None
 
     async def _raise(self, launch: int) -> bool:
         patch = {"metadata": {"resourceVersion": str(self._element.version)}, "spec": {"launchCount": launch}}
@@ -291,8 +291,8 @@ class _ElementPass:
             return False
         own = {"labelSelector": f"{keys.PE}={element.name}"}
         async for item in listed(self._server, POD.path_in(element.namespace), own):
-            found = read_element_pod(item)
-            if found is not None and found.element == element.name and not found.terminal:
+            pod = read_element_pod(item)
+            if pod is not None and pod.element == element.name and not pod.terminal:
                 return True
         return False
 

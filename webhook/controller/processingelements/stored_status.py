@@ -56,8 +56,8 @@ def status_of_element(element: StoredElement) -> ElementStatus:
 def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status says the same."""
     wanted = _cut(status)
-    told = element.told()
-    if status_of_element(element) == wanted and told.get("observedGeneration") == element.generation:
+    stored = element.told()
+    if status_of_element(element) == wanted and stored.get("observedGeneration") == element.generation:
         return None
     said = dict(zip(PHASE_CONDITIONS, (wanted.created, wanted.scheduled, wanted.ready), strict=True))
     ended = wanted.ended
@@ -72,7 +72,7 @@ def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Doc
             "restarts": wanted.restarts,
             "failures": wanted.failures,
             "ended": ended and {**_NO_END, **msgspec.to_builtins(ended)},
-            "conditions": merged_conditions(told.get("conditions"), said, element.generation, now),
+            "conditions": merged_conditions(stored.get("conditions"), said, element.generation, now),
             "observedGeneration": element.generation,
         },
     }

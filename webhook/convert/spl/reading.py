@@ -59,8 +59,8 @@ def read_spl(sources: Sequence[SourceText], primitives: frozenset[str], *, alone
         texts.append(SplText(len(texts), scanner, program, SplFindings(scanner, len(texts))))
         numbers.append(at)
     reader = _SplReader(SplLibrary(texts, primitives))
-    found = dict(zip(numbers, reader.readings(alone=alone and not broken), strict=True))
-    return [found.get(at) or SplReading(problems=broken[at]) for at in range(len(sources))]
+    readings = dict(zip(numbers, reader.readings(alone=alone and not broken), strict=True))
+    return [readings.get(at) or SplReading(problems=broken[at]) for at in range(len(sources))]
 
 
 class _SplReader:

@@ -99,8 +99,10 @@ def _contention(
     apps: Sequence[ClusterApp], wanted: dict[int, int], clusters: Sequence[ExaminedCluster]
 ) -> list[Contention]:
     """For each set of apps that had to share, the clusters that they could not all run on."""
-    found: dict[tuple[int, ...], list[str]] = {}
+    contending: dict[tuple[int, ...], list[str]] = {}
     for cluster in clusters:
         if rivals := tuple(sorted(rivals_of(cluster.sets.maximal) & wanted.keys())):
-            found.setdefault(rivals, []).append(cluster.name)
-    return [Contention(tuple(apps[at].name for at in rivals), tuple(names)) for rivals, names in sorted(found.items())]
+            contending.setdefault(rivals, []).append(cluster.name)
+    return [
+        Contention(tuple(apps[at].name for at in rivals), tuple(names)) for rivals, names in sorted(contending.items())
+    ]

@@ -25,7 +25,7 @@ _DIGITS: Final = 8
 """Hexadecimal digits that tell names apart of which not all characters can stand in the name of an object."""
 
 
-def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, divide: bool = False) -> Iterator[Json]:
+def propagation_policies(apps: Sequence[ClusterApp], answer: ClustersAnswer, *, divide: bool = False) -> Iterator[Json]:
     """A PropagationPolicy for each app with a list: its workloads and HPAIntents go to the best clusters of the list.
 
     Karmada schedules every object by itself, so a choice of clusters could tear the app apart. Every cluster gets all
@@ -33,7 +33,7 @@ def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, d
     any get a share, too.
     """
     for app in apps:
-        if (one := found.apps.get(app.name)) is not None:
+        if (one := answer.apps.get(app.name)) is not None:
             placement: Json = {
                 "clusterAffinity": {"clusterNames": sorted(one.best)},
                 "spreadConstraints": [
@@ -45,11 +45,11 @@ def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, d
             yield _object("policy.karmada.io/v1alpha1", "PropagationPolicy", app, spec)
 
 
-def ocm_placements(apps: Sequence[ClusterApp], found: ClustersAnswer) -> Iterator[Json]:
+def ocm_placements(apps: Sequence[ClusterApp], answer: ClustersAnswer) -> Iterator[Json]:
     """A Placement for each app with a list: as many of the clusters with the largest weights as the app asks for."""
     for app in apps:
-        if (one := found.apps.get(app.name)) is not None:
-            names = json.dumps(_best(one, found.clusters))
+        if (one := answer.apps.get(app.name)) is not None:
+            names = json.dumps(_best(one, answer.clusters))
             selector = {"celSelector": {"celExpressions": [f"managedCluster.metadata.name in {names}"]}}
             spec = {
                 "numberOfClusters": one.replication_count,
@@ -77,9 +77,9 @@ def _divided(one: AppList) -> Json:
 
 def _selectors(app: ClusterApp) -> list[Json]:
     """The objects of the app: its workloads, and the HPAIntents by which their pods get the hardware."""
-    found = [(one.api_version, one.kind, one.name) for one in app.workloads]
-    found += [(HPA_INTENT.api_version, HPA_INTENT.name, name) for name in app.intents]
-    return [{"apiVersion": version, "kind": kind, "name": name} for version, kind, name in found]
+    kinds = [(one.api_version, one.kind, one.name) for one in app.workloads]
+    kinds += [(HPA_INTENT.api_version, HPA_INTENT.name, name) for name in app.intents]
+    return [{"apiVersion": version, "kind": kind, "name": name} for version, kind, name in kinds]
 
 
 def _object(version: str, kind: str, app: ClusterApp, spec: Json) -> Json:

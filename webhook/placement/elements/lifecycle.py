@@ -195,9 +195,9 @@ def _create(state: ElementState, status: ElementStatus, now: float) -> Step:
         )
     if state.hold is not None:
         return _held(status, state.hold)
-    if (left := _left(status, state.launch, now)) > 0:
+    if (wait := _left(status, state.launch, now)) > 0:
         pause = f"it has ended {status.failures} times in a row; restarting after {delay(status.failures):g} s"
-        return _held(status, ConditionState(holds=False, reason="BackOff", message=pause), left)
+        return _held(status, ConditionState(holds=False, reason="BackOff", message=pause), wait)
     return Step(status, Act.CREATE, state.launch)
 
 

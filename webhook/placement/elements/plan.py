@@ -53,16 +53,16 @@ class PlannedNodes(Struct, frozen=True, gc=False):
 
     def hosts_of(self, pool: str) -> Mapping[int, str]:
         """The nodes that are to be hosts of the HostPool object of that name, by index."""
-        found = next((each.hosts for each in self.pools if each.name == pool), ())
-        return dict(enumerate(found))
+        hosts = next((each.hosts for each in self.pools if each.name == pool), ())
+        return dict(enumerate(hosts))
 
     def hardware_by_element(self) -> dict[str, list[PlannedHardware]]:
         """The optional amounts that each processing element gets, by name."""
-        found: dict[str, list[PlannedHardware]] = {}
+        by_element: dict[str, list[PlannedHardware]] = {}
         for each in self.hardware:
             for element in each.processing_elements:
-                found.setdefault(element, []).append(each)
-        return found
+                by_element.setdefault(element, []).append(each)
+        return by_element
 
 
 class PlannedLaunch(Struct, frozen=True, gc=False):

@@ -64,8 +64,8 @@ Count = Callable[[Pool, Inventory], int]
 
 def wanted(pool: Pool, inventory: Inventory) -> int:
     """The number of hosts that the pool is to have: its size, but no fewer than it has; if it failed, as many."""
-    held = holding(pool, inventory)
-    return held if pool.phase is Phase.FAILED else max(pool.size or 0, held)
+    hosts = holding(pool, inventory)
+    return hosts if pool.phase is Phase.FAILED else max(pool.size or 0, hosts)
 
 
 def holding(pool: Pool, inventory: Inventory) -> int:
@@ -87,9 +87,9 @@ def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holdin
         for name in inventory.pools.exclusives()
         if name[0] == pool.namespace and name[1] != pool.name
     ]  # fmt: skip
-    taken = sum(count(other, inventory) for other in others)
+    in_use = sum(count(other, inventory) for other in others)
     asked = pool.size or 0
-    return HostQuotaExcess(pool.namespace, limit, taken, asked) if taken + asked > limit else None
+    return HostQuotaExcess(pool.namespace, limit, in_use, asked) if in_use + asked > limit else None
 
 
 def parse_quota(text: str) -> Quota:
@@ -97,7 +97,7 @@ def parse_quota(text: str) -> Quota:
 
     An empty text is no limit; without a default only the named namespaces have a limit.
     """
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     problems: list[str] = []
     for part in text.split(",") if text.strip() else ():
         entry = _ENTRY.fullmatch(part.strip())
@@ -105,13 +105,13 @@ def parse_quota(text: str) -> Quota:
             problems.append(f'{quote(part.strip())} is not a quota such as "20" or "team-a=40"')
             continue
         namespace = entry["namespace"] or ""
-        if namespace in found:
+        if namespace in limits:
             problems.append(f"{quote(part.strip())} is a second {f'quota of {namespace}' if namespace else 'default'}")
-        found.setdefault(namespace, int(entry["count"]))
+        limits.setdefault(namespace, int(entry["count"]))
     if problems:
         raise ValueError("; ".join(problems))
-    default = found.pop("", None)
-    return Quota(default, found)
+    default = limits.pop("", None)
+    return Quota(default, limits)
 
 
 class PoolQuotaExcess(Struct, frozen=True):

@@ -60,10 +60,10 @@ def canonical(text: str) -> str | None:
 
 def _parse_ipv6(text: str) -> Address | None:
     """Parse ``address [ "%" zone ] [ "/" length ]``."""
-    rest, slash, length = text.partition("/")
+    address_text, slash, length = text.partition("/")
     if slash and (_PREFIX.fullmatch(length) is None or int(length) > _PREFIX_LIMIT):
         return None
-    body, percent, zone = rest.partition("%")
+    body, percent, zone = address_text.partition("%")
     if percent and _ZONE.fullmatch(zone) is None:
         return None
     try:

@@ -39,10 +39,10 @@ class TextRule(Struct, frozen=True, kw_only=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "string", "description": self.about} if self.about else {"type": "string"}
+        schema: Schema = {"type": "string", "description": self.about} if self.about else {"type": "string"}
         stated = {"enum": [*self.words], "default": self.default, "minLength": self.least, "maxLength": self.most}
-        found |= {name: value for name, value in stated.items() if value}
-        return found | ({"pattern": self.pattern} if self.pattern else {})
+        schema |= {name: value for name, value in stated.items() if value}
+        return schema | ({"pattern": self.pattern} if self.pattern else {})
 
     def problems(self, path: str, value: str) -> Iterator[Problem]:
         """A problem if the text breaks the rule."""
@@ -70,9 +70,9 @@ class NumberRule(Struct, frozen=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "integer", "format": "int32", "description": self.about, "minimum": self.least}
+        schema: Schema = {"type": "integer", "format": "int32", "description": self.about, "minimum": self.least}
         stated = {"maximum": self.most, "default": self.default}
-        return found | {name: value for name, value in stated.items() if value is not None}
+        return schema | {name: value for name, value in stated.items() if value is not None}
 
     def problems(self, path: str, value: int) -> Iterator[Problem]:
         """A problem if the number is out of bounds."""
@@ -90,8 +90,8 @@ class SwitchRule(Struct, frozen=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "boolean", "description": self.about}
-        return found if self.default is None else found | {"default": self.default}
+        schema: Schema = {"type": "boolean", "description": self.about}
+        return schema if self.default is None else schema | {"default": self.default}
 
     def problems(self, path: str, value: bool) -> Iterator[Problem]:  # noqa: ARG002, FBT001 -- as of the other rules
         """No problem: the decoder takes nothing but Booleans."""
@@ -113,14 +113,14 @@ class TextListRule(Struct, frozen=True, kw_only=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found = {
+        schema = {
             "type": "array",
             "description": self.about,
             "x-kubernetes-list-type": self.kind,
             "maxItems": self.most,
         }
         least = {"minItems": self.least} if self.least else {}
-        return found | least | {"items": self.entry.schema()}
+        return schema | least | {"items": self.entry.schema()}
 
     def problems(self, path: str, value: tuple[str, ...]) -> Iterator[Problem]:
         """A problem if there are too few or too many, and for each text that breaks its rule."""

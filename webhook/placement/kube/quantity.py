@@ -72,8 +72,8 @@ def format_quantity(nano: int) -> str:
     )
     zeros = exponent - power
     forms = [f"{digits}e{exponent}" if zeros > _ZEROS else f"{digits}{'0' * zeros}{suffix}"]
-    value, rest = divmod(size, NANO)
-    if rest == 0 and _BINARY["Mi"] <= value <= INT64:
+    value, fraction = divmod(size, NANO)
+    if fraction == 0 and _BINARY["Mi"] <= value <= INT64:
         forms += [f"{value // factor}{suffix}" for suffix, factor in _BINARY.items() if value % factor == 0]
     return sign + min(forms, key=len)
 

@@ -151,14 +151,14 @@ def _asked(resources: Resources, containers: str, place: int, invalid: list[Inva
 
 
 def _parsed(amounts: dict[str, Amount], path: str, invalid: list[Invalid]) -> Nanos:
-    found: Nanos = {}
+    parsed: Nanos = {}
     for name, amount in amounts.items():
         nano = parse_quantity(amount)
         if nano is None or nano < 0:
             invalid.append((f"{path}[{name}]", str(amount)))
         else:
-            found[name] = nano
-    return found
+            parsed[name] = nano
+    return parsed
 
 
 def _add(total: Nanos, more: Nanos) -> None:

@@ -161,5 +161,5 @@ class Intents:
 
     def holding(self, namespace: str, owner: str) -> Iterator[Intent]:
         """The intents of which the workload ``owner`` (kind and name) is a consumer, sorted by name."""
-        found = self._by_owner.get((namespace, owner), {})
-        yield from (found[name] for name in sorted(found))
+        by_name = self._by_owner.get((namespace, owner), {})
+        yield from (by_name[name] for name in sorted(by_name))

@@ -126,15 +126,15 @@ def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
 
 def clauses_of(element: Element) -> tuple[PlacementClause, ...]:
     """The clauses of the element, each with its operator; none of a text with problems."""
-    found: list[PlacementClause] = []
+    all_clauses: list[PlacementClause] = []
     for operator, text in element.placements:
         clauses, problems = parse_placement(text, "spec")
         if not problems:
-            found += (
+            all_clauses += (
                 PlacementClause(clause.name, clause.argument, clause.operator or operator, clause.offset)
                 for clause in clauses
             )
-    return tuple(found)
+    return tuple(all_clauses)
 
 
 def _groups(sets: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:

@@ -167,8 +167,8 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
         yield from problems_of_key(requirement.key, f"{path}.key")
         yield from problems_of(requirement, path)
         yield from VALUES.problems(f"{path}.values", requirement.values or ())
-        if found := unreadable(requirement):
-            message = f"{found} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
+        if fault := unreadable(requirement):
+            message = f"{fault} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
 
 
