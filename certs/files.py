@@ -126,7 +126,7 @@ def _read(path: Path) -> bytes:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    # Without O_NONBLOCK, opening a named pipe in the file's place would block for ever.
+    # Without O_NONBLOCK, opening a named pipe in the file's place would block forever.
     return os.open(path, flags | os.O_NONBLOCK)
 
 

@@ -26,7 +26,7 @@ class Api:
         self._client = client
 
     async def find(self, path: str) -> Object | None:
-        """The object as it is stored now; ``None`` if there is none."""
+        """The object as it is stored now; ``None`` if it does not exist."""
         try:
             return await self._object("GET", path, self._client.read(path))
         except ApiError as failure:

@@ -17,7 +17,7 @@ class ForeignError(Exception):
 
 
 def read_secret(secret: Object | None) -> CertificateSecret:
-    """The certificates that the Secret holds; none if there is no Secret.
+    """The certificates that the Secret holds; none without a Secret.
 
     Raises:
         ForeignError: the Secret holds certificates, and lacks the annotation :data:`MARK`.

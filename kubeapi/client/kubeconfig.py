@@ -95,7 +95,7 @@ def servers_of_contexts(files: str = "") -> dict[str, str]:
     """The URL of the API server of every context of the kubeconfig files, the usual ones by default.
 
     Of two entries with one name the first one counts, as for kubectl. No plugin is run. Raises ``OSError`` or
-    ``yaml.YAMLError`` for a file that cannot be read; entries that are no entries are passed over.
+    ``yaml.YAMLError`` for a file that cannot be read; malformed entries are skipped.
     """
     yaml = importlib.import_module("yaml")
     contexts: dict[str, str] = {}

@@ -228,4 +228,4 @@ async def _end(task: asyncio.Task[T]) -> None:
     await asyncio.wait({task})
     error = None if task.cancelled() else task.exception()
     if error and not ended and not isinstance(error, LostError):
-        _log.error("what was to end has failed", exc_info=error)
+        _log.error("a task failed while it was being cancelled", exc_info=error)

@@ -63,7 +63,7 @@ async def test_a_pool_gives_back_its_hosts_and_its_finalizer(controlled: Control
     assert (marks(controlled), pool["metadata"].get("finalizers")) == ([], None)
     assert (controlled.status()["phase"], controlled.hosts()) == ("Pending", [])
     assert controlled.condition() == (
-        "False", "HostsReturned", "its hosts were given back, and a running controller assigns others",
+        "False", "HostsReturned", "its hosts were released; a running controller assigns others",
     )  # fmt: skip
 
 

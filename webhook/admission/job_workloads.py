@@ -62,7 +62,7 @@ def with_others(
 
 
 def _demanding(review: Review) -> bool:
-    """Whether the workload is no part of a Deployment, and is new or demands more than before."""
+    """Whether the workload is not part of a Deployment, and is new or demands more than before."""
     if review.operation != "UPDATE" and review.kind.kind != REPLICA_SET.name:
         return True  # large objects are not decoded once more for nothing
     document = msgspec.json.decode(review.object) | {"kind": review.kind.kind}

@@ -91,9 +91,9 @@ _AT_ONCE_BYTES: Final = 64 * 1024
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a Job that is created, or whose spec changes: its own rules, rights, and whether all of it can run.
 
-    Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
+    The user who submits it needs the right to use the HostPools that it does not declare itself: its pods are the
     controller's. The rules of a large Job are checked while other reviews go on. A Job that is being deleted is only
-    kept from becoming one that nobody can read.
+    kept from becoming one that cannot be read.
     """
     if crowded := _crowded(bytes(review.object)):
         return answered(review, [crowded], policy)
@@ -287,7 +287,7 @@ def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:
 def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a ProcessingElement that is created, or whose spec changes: its own rules, pools, and that its Job lives.
 
-    The API server is asked for a Job that is not known. Whoever submits the element has to have the right to use the
+    The API server is asked for a Job that is not known. The user who submits the element needs the right to use the
     HostPools that it names, as for a pod; the elements of a Job are the controller's, and are not reviewed.
     """
     if crowded := _crowded(bytes(review.object)):
@@ -327,7 +327,7 @@ def _of_element(
 def _of_job(
     review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement, job: JobModel | StreamsJob | None
 ) -> Answer:
-    """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
+    """The answer about a ProcessingElement of that Job; ``None`` if the Job does not exist."""
     if job is not None and not job.deleting:
         return _on_pools(review, inventory, policy, new)
     named = quote(new.spec.job)

@@ -141,7 +141,7 @@ def _concerned(pod: Pod, review: Review, inventory: Inventory, policy: Policy, k
 def _of_job(
     pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, job: StreamsJob | None
 ) -> Answer:
-    """The answer about a pod of that Job, as the API server has it; ``None`` if there is no such Job.
+    """The answer about a pod of that Job, as the API server has it; ``None`` if the Job does not exist.
 
     No answer is kept: what is known of the Job may be older, and changes when the watch says so.
     """

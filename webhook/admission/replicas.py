@@ -143,5 +143,5 @@ def _share(said: object, count: int, *, up: bool) -> int:
 
 
 def _number(said: object) -> int:
-    """The stated number, 1 where there is none."""
+    """The stated number; 1 if it is absent."""
     return min(max(said, 0), _MOST) if isinstance(said, int) else 1

@@ -65,7 +65,7 @@ _OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller
 
 
 class UnreadableReviewError(Exception):
-    """The body is no review that could be answered: HTTP 400. The text says why."""
+    """The body is not a review that can be answered: HTTP 400. The text says why."""
 
 
 class User(Struct, frozen=True):
@@ -104,7 +104,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 class Review(Struct, frozen=True, dict=True):
     """One request to the webhook: the ``request`` of an AdmissionReview.
 
-    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` where there is none.
+    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` if absent.
     """
 
     uid: str

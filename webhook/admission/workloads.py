@@ -168,8 +168,8 @@ def _too_large(template: tuple[Pod, tuple[Problem, ...]], review: Review, world:
 def _described(review: Review) -> DescribedPod | None:
     """The pods of the workload under review; ``None`` if nothing is decided about it.
 
-    That is so if the object is no JSON object, if it is being deleted, and if a controller of Kubernetes made it for a
-    Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
+    That is so if the object is not a JSON object, if it is being deleted, and if a controller of Kubernetes created it
+    for a Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
     """
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None

@@ -273,7 +273,7 @@ class Readers:
         except Exception as error:  # noqa: BLE001 -- one cluster must not keep the others from being read
             first = str(error).partition("; ")[0]
             examined = ExaminedCluster(source.name, trouble=first or type(error).__name__)
-        # First of all: whoever gets the answer may ask again at once.
+        # First of all: the caller that gets the answer may ask again at once.
         self._busy.discard(source.name)
         self._done.put(examined)
 

@@ -40,7 +40,7 @@ Step = Callable[[str, int, int], object]
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody what is being done."""
+    """Report no progress."""
 
 
 def explaining(
@@ -50,7 +50,7 @@ def explaining(
     patience: float = PATIENCE,
     step: Step = silent,
 ) -> World:
-    """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
+    """The cluster as a world in which all ``manifests`` but the pods are applied.
 
     An API server has ``patience`` seconds to answer. ``tell`` learns of every object of the cluster, and every part of
     one, that could not be used, and ``step`` of what is being read. Raises :class:`SnapshotError` where the folder is

@@ -81,7 +81,7 @@ class PodExplanation(Explanation, frozen=True):
 def explain(file: str, document: Unstructured, described: DescribedPod, world: World) -> PodExplanation:
     """Decide about the pod as admission would if the pod asked for placement, and explain the decision.
 
-    ``described`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is no pod.
+    ``described`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is not a pod.
     """
     pod = msgspec.convert(described.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE

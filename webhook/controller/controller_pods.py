@@ -24,7 +24,7 @@ class Server(ListReader, Protocol):
     """The API server, as far as ending controllers needs it; every failure is an ApiError."""
 
     async def delete(self, path: str) -> bytes:
-        """Delete the object; the cause of the error is MISSING if there is none."""
+        """Delete the object; the cause of the error is MISSING if it does not exist."""
         ...
 
 

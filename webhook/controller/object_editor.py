@@ -29,5 +29,5 @@ class ObjectEditor(ObjectWriter, Protocol):
         ...
 
     async def delete(self, path: str, *, uid: str = "", version: str = "", propagation: str = "") -> bytes:
-        """Delete the object; CONFLICT if it has another uid, MISSING if there is none."""
+        """Delete the object; CONFLICT if it has another uid, MISSING if it does not exist."""
         ...

@@ -126,7 +126,7 @@ class Release:
         return await self._done(freed, functools.partial(self._give_back, name, freed, mark))
 
     async def _give_back(self, name: Name, freed: Freed, mark: PoolMark) -> None:
-        """Empty the status first, so that nobody relies on a released host; remove the finalizer last."""
+        """Empty the status first, so that no pod relies on a released host; remove the finalizer last."""
         await self._write(name, self._emptied)
         await self._claims.release_all(freed.hosts, mark)
         await self._write(name, _let_go)

@@ -171,7 +171,7 @@ def _wanted(name: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipI
     try:
         parser.Parse(_content(name, archive, members[_INFO], _INFO_LIMIT), True)  # noqa: FBT003 -- positional in expat
     except expat.ExpatError as error:
-        raise _refused(name, f"{_INFO}, line {error.lineno}: this is no XML") from None
+        raise _refused(name, f"{_INFO}, line {error.lineno}: this is not XML") from None
     if not said.get("adlFile"):
         return None
     path = "/".join(filter(None, (said.get("outputDirectory"), said["adlFile"])))

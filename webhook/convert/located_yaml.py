@@ -56,7 +56,7 @@ PlainValue: TypeAlias = "str | list[PlainValue] | dict[str, PlainValue] | None"
 
 
 def located_documents(source: SourceText) -> list[LocatedValue]:
-    """The documents of a text that are not empty. Raises :class:`RefusedInputError` for what is no YAML."""
+    """The documents of a text that are not empty. Raises :class:`RefusedInputError` for a text that is not YAML."""
     try:
         return list(_DocumentBuilder(source).documents())
     except yaml.MarkedYAMLError as error:

@@ -1,6 +1,6 @@
 """Puts what an input demands on pods and workloads that a user gives, as annotations (``docs/coming-from.md``).
 
-An annotation that is there with another value is never replaced: that would lose what somebody else said.
+An annotation that is there with another value is never replaced: that would lose what another author wrote.
 """
 
 import copy
@@ -119,7 +119,7 @@ def _title(name: str, element: StreamsElement) -> str:
 
 
 def _metadata(document: Manifest) -> dict[str, Any]:
-    """The metadata of the pods that the object describes; made where there is none."""
+    """The metadata of the pods that the object describes; created if absent."""
     metadata_parent = document
     for part in pod_metadata(document).split("."):
         inner = metadata_parent.get(part)

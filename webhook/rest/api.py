@@ -138,7 +138,7 @@ class RestApi:
         return page()
 
     async def _target(self, request: web.BaseRequest, path: str) -> RouteTarget:
-        """What the path names; raises :class:`RequestError` if the client may not ask, or there is no such path."""
+        """What the path names; raises :class:`RequestError` if the client may not ask, or the path does not exist."""
         address = cast("ClientConnection", request.protocol).flows.address
         if wait := self._parts.rate.wait(address):
             error = refused(429, "request", f"exceeds the rate limit for {address}: wait {wait} s")

@@ -1,6 +1,6 @@
 """``ClusterStore``: intents as HPAIntent objects of a cluster, which several servers may change at the same time.
 
-A change reads the object, and is written under the version that was read. If somebody else was faster, the API server
+A change reads the object, and is written under the version that was read. If another client was faster, the API server
 refuses it, and the change is made anew on what is stored then (optimistic concurrency).
 """
 
@@ -48,7 +48,7 @@ _PART: Final = 50
 """Objects of one part of a list at most, so that an answer has no more than 25 MiB, however large they are."""
 
 _LIST_LIMIT: Final = 2 * _PART * INTENT_LIMIT
-"""Bytes of such an answer: the API server adds ``managedFields``, which are no larger than the object."""
+"""Bytes of such an answer: the API server adds ``managedFields``, which are at most as large as the object."""
 
 _LOOK: Final = 10.0
 """Seconds between two looks whether the API server answers."""
@@ -114,7 +114,7 @@ class ClusterStore:
         return IntentPage(tuple(entities), page.metadata.following or "")
 
     async def change(self, group: IntentGroup, name: str, change: Change) -> IntentEntity | None:
-        """Make the change under the version that was read, again and again until nobody else is faster."""
+        """Make the change under the version that was read, again and again until no other client is faster."""
         path = self._path(group, name)
         async with self._turns.setdefault(path, asyncio.Lock()):
             for attempt in range(ATTEMPTS):
@@ -163,7 +163,7 @@ class ClusterStore:
         return after
 
     async def _object(self, path: str) -> StoredHPAIntent | None:
-        """The object as it is now; ``None`` if there is none, or it is being deleted."""
+        """The object as it is now; ``None`` if it does not exist, or is being deleted."""
         try:
             stored = _OBJECT.decode(await self._server.read(path))
         except ApiError as error:

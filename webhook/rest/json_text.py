@@ -15,7 +15,7 @@ DEPTH: Final = 16
 """Levels of nested lists and objects; a requirement has four."""
 
 UNPROCESSABLE: Final = 422
-"""Status of a body that is no JSON (EMCO answers so)."""
+"""Status of a body that is not JSON (as EMCO answers)."""
 
 
 class _DuplicateNameError(ValueError):

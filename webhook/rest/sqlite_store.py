@@ -161,7 +161,7 @@ class SqliteStore:
         self._writing.close()
 
     def _lost(self) -> str | None:
-        """Why the file cannot be used any more: somebody has moved or replaced it."""
+        """Why the file cannot be used any more: it was moved or replaced."""
         try:
             same = self._path.stat().st_ino == self._inode
         except OSError:

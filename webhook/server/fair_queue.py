@@ -159,7 +159,7 @@ class FairQueue:
 
 
 def namespace_of(body: bytes | bytearray) -> bytes:
-    """The namespace that the review names, found without decoding the review; empty if there is none."""
+    """The namespace that the review names, found without decoding the review; empty if it names none."""
     at = body.find(_NAMESPACE, 0, _NAMESPACE_WITHIN)
     if at < 0:
         return b""

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         _check_name(f"--{flag}", getattr(arguments, flag))
     names = [*arguments.files, *arguments.filename]
     if not names:
-        raise WrongUse("there is nothing to convert: name files, folders of SPL programs, or - for standard input")
+        raise WrongUse("nothing to convert: name files, folders of SPL programs, or - for standard input")
     targets = _targets(arguments.onto)
     given = read_inputs(names, arguments.kind)
     options = ConvertOptions(arguments.name, arguments.namespace, targets, given.primitives)

@@ -17,7 +17,7 @@ _LIMIT: Final = 4_000_000
 
 
 def context_names() -> tuple[str, ...]:
-    """The names, sorted; none where there is no kubeconfig, or one that is not readable."""
+    """The names, sorted; none without a readable kubeconfig."""
     return tuple(sorted({name for path in _files() for name in _names(path)}))
 
 

@@ -75,7 +75,7 @@ def _history(document: Unstructured) -> Iterator[tuple[datetime | None, str]]:
 
 
 def _spec_changed(metadata: Unstructured) -> datetime | None:
-    """When somebody last wrote to the spec; ``None`` if nobody has since the object was created."""
+    """When the spec was last written; ``None`` if it was not since the object was created."""
     if metadata.get("generation", 1) == 1:
         return None
     times = [
@@ -98,11 +98,11 @@ def _differences(judged: JudgedObject | None, pod: Unstructured | None) -> Itera
         return
     if keys.INJECTED not in annotations:
         yield (
-            "admission has added nothing to it: when it was created the webhook was not asked (is its namespace "
-            "excluded?), or in audit mode; once that has changed, create it anew"
+            "admission added nothing to it: when it was created, the webhook was not called (is its namespace "
+            "excluded?) or was in audit mode; change that, and recreate it"
         )
     elif written := _written(explanation.patch):
-        yield f"admission would write {', '.join(written)} otherwise today: create it anew to have that"
+        yield f"admission would write {', '.join(written)} differently today: recreate it to get that"
 
 
 def _written(patch: Sequence[Unstructured]) -> list[str]:

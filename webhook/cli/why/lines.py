@@ -41,7 +41,7 @@ def lines_of(report: WhyReport, now: datetime | None = None) -> Iterator[StyledL
         yield StyledLine(f"  out: {enumerated(removed.nodes, _LISTED)} ({clause}{escape(removed.reason)})", "dim")
     if report.unread:
         unread = enumerated(report.unread, _LISTED)
-        yield StyledLine(f"  you may not list {unread}: what follows from them is left out", "yellow")
+        yield StyledLine(f"  you may not list {unread}: results that depend on them are left out", "yellow")
 
 
 def _verdict(report: WhyReport) -> Iterator[StyledLine]:

@@ -128,7 +128,7 @@ def _judge(document: Unstructured, described: DescribedPod, world: World) -> Jud
 
 
 def unbound(pod: Unstructured) -> Unstructured:
-    """The pod without its node, and without its status, as somebody may have submitted it."""
+    """The pod without its node and status, as a user would submit it."""
     spec = {key: value for key, value in mapping(pod, "spec").items() if key != "nodeName"}
     return {**{key: value for key, value in pod.items() if key != "status"}, "spec": spec}
 
@@ -217,7 +217,7 @@ def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:
     phase = str(status.get("phase") or "")
     if wanted.kind in (HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT):
         why = _condition(document, "Ready")
-        return f"{phase or 'not looked at by a controller yet'}{f': {why}' if why else ''}"
+        return f"{phase or 'not reconciled by a controller yet'}{f': {why}' if why else ''}"
     phases = Counter(_pod_line(pod).phase for pod in facts.pods)
     said = ", ".join(f"{phases[each]} {each}" for each in sorted(phases))
     return f"{_wanted(document)}{counted(len(facts.pods), 'pod')}{f' ({said})' if said else ''}"

@@ -46,7 +46,7 @@ TYPES: Final[Mapping[str, ApiKind]] = {
 """Every word for a kind, in lower case."""
 
 _POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.name by which pods ask for it"
-"""Why somebody may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
+"""Why a user may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
 
 
 def target_of(words: Sequence[str], namespace: str) -> ObjectRef:

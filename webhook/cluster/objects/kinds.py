@@ -35,7 +35,7 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
 
     api: ApiKind
     selector: str = ""
-    """A field selector: objects that nobody needs stay where they are."""
+    """A field selector: objects that are not needed are not transferred."""
     labels: str = ""
     """A label selector, for the same."""
     optional: bool = False

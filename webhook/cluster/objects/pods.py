@@ -128,7 +128,7 @@ def _of_job(
     """The pod with all that is kept of pods of a job."""
     pe = labels.get(keys.PE, "")
     own = {sys.intern(key): value for key, value in labels.items() if key.startswith(keys.PREFIX)}
-    # A pod that only prefers to be alone keeps nobody away.
+    # A pod that only prefers to be alone keeps no others away.
     alone = () if ClauseName.ISOLATION in said.soft else said.by_name.get(ClauseName.ISOLATION, ())
     operators = dict.fromkeys(clause.operator or pe for clause in alone)
     return replace(
@@ -234,7 +234,7 @@ def _owner(metadata: wire.ObjectMetadata, spec: PodSpec, job: str, daemons: wire
 
 
 def _sleeps(spec: PodSpec, daemons: wire.Owner | None) -> bool:
-    """Whether an unrelated pod that waits may come to exclusive hosts, and is no agent of a DaemonSet."""
+    """Whether an unrelated pod that waits may be scheduled to exclusive hosts, and is not an agent of a DaemonSet."""
     return bool(opening(spec.tolerations)) and not (daemons and is_daemon_set(daemons))
 
 

@@ -51,7 +51,7 @@ class _ProfileList(Struct, frozen=True):
 async def read_profiles(client: ObjectClient, namespace: str = "") -> list[ClusterProfile]:
     """The profiles of the namespace, or of all namespaces, sorted.
 
-    Raises ``ApiError``, and ``msgspec.ValidationError`` for an answer that is no such list.
+    Raises ``ApiError``, and ``msgspec.ValidationError`` for an answer that is not such a list.
     """
     where = f"/namespaces/{namespace}" if namespace else ""
     answer = await client.read(f"{_PATH}{where}/clusterprofiles")

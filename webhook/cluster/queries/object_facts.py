@@ -1,6 +1,6 @@
 """What the API server says about one object: the object itself, the pods of a workload, and the latest warnings.
 
-Everything is read once, with the rights of whoever asks. What they may not read is named, and left out
+Everything is read once, with the rights of the user who asks. What that user may not read is named, and left out
 (``docs/why.md``).
 """
 
@@ -82,7 +82,7 @@ class ObjectFacts(Struct, frozen=True):
 
 
 class UnknownObjectError(Exception):
-    """There is no such object; ``names`` are those of its kind that there are in the namespace."""
+    """The object does not exist; ``names`` are those of its kind in the namespace."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__("no such object")
@@ -199,7 +199,7 @@ async def _warnings(
         for one in about[:_ASKED]:
             selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
             async for item in listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors):
-                # Whoever may write Events may write any number of them.
+                # A user who may write Events may write any number of them.
                 warnings = sorted([*warnings, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
                 del warnings[WARNINGS:]
     except ApiError as failure:

@@ -1,6 +1,6 @@
 """RuntimeClasses and PriorityClasses that the watch may not have brought yet: the API server is asked for each.
 
-Whoever applies a class and a workload that names it in one go submits the workload milliseconds after the class.
+When a class and a workload that names it are applied together, the workload arrives milliseconds after the class.
 """
 
 import time
@@ -59,7 +59,7 @@ class PodClasses:
         return classes, absent
 
     async def _read(self, one: ClassRef) -> bytes | None:
-        """The class as JSON; ``None`` if there is none of that name."""
+        """The class as JSON; ``None`` if it does not exist."""
         if not is_object_name(one.name) or self._missing.get(one, 0.0) > self._clock():
             return None
         try:

@@ -42,7 +42,7 @@ from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
 
 class ReviewQueries:
-    """Asks the questions that answers carry; an answer stands as it is where there is nobody to ask.
+    """Asks the questions that answers carry; without an API server an answer stands as it is.
 
     Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` asks
     nobody: it finds out about whole Jobs while other reviews go on.
@@ -117,7 +117,7 @@ class ReviewQueries:
         return self._asked(answer, question, since)
 
     def _found(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
-        """The answer that takes its time, to a question without which there is none."""
+        """The answer that takes its time, to a question that has to be answered first."""
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)
         return _claiming(self, question, self._volumes, since)
@@ -142,7 +142,7 @@ class ReviewQueries:
         return answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
-        """The answer of a user who may use the HostPools; where nobody is asked about rights everybody may."""
+        """The answer of a user who may use the HostPools; if rights are not checked, every user may."""
         permitted = functools.partial(self._permitted, answer, question, since)
         return _authorized(question, self._rights, permitted) if self._rights else permitted()
 

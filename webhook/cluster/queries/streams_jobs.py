@@ -40,7 +40,7 @@ class StreamsJobs:
         self._missing: dict[JobRef, float] = {}
 
     async def look_up(self, job: JobRef) -> StreamsJob | None:
-        """The Job; ``None`` if there is none, or it breaks rules. Raises ApiError where that cannot be found out."""
+        """The Job; ``None`` if it does not exist or breaks rules. Raises ApiError if the API server does not say."""
         # The label of a pod may hold other texts than names.
         if not is_object_name(job.name) or self._missing.get(job, 0.0) > self._clock():
             return None

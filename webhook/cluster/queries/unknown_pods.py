@@ -62,7 +62,7 @@ class UnknownPods:
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
 
     async def look_up(self, unknown: PodRef) -> PodInfo | None:
-        """The pod, unless it is gone, or a DaemonSet makes it; raises ApiError where that cannot be found out."""
+        """The pod; ``None`` if it is gone, or a DaemonSet creates it. Raises ApiError without an answer about it."""
         body = await self._read(POD, unknown.namespace, unknown.name)
         if body is None:
             return None
@@ -76,7 +76,7 @@ class UnknownPods:
         return pod
 
     async def _of_daemon_set(self, pod: wire.PodObject, unknown: PodRef) -> bool:
-        """Whether a DaemonSet makes such pods: one that is there, and whose template tolerates as much as the pod."""
+        """Whether the pod is of a DaemonSet that exists and whose template tolerates as much as the pod."""
         metadata, spec = pod.metadata or wire.ObjectMetadata(), pod.spec or PodSpec()
         owner = next(filter(is_daemon_set, metadata.owner_references or ()), None)
         if owner is None:
@@ -85,7 +85,7 @@ class UnknownPods:
         return bool(uid) and uid == owner.uid and set(opening(spec.tolerations)) <= set(tolerated)
 
     async def _daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
-        """Uid of the DaemonSet, empty if there is none, and the tolerations of its pods that open exclusive hosts."""
+        """Uid of the DaemonSet (empty if it does not exist), and its tolerations that open exclusive hosts."""
         known = self._known.get((namespace, name))
         if known is None or known[2] <= self._clock():
             body = await self._read(DAEMON_SET, namespace, name)

@@ -1,7 +1,7 @@
 """Claims of volumes, asked of the API server when a pod is decided about that uses them (``docs/volumes.md``).
 
 Few pods that ask for placement have claims, and a cluster may have tens of thousands of these: a watch would cost more
-than the questions do. What cannot be found out in time is left unknown, and refuses nobody.
+than the questions do. What is not answered in time stays unknown, and no pod is refused for it.
 """
 
 import asyncio
@@ -70,7 +70,7 @@ class VolumeLookups:
         self._classes: _Recent[tuple[StorageClass, ...]] = _Recent()
 
     async def find(self, claims: Iterable[ClaimName]) -> Volumes:
-        """What is known of these claims; less if there is no time to ask."""
+        """The volumes of these claims, as far as the API server answers in time."""
         volumes = Volumes()
         if self._asking >= AT_A_TIME:
             return volumes

@@ -34,7 +34,7 @@ def files(folder: Path) -> list[Path]:
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file; raises :class:`OSError` if it cannot be read, or is no regular file of bounded size."""
+    """The bytes of a file; raises :class:`OSError` if it cannot be read, or is not a regular file of bounded size."""
     if not path.is_file():
         raise OSError(None, "not a regular file")
     if path.stat().st_size > SIZE_LIMIT:

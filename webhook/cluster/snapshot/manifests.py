@@ -32,7 +32,7 @@ def read_named(names: Iterable[str], *, recursive: bool = False) -> Iterator[tup
 
     A name is a file with any ending, a folder of ``*.json``, ``*.yaml`` and ``*.yml`` files, or ``-`` for standard
     input; with ``recursive`` the folders below a folder are read, too. Raises :class:`ManifestError` if a file cannot
-    be read, or a document is no object.
+    be read, or a document is not an object.
     """
     for name in names:
         if _URL.match(name):
@@ -75,7 +75,7 @@ def _unlisted(error: OSError) -> None:
 
 
 def _is_json(content: bytes) -> bool:
-    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is no YAML."""
+    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is not YAML."""
     if not content.lstrip().startswith(b"{"):
         return False
     try:

@@ -164,7 +164,7 @@ class MarkOwners:
         owners = (self._owner(key, value) for key, value in marks(node))
         return {name for name in owners if name is not None}
 
-    def nobodys(self, node: Node | None) -> list[PoolMark]:
+    def orphaned(self, node: Node | None) -> list[PoolMark]:
         """The marks on the node whose pool does not exist."""
         return [
             PoolMark("", value) if key == keys.EXCLUSIVE else PoolMark(key, "")

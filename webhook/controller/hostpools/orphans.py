@@ -1,6 +1,6 @@
 """Removes from nodes the marks of HostPools that do not exist any more.
 
-A paused controller, or a finalizer that somebody removed by hand, can leave such marks.
+A paused controller can leave such marks, and so can a user who removes a finalizer by hand.
 """
 
 from typing import Final
@@ -34,7 +34,7 @@ class Orphans:
 
     async def reconcile(self, name: str) -> float | None:
         """Check that node; returns the seconds after which to check again, or ``None``. Raises ApiError."""
-        marks = self._whose.nobodys(self._inventory.nodes.get(name))
+        marks = self._whose.orphaned(self._inventory.nodes.get(name))
         if not marks:
             self._since.pop(name, None)
             return None

@@ -171,4 +171,4 @@ def releasing(pool: Pool, busy: int) -> State:
 
 def returned() -> State:
     """State of a pool whose hosts the ``release`` command, or the uninstallation, has released."""
-    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and a running controller assigns others")
+    return State(Phase.PENDING, "HostsReturned", "its hosts were released; a running controller assigns others")

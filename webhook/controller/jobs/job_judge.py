@@ -51,9 +51,10 @@ class Judgement(Struct, frozen=True):
 
 
 class JobJudge:
-    """Judges Jobs by the inventory; whoever writes what follows from a verdict keeps ``turn`` from before to after.
+    """Judges Jobs by the inventory.
 
-    ``volumes`` finds out about the claims of a Job; without it what the inventory has counts.
+    A caller that writes the result of a verdict holds ``turn`` while it judges and writes. ``volumes`` looks up the
+    claims of a Job; without it the inventory counts.
     """
 
     def __init__(

@@ -29,7 +29,7 @@ class MadeElement(Struct, frozen=True):
 class JobPlan(Struct, frozen=True):
     """What is to be done for a Job, in the order of the fields; ``names`` are those of all of its elements.
 
-    ``taken`` names an object that has one of the Job's names and belongs to somebody else. ``leftover`` names one of an
+    ``taken`` names an object that has one of the Job's names and has another owner. ``leftover`` names one of an
     earlier Job of the same name, which the garbage collector has not deleted yet.
     """
 
@@ -66,7 +66,7 @@ def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) 
     """The plan for a Job that is not being deleted.
 
     Once it was ``submitted``, nothing is changed any more, so that what people change by hand stays; and an element
-    that is missing was deleted by somebody, and is made again only if it is restartable.
+    that is missing was deleted, and is created again only if it is restartable.
     """
     pools = {pool_object_name(job.name, pool.name or ""): pool for pool in spec.host_pools or ()}
     listed = spec.processing_elements or ()

@@ -229,7 +229,7 @@ def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = 
 
 
 def of_a_job(record: StoredElement | StoredHostPool) -> str:
-    """The name of the Job that is the object's controller, whether or not it still exists; empty if there is none."""
+    """The name of the Job that controls the object, whether or not the Job still exists; empty without one."""
     owner = record.owner
     return owner.name if owner and controller_of((owner,), STREAMS_JOB) else ""
 

@@ -38,7 +38,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 
 TAKEN: Final = 5.0
-"""Seconds until the next pass while somebody else's pod has the name of the next one."""
+"""Seconds until the next pass while a pod of another owner has the name of the next one."""
 
 STRICT: Final = "fieldValidation=Strict"
 """A field that the API server does not know is an error, and is not left out of the pod."""
@@ -116,7 +116,7 @@ class _ElementPass:
         self._pod: ElementPod | None = None
         """The pod of the present launch, if this pass has created or read it."""
         self._looked = False
-        """Whether the API server has just said that there is no such pod."""
+        """Whether the API server has just answered that the pod does not exist."""
         self._fresh = False
         """Whether the element was read from the API server in this pass."""
 
@@ -297,7 +297,7 @@ class _ElementPass:
         return False
 
     async def _taken(self, step: Step, name: str) -> bool:
-        """There is a pod of that name: one that this element's controller has made before, or somebody else's."""
+        """A pod of that name exists: this element's, created in an earlier pass, or one of another owner."""
         self._pod = await self._read_pod(step.launch)
         if self._pod is not None:
             return False

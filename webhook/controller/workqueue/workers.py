@@ -54,10 +54,10 @@ async def _turn(queue: Queue[K], work: KeyHandler[K], name: str, key: K) -> None
         raise
     except ApiError as failure:
         seconds = queue.retry(key, wait=failure.wait)
-        _log.warning("%s %s: %s (again in %.3g s)", name, key, failure, seconds)
+        _log.warning("%s %s: %s; retrying in %.3g s", name, key, failure, seconds)
     except Exception:  # noqa: BLE001 -- the error is logged, and one key must not stop the others
         seconds = queue.retry(key)
-        _log.exception("%s %s has failed (again in %.3g s)", name, key, seconds)
+        _log.exception("%s %s failed; retrying in %.3g s", name, key, seconds)
     else:
         queue.forget(key)
         if again is not None:

@@ -203,7 +203,7 @@ class SplFindings:
         return self.scanner.after(part.start + 1) == part.end
 
     def _computed(self, part: Span) -> bool:
-        """Whether the argument of a clause is an expression, or a name that is no host pool."""
+        """Whether the argument of a clause is an expression, or a name that is not a host pool."""
         if not self._is_call(part):
             return False
         inside = self.scanner.inside(part.start + 1)

@@ -145,7 +145,7 @@ class _Expression:
         return self._composed(token)
 
     def _composed(self, token: Token) -> Value:
-        """The value of what is no literal."""
+        """The value of what is not a literal."""
         if token.text == "$" or token.kind is TokenKind.DEFAULT:
             return self._parameter(token)
         if token.text == "(":
@@ -202,7 +202,7 @@ class _Expression:
 
 
 class _UnknownError(Exception):
-    """The value is only known later, or the text is no expression."""
+    """The value is only known later, or the text is not an expression."""
 
 
 def _pieces(text: str) -> Iterator[Token]:

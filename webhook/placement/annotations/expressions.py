@@ -77,13 +77,13 @@ def sound(need: Requirement) -> bool:
 
 
 def problems_of_key(key: str, path: str) -> Iterator[Problem]:
-    """A problem if the text is no legal label key."""
+    """A problem if the text is not a legal label key."""
     if not is_key(key):
         yield Problem(path, f"{quote(key)} {_KEY_RULE}")
 
 
 def problems_of_values(values: Sequence[str], path: str) -> list[Problem]:
-    """A problem for each text that is no legal label value, each text once and at most ten problems."""
+    """A problem for each text that is not a legal label value, each text once and at most ten problems."""
     wrong = [value for value in dict.fromkeys(values) if not LABEL_VALUE.fullmatch(value)]
     return [Problem(path, f"{quote(value)} {_VALUE_RULE}") for value in wrong[:SHOWN]]
 

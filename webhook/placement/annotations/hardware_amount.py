@@ -13,7 +13,7 @@ _MILLI: Final = NANO // 1000
 
 
 class Amounts(NamedTuple):
-    """Request and limit of a container in nano-units; a limit of ``None`` is no limit."""
+    """Request and limit of a container in nano-units; a limit of ``None`` is unlimited."""
 
     requests: int
     limits: int | None

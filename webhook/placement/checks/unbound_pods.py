@@ -2,7 +2,7 @@
 
 A sleeper tolerates the taint of exclusive hosts, or every taint. Sleepers were admitted while no host was exclusive;
 when a pool takes hosts for itself, a sleeper may be scheduled to one of these (``docs/hostpool.md``, sleepers). Pods of
-DaemonSets are no sleepers, since each is tied to a node of its own, and pods of excluded namespaces are not counted.
+DaemonSets are not sleepers, since each is tied to a node of its own, and pods of excluded namespaces are not counted.
 
 A binding is checked against HostPools and against what the pod demands of its node (node selector, required node
 affinity). Other pods, room and taints are left to the scheduler (``docs/admission.md``, bindings).

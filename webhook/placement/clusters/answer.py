@@ -1,4 +1,4 @@
-"""The answer about all apps: for each a compact list of clusters that are allowed or denied, or why there is none.
+"""The answer about all apps: for each a compact list of clusters that are allowed or denied, or why it has no list.
 
 The form is that of the HPA design of EMCO: app, replication count, allow or deny list, whichever is shorter
 (``docs/clusters.md``).

@@ -1,6 +1,6 @@
 """The lists of apps as objects of fleet managers: ``PropagationPolicy`` of Karmada, ``Placement`` of OCM.
 
-Clusters are always named, never excluded: a fleet manager would count a cluster that nobody asked about as allowed.
+Clusters are always named, never excluded: a fleet manager would count a cluster that was not asked about as allowed.
 Weights are honoured by order: the best clusters first. The forms are those of the APIs ``policy.karmada.io/v1alpha1``
 and ``cluster.open-cluster-management.io/v1beta1`` (``docs/clusters.md``).
 """

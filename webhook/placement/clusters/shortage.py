@@ -53,7 +53,11 @@ def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: in
 def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool) -> str:
     """Why apps have no lists of which each could have enough clusters by itself."""
     names = enumerated([app.name for app in apps], 10)
-    sure = "cannot all have enough clusters" if decided else "were not found enough clusters for in the time there was"
+    sure = (
+        "cannot all have enough clusters"
+        if decided
+        else "may not all have enough clusters, which was not decided in time"
+    )
     first = f"Apps {names} {sure}: where they contend, a cluster takes some of them only."
     lines = [
         f"  {app.name}: {counted(count, 'cluster')} can take it alone, {app.replication} "

@@ -22,7 +22,7 @@ class ElementPhase(enum.StrEnum):
 
 
 FINAL: Final = frozenset({ElementPhase.COMPLETED, ElementPhase.FAILED, ElementPhase.STOPPED})
-"""Phases that end only when somebody raises the launch count, or changes the Job."""
+"""Phases that end only when the launch count is raised, or the Job changed."""
 
 FINAL_PHASE: Final = {
     LaunchOutcome.COMPLETED: ElementPhase.COMPLETED,

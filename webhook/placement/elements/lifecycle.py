@@ -100,7 +100,7 @@ def _next_act(state: ElementState, status: ElementStatus, pod: ElementPod | None
 
 
 def _outdated(state: ElementState, pod: ElementPod) -> bool:
-    """Whether the pod has other content than it should, and nobody has deleted it."""
+    """Whether the pod has outdated content and is not being deleted."""
     return not pod.deleting and pod.content_id != state.content_id
 
 
@@ -179,7 +179,7 @@ def _stale(state: ElementState, status: ElementStatus, current: ElementPod | Non
 def _asked(status: ElementStatus, launch: int) -> ElementStatus:
     """The status of an element whose pod of that launch is still to be created.
 
-    A launch that somebody asked for, and that does not follow from the end of the last one, begins without failures.
+    A launch that was requested, and does not follow from the end of the last one, begins without failures.
     """
     follows = status.ended is not None and status.counted == launch - 1 and status.phase not in FINAL
     cleared = replace(status, phase=ElementPhase.PENDING, pod="", pod_uid="", node="", scheduled=UNKNOWN)

@@ -1,7 +1,7 @@
 """Index of running pods that belong to no job, by node, for installations where such pods count as strangers.
 
 An exclusive pool takes no node with a stranger (``docs/hostpool.md``, strangers). This file also parses the setting
-with the namespaces whose pods are no strangers.
+with the namespaces whose pods are not strangers.
 """
 
 from collections.abc import Collection, Iterator

@@ -160,7 +160,7 @@ class NodeIndex:
             self._ranks = None
 
     def get(self, name: str) -> Node | None:
-        """The node with that name; ``None`` if there is no such node."""
+        """The node with that name; ``None`` if it does not exist."""
         slot = self.slot_of.get(name)
         return None if slot is None else self.nodes.get(slot)
 
@@ -184,7 +184,7 @@ class NodeIndex:
         return self._topology.domains(key, self.nodes)
 
     def named(self, name: str) -> Bits:
-        """The node with that name, as a set; empty if there is no such node."""
+        """The node with that name, as a set; empty if it does not exist."""
         slot = self.slot_of.get(name)
         return self.everything & (1 << slot) if slot is not None else 0
 

@@ -42,7 +42,7 @@ class PodsByNode:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no pod."""
+        """Whether it has no pods."""
         return not self._pods
 
     def on(self, slot: int) -> tuple[PodInfo, ...]:

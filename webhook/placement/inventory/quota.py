@@ -24,13 +24,13 @@ _ENTRY: Final = re.compile(rf"(?:(?P<namespace>{DNS_LABEL})[ ]*=[ ]*)?(?P<count>
 
 
 class Quota(Struct, frozen=True):
-    """A limit for each namespace: that in ``overrides``, else ``default``; ``None`` is no limit."""
+    """A limit for each namespace: that in ``overrides``, else ``default``; ``None`` is unlimited."""
 
     default: int | None = None
     overrides: Mapping[str, int] = {}
 
     def of(self, namespace: str) -> int | None:
-        """The limit for the namespace; ``None`` is no limit."""
+        """The limit for the namespace; ``None`` if it is unlimited."""
         return self.overrides.get(namespace, self.default)
 
 
@@ -95,7 +95,7 @@ def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holdin
 def parse_quota(text: str) -> Quota:
     """The quota in a text such as ``20,team-a=40,team-b=0``; raises ``ValueError`` with all mistakes.
 
-    An empty text is no limit; without a default only the named namespaces have a limit.
+    An empty text sets no limit; without a default only the named namespaces have a limit.
     """
     limits: dict[str, int] = {}
     problems: list[str] = []

@@ -64,7 +64,7 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
 
 
 def _lists(pools: Sequence[Pool], world: World) -> str:
-    """The refusal of the first pool that lists what is no node, one node twice, or hosts of an exclusive pool."""
+    """The refusal of the first pool that lists what is not a node, one node twice, or hosts of an exclusive pool."""
     texts = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
     return next(filter(None, texts), "")
 

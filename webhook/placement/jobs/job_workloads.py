@@ -99,7 +99,7 @@ async def _judged(
 async def _members(
     pods: Sequence[tuple[WorkloadPods, int]], job: Name, world: World, solving: Solving
 ) -> list[Member | None] | None:
-    """The members for so many pods of each workload, as :func:`_member` has them; ``None`` if there is no time."""
+    """The members for so many pods of each workload, as :func:`_member` has them; ``None`` if time is up."""
     if sum(count for _, count in pods if count > 0) > MOST:
         return None
     members: list[Member | None] = []

@@ -1,4 +1,4 @@
-"""Clauses of a Job's processing elements about HostPools: which pools they name, and which of these nobody declares.
+"""Clauses of a Job's processing elements about HostPools: which pools they name, and which of these are not declared.
 
 Both what operators state counts, and what the template of an element states for its pod.
 """
@@ -45,7 +45,7 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
             nobody = "it has none, nor has its namespace"
             there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else nobody
             message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
-            # The pool may yet be created, so this is no contradiction of the Job's own.
+            # The pool may yet be created, so this is not a contradiction of the Job's own.
             yield Problem(path, message, text, clause.offset, fault=Fault.FORBIDDEN)
         elif declaration is not None and pool.index is not None:
             size = declaration.size if declaration.hosts is None else len(declaration.hosts)

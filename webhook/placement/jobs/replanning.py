@@ -86,7 +86,7 @@ class _Unit(Struct, frozen=True):
 async def replan_job(
     job: tuple[str, str], spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving, standing: Standing
 ) -> Replanned:
-    """The plan; elements for which there is no node now may get one whose passing conditions are still to end."""
+    """The plan; an element that fits on no node now may get one whose passing conditions have yet to end."""
     world, pools = await applied_world(*job, spec, inventory, policy, solving)
     search = _LaunchSearch(job, spec, pools, world, solving, standing)
     replanned, more = await search.run(), search.with_more_room()
@@ -155,7 +155,7 @@ class _LaunchSearch:
         return Replanned(nodes, richer.group.members, moved, short, together, elastic, self._undecided)
 
     def with_more_room(self) -> World | None:
-        """The world in which more counts as free for the elements, by preemption; ``None`` if there is none."""
+        """The world in which preemption makes room for the elements; ``None`` if nothing can be preempted."""
         return with_more_room(self._members.values(), self._world)
 
     async def _read(self) -> None:

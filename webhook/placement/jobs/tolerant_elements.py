@@ -39,9 +39,9 @@ def taken_from(choices: Sequence[Pool], members: Sequence[Member], settled: Bits
 
 
 def _near(member: Member, world: World) -> Bits:
-    """The nodes that pods which tolerate everything could get onto, whoever they become exclusive to.
+    """The nodes that pods which tolerate everything could get onto, whichever pool they become exclusive to.
 
-    Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which are no exclusive pool's.
+    Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which belong to no exclusive pool.
     """
     if not opening(member.ask, world) or any(demand.host for demand in member.conditions):
         return 0

@@ -231,7 +231,7 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
 async def _members(
     namespace: str, name: str, spec: JobSpec, choices: Sequence[Pool], world: World, solving: Solving
 ) -> list[Member] | JobVerdict:
-    """The members of the Job; the verdict if one of its elements cannot run by itself, or there is no time."""
+    """The members of the Job; the verdict if one of its elements cannot run by itself, or time is up."""
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     for element in element_steps(name, spec):
@@ -305,7 +305,7 @@ def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Po
 
 
 def element_steps(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
-    """The same; ``None`` after each of the steps that it takes to find out which elements are equal."""
+    """The pods of the Job's elements, one for equal elements; ``None`` after each step, so that other work can run."""
     alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
     for at, element in enumerate(spec.processing_elements or ()):
         if at % _STEP == 0:

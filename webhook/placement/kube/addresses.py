@@ -2,7 +2,7 @@
 
 The syntax of addresses is that of Apache Commons' ``InetAddressValidator``: IPv4 in dotted decimal without leading
 zeros; IPv6 with an optional ``%zone`` and an optional ``/0`` ... ``/128``. That validator also accepts blanks as the
-last group of an IPv6 address, which its documentation does not mention; here such a text is no address.
+last group of an IPv6 address, which its documentation does not mention; here such a text is not an address.
 """
 
 import functools
@@ -53,7 +53,7 @@ _kept = functools.lru_cache(4096)(_parse)
 
 
 def canonical(text: str) -> str | None:
-    """The canonical spelling of a node's address; ``None`` for a network and for a text that is no address."""
+    """The canonical spelling of a node's address; ``None`` for a network and for a text that is not an address."""
     address = parse_address(text)
     return address.text if address and address.prefix is None else None
 

@@ -16,7 +16,7 @@ Nanos = dict[str, int]
 """Exact amounts by resource name, in nano-units (billionths of a core, byte or piece)."""
 
 Invalid = tuple[str, str]
-"""Path and text of an amount that is no quantity, or is negative."""
+"""Path and text of an amount that is not a quantity, or is negative."""
 
 _SIDECAR = "Always"
 _POD_LEVEL = frozenset({"cpu", "memory"})

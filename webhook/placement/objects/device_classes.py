@@ -42,7 +42,7 @@ class DeviceClasses:
             self._index()
 
     def class_of(self, resource: str) -> str:
-        """The name of a DeviceClass whose devices meet requests for the resource; empty if there is none."""
+        """The name of a DeviceClass whose devices meet requests for the resource; empty if no class maps it."""
         return self._by_resource.get(resource, "")
 
     def mapped(self, requests: Tally) -> Mapping[str, str]:

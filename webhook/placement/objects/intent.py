@@ -152,7 +152,7 @@ class Intents:
                 del self._by_owner[namespace, owner]
 
     def named(self, namespace: str, name: str) -> Intent | None:
-        """The intent with that name; ``None`` if there is no such intent."""
+        """The intent with that name; ``None`` if it does not exist."""
         return self._intents.get(namespace, {}).get(name)
 
     def names(self, namespace: str) -> Iterable[str]:

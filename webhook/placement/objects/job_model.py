@@ -111,7 +111,7 @@ def tokens_of(clauses: Iterable[PlacementClause]) -> frozenset[str]:
 
 
 def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
-    """One share of the Job's resources, and why there is none.
+    """One share of the Job's resources, or why it has none.
 
     Admission refuses a Job whose resources cannot be divided, but one that was stored before may state such.
     """

@@ -34,7 +34,7 @@ def parse_requests(text: str) -> Resources:
 
 
 def problems_of_resources(resources: Resources, path: str) -> Iterator[Problem]:
-    """A problem for each amount that is no quantity or is negative, and for each request beyond its limit."""
+    """A problem for each amount that is not a quantity or is negative, and for each request beyond its limit."""
     for part in PARTS:
         for name, amount in (getattr(resources, part) or {}).items():
             nano = parse_quantity(amount)

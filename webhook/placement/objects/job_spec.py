@@ -262,7 +262,7 @@ DEFAULTS: Final = ElementOptions(
     probe_failure_threshold=1,
     probe_interval_in_seconds=10,
 )
-"""What holds where nobody says anything; ``None`` for options that have no default.
+"""Defaults of the options; ``None`` for options without one.
 
 ``restartFailedPod`` has none: whether a failed pod is restarted is up to the operators then (:func:`restartable`).
 """

@@ -79,7 +79,7 @@ class Volumes:
         self._claims.pop((namespace, name), None)
 
     def missing(self, name: ClaimName) -> None:
-        """There is no such claim."""
+        """Record that the claim does not exist."""
         self._claims[name] = None
 
     def put_volume(self, volume: PersistentVolume) -> None:

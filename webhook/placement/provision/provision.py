@@ -16,7 +16,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
 from webhook.placement.provision.resource_rules import broken, completed
-from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, nobody, shares, states
+from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, no_container, shares, states
 from webhook.placement.provision.worker import bind, limited, worker
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted, quote
@@ -124,7 +124,7 @@ def _stated_too(hardware: Hardware, stated: Stated, spec: PodSpec, place: Place)
 def _shares(stated: Stated, grants: Grants, place: Place | Problem, *, bound: bool) -> Shares:
     """What the worker gets of the stated resources; a problem if the pod has no worker."""
     if isinstance(place, Problem):
-        nowhere = stated.problems or (nobody(stated, grants.spec),)
+        nowhere = stated.problems or (no_container(stated, grants.spec),)
         return Shares(grants.spec, problems=nowhere) if stated.firm else NO_SHARES
     given_resources = {given.resource for given in grants.given if given.place == place}
     return shares(stated, grants.spec, place, given_resources, bound=bound)

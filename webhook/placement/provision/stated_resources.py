@@ -67,7 +67,7 @@ def stated_for(
 
 
 def _misstated(whose: str, problems: Sequence[Problem]) -> Stated:
-    """Resources that nobody can be given, for the pods of a Job that was stored before admission could refuse it."""
+    """Resources that cannot be given, for the pods of a Job that was stored before admission could refuse it."""
     all_problems = (
         Problem(f"metadata.labels[{keys.JOB}]", f"{whose}: {wrong.field}: {wrong.message}") for wrong in problems
     )
@@ -139,7 +139,7 @@ def states(stated: Stated, given: SetResources) -> bool:
     return own is not None and (own.requests, own.limits) == (given.requests, given.limits)
 
 
-def nobody(stated: Stated, spec: PodSpec) -> Problem:
+def no_container(stated: Stated, spec: PodSpec) -> Problem:
     """The problem that the pod has no container that could get the stated resources."""
     return Problem(annotation(keys.CONTAINER), f"must name the container that gets the {stated.cause}: {listed(spec)}")
 

@@ -63,7 +63,7 @@ def _problem(clause: PlacementClause, message: str, text: str) -> Problem:
 
 
 def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, listing: bool) -> Pool | str:
-    """The pool of that name, or why there is none; with ``listing`` that text lists the pools there are."""
+    """The pool of that name, or why it is not found; with ``listing`` that text lists the pools that exist."""
     chosen = pool_of(name.name, namespace, job, inventory)
     if len(chosen) == 1:
         return chosen[0]

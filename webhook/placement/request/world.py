@@ -183,7 +183,7 @@ class World:
         return self.inventory.nodes.beyond(key, bound, above=above)
 
     def named(self, name: str) -> Bits:
-        """The set of the node of that name; empty if there is none."""
+        """The set of the node of that name; empty if it does not exist."""
         return self.inventory.nodes.named(name)
 
     def nodes_of_host(self, text: str) -> Bits:
@@ -221,7 +221,7 @@ class World:
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
-        """The hosts of the pool whose membership label has that key; ``None`` if the key is no membership label."""
+        """The hosts of the pool whose membership label has that key; ``None`` if the key is not a membership label."""
         name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
         return None if name is None else self.hosts(self.inventory.pools[name])
 
