@@ -102,8 +102,14 @@ TOPICS: Final = (
         "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
         (
             "webhook/placement/pools", "webhook/placement/checks", "webhook/placement/request/pool_lookup.py",
-            "webhook/placement/inventory", "webhook/placement/objects", "webhook/controller/hostpools",
+            "webhook/placement/inventory", "webhook/controller/hostpools",
         ),
+    ),
+    Topic(
+        "Fields of our objects",
+        "A field of a Job, ProcessingElement, HostPool or HPAIntent breaks its rule: [Jobs](jobs.md), "
+        "[HostPools](hostpool.md), [HPAIntents](hpaintent.md).",
+        ("webhook/placement/field_rules", "webhook/placement/objects"),
     ),
     Topic(
         "Binding to a host",

@@ -15,8 +15,8 @@ from webhook.cluster.objects.wire import HostPoolStatus
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
+from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.addresses import canonical
-from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.names import LABEL_VALUE, is_object_name
 from webhook.placement.kube.resource_name import UNITS
 from webhook.placement.objects.intent import CONSUMER_LIMIT, read_intent

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
-from webhook.placement.kube.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
+from webhook.placement.field_rules.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.objects import job_spec
 from webhook.placement.objects.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS

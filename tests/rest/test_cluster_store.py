@@ -16,9 +16,6 @@ from tests.apiserver.server import ApiServer, Seen, refused, status
 from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text import keys
-from webhook.rest import cluster_store
-from webhook.rest.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap
-from webhook.rest.intent_objects import StoredHPAIntent, entity_of, group_label, object_name, object_of
 from webhook.rest.intents import (
     Change,
     ConsumerEntity,
@@ -30,7 +27,10 @@ from webhook.rest.intents import (
 )
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import NAME, IntentGroup
-from webhook.rest.store import StaleTokenError, StorageError
+from webhook.rest.storage import cluster_store
+from webhook.rest.storage.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap
+from webhook.rest.storage.intent_objects import StoredHPAIntent, entity_of, group_label, object_name, object_of
+from webhook.rest.storage.store import StaleTokenError, StorageError
 
 GROUP = IntentGroup("my-proj1", "my-capp1", "v1.0", "my-dig1")
 INTENT = IntentEntity(EntityMetadata("fwall"), "a")

@@ -24,13 +24,13 @@ from webhook.placement.objects.intent import REPLICATION_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.rest.api import GroupQuery
 from webhook.rest.bodies import StrictBody
-from webhook.rest.cluster_store import NamespaceMap
-from webhook.rest.intent_objects import object_of
 from webhook.rest.intents import ConsumerEntity, HardwareWish
 from webhook.rest.request_error import RequestError, refused
 from webhook.rest.rest_settings import RestSettings
 from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentStore, StorageError
+from webhook.rest.storage.cluster_store import NamespaceMap
+from webhook.rest.storage.intent_objects import object_of
+from webhook.rest.storage.store import IntentStore, StorageError
 
 QUERY: Final = "hpa-placement"
 """The last segment of the path."""

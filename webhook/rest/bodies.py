@@ -22,7 +22,6 @@ from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
-from webhook.rest.intent_objects import workload_of
 from webhook.rest.intents import (
     ConsumerEntity,
     Entity,
@@ -33,6 +32,7 @@ from webhook.rest.intents import (
 )
 from webhook.rest.request_error import SHOWN, FieldError, RequestError
 from webhook.rest.routes import NAME, NAME_RULE, Collection
+from webhook.rest.storage.intent_objects import workload_of
 
 INVALID: Final = 400
 """Status of a body that is JSON and breaks a rule (EMCO answers so)."""

@@ -23,10 +23,10 @@ from webhook.cluster.queries.authorization import Authorization
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.problem import quote
 from webhook.rest.access import Action, bearer_token, unauthorized
-from webhook.rest.cluster_store import NamespaceMap
-from webhook.rest.intent_objects import object_name
 from webhook.rest.request_error import FieldError, RequestError
-from webhook.rest.store import StorageError
+from webhook.rest.storage.cluster_store import NamespaceMap
+from webhook.rest.storage.intent_objects import object_name
+from webhook.rest.storage.store import StorageError
 
 PATH: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 

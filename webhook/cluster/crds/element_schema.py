@@ -7,8 +7,8 @@ a default would be stored in the object, and nothing could be inherited any more
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, open_object, properties, rule, text
+from webhook.placement.field_rules.element_patterns import QUANTITY
 from webhook.placement.jobs.problems import OPERATOR_LIMIT
-from webhook.placement.kube.element_patterns import QUANTITY
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.objects.job_spec import (
     DataVolumeClaim,

@@ -11,8 +11,8 @@ from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, OPTIONS, RU
 from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
+from webhook.placement.field_rules.element_patterns import GITHUB_URL
 from webhook.placement.jobs.problems import POOL_LIMIT
-from webhook.placement.kube.element_patterns import GITHUB_URL
 from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
 from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,

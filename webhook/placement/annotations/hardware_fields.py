@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value
-from webhook.placement.kube.field_rules import TextRule
+from webhook.placement.field_rules.rules import TextRule
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown

@@ -14,8 +14,8 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.elements.option_problems import one_of, problems_of_options
 from webhook.placement.elements.pod_template import nested_too_deeply, read_template
-from webhook.placement.kube.element_patterns import GITHUB_URL
-from webhook.placement.kube.field_rules import broken, rules_of
+from webhook.placement.field_rules.element_patterns import GITHUB_URL
+from webhook.placement.field_rules.rules import broken, rules_of
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
-from webhook.placement.kube.field_rules import NumberRule, TextRule
+from webhook.placement.field_rules.rules import NumberRule, TextRule
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.numbers import integer
 from webhook.placement.objects.consumer import Consumer, contradicting, foreign, odd, read_consumer

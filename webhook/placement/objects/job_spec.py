@@ -8,9 +8,9 @@ from typing import Annotated, Any, Final
 
 from msgspec import Struct
 
-from webhook.placement.kube.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
-from webhook.placement.kube.field_rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
-from webhook.placement.kube.hostpool_patterns import VALUE
+from webhook.placement.field_rules.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
+from webhook.placement.field_rules.hostpool_patterns import VALUE
+from webhook.placement.field_rules.rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.pool_spec import HostPoolSpec

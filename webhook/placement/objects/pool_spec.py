@@ -10,8 +10,8 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 from webhook.placement.annotations.expressions import problems_of_key
-from webhook.placement.kube.addresses import canonical
-from webhook.placement.kube.field_rules import (
+from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.field_rules.rules import (
     NumberRule,
     SwitchRule,
     TextListRule,
@@ -19,7 +19,7 @@ from webhook.placement.kube.field_rules import (
     TextRule,
     broken,
 )
-from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import LabelSelector
 from webhook.placement.kube.selector import problems_of, unreadable

@@ -21,7 +21,10 @@ from kubeapi.client.object_client import ObjectClient
 from webhook.placement.kube.names import is_namespace
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
-from webhook.rest.intent_objects import (
+from webhook.rest.intents import INTENT_LIMIT, Change, IntentEntity
+from webhook.rest.request_error import RequestError, refused
+from webhook.rest.routes import IntentGroup
+from webhook.rest.storage.intent_objects import (
     StoredHPAIntent,
     UnusableObjectError,
     entity_of,
@@ -30,10 +33,7 @@ from webhook.rest.intent_objects import (
     object_of,
     patch_of,
 )
-from webhook.rest.intents import INTENT_LIMIT, Change, IntentEntity
-from webhook.rest.request_error import RequestError, refused
-from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentPage, StaleTokenError, StorageError
+from webhook.rest.storage.store import IntentPage, StaleTokenError, StorageError
 
 PROJECT: Final = "{project}"
 """What stands for the name of the project in the setting for the namespace."""

@@ -16,10 +16,10 @@ from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
 
 from webhook.server.fair_queue import ClientFlows, FairQueue
+from webhook.server.http.limits import Limits
+from webhook.server.http.replies import HttpFault, failure
 from webhook.server.http_protocol import HttpProtocol, familiar
-from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import HttpFault, failure
 
 Handler = Callable[[web.BaseRequest, float], Awaitable[web.StreamResponse]]
 """Answers a request whose first byte arrived at the given ``perf_counter`` time."""

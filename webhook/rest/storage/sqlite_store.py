@@ -24,12 +24,12 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from webhook.rest.disk_reserve import ROOM, DiskReserve
-from webhook.rest.disk_reserve import SIZE as RESERVE
 from webhook.rest.intents import Change, IntentEntity
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentPage, StaleTokenError, StorageError
+from webhook.rest.storage.disk_reserve import ROOM, DiskReserve
+from webhook.rest.storage.disk_reserve import SIZE as RESERVE
+from webhook.rest.storage.store import IntentPage, StaleTokenError, StorageError
 from webhook.server.fatal_error import FatalError
 
 SIZE_LIMIT: Final = 1 << 30
