@@ -37,11 +37,30 @@ def add_manifests(parser: argparse.ArgumentParser) -> None:
 
 def manifests_of(arguments: argparse.Namespace) -> Manifests:
     """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
+    manifests, unread = readable_manifests_of(arguments)
+    if unread:
+        raise WrongUse(unread[0])
+    return manifests
+
+
+def readable_manifests_of(arguments: argparse.Namespace) -> tuple[Manifests, Sequence[str]]:
+    """Every object of the named files, and a sentence for each file that cannot be read and each document that is none.
+
+    Raises :class:`WrongUse` if nothing can be read, if a name stands for no file, or if a namespace contradicts.
+    """
+    unread: list[str] = []
     try:
-        manifests = list(read_named(arguments.filename, recursive=arguments.recursive))
+        manifests = list(read_named(arguments.filename, recursive=arguments.recursive, unreadable=unread.append))
     except ManifestError as error:
         raise WrongUse(str(error)) from error
-    return manifests if arguments.namespace is None else list(_in_namespace(manifests, arguments.namespace))
+    if unread and not manifests:
+        raise WrongUse(unread[0])
+    return _placed(manifests, arguments.namespace), unread
+
+
+def _placed(manifests: Manifests, namespace: str | None) -> Manifests:
+    """The objects in the namespace that the user named, if any."""
+    return manifests if namespace is None else list(_in_namespace(manifests, namespace))
 
 
 def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:

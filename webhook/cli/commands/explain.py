@@ -15,7 +15,7 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
-from webhook.cli.manifests import Manifests, add_manifests, manifests_of
+from webhook.cli.manifests import Manifests, add_manifests, readable_manifests_of
 from webhook.cli.output import add_output, write
 from webhook.cli.planned_manifests import write_page
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
@@ -77,30 +77,49 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain every pod and host pool; returns ``Exit.REFUSED`` if one of them would be refused."""
+    """Explain every pod and host pool that can be read.
+
+    Returns ``Exit.REFUSED`` if one of them would be refused, else ``Exit.WRONG_USE`` if something could not be read.
+    """
     settings = flags.read(arguments)
-    given = manifests_of(arguments)
+    given, unread = readable_manifests_of(arguments)
+    for sentence in unread:
+        _leave_out(sentence)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
             "no review to write: there is no pod and no workload", reviews, given, strict=arguments.must_judge
         )
         _write_reviews(reviews)
-        return Exit.OK
+        return Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "html":
-        return write_page(given, settings, title="Explanation")
-    explanations = _judged(given, settings)
+        return write_page(given, settings, title="Explanation") or (Exit.WRONG_USE if unread else Exit.OK)
+    explanations, undecoded = _judged(given, settings)
+    if undecoded and not explanations:
+        raise WrongUse(undecoded[0])
+    for sentence in undecoded:
+        _leave_out(sentence)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
         _show(explanations)
     else:
         write(explanations, arguments.output)
-    return Exit.REFUSED if any(explanation.refused for explanation in explanations) else Exit.OK
+    if any(explanation.refused for explanation in explanations):
+        return Exit.REFUSED
+    return Exit.WRONG_USE if unread or undecoded else Exit.OK
 
 
-def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
-    """The explanation of every pod and host pool, in a world in which the manifests are applied."""
+def _leave_out(sentence: str) -> None:
+    """Warn of a file or object that cannot be read; all others are judged."""
+    warn(f"{sentence} (left out)")
+
+
+def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[str]]:
+    """The explanation of every pod and host pool, in a world in which the manifests are applied.
+
+    With a sentence for each object whose pods cannot be decoded.
+    """
     with progress() as step:
         try:
             world = app.explain.explaining(settings, given, warn, step=step)
@@ -108,23 +127,25 @@ def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
             raise WrongUse(str(error)) from error
         earlier = app.explain.EarlierWorkloads(world)
         explanations: list[Explanation] = []
+        undecoded: list[str] = []
         for at, (file, document) in enumerate(given):
             step("deciding", at, len(given))
-            explanations += _explained(file, document, world, earlier)
-    return explanations
+            try:
+                explanations += _explained(file, document, world, earlier)
+            except msgspec.ValidationError as error:
+                undecoded.append(unreadable(file, document, error))
+    return explanations, undecoded
 
 
 def _explained(
     file: str, document: Unstructured, world: World, earlier: "app.explain.EarlierWorkloads"
 ) -> Sequence[Explanation]:
+    """The explanations of what the object holds; raises ``ValidationError`` if its pods cannot be decoded."""
     if is_pool(document):
         return [explain_pool(file, document, world)]
     if is_job(document):
         return _explained_job(file, document, world)
-    try:
-        return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
-    except msgspec.ValidationError as error:
-        raise WrongUse(unreadable(file, document, error)) from error
+    return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
 
 
 def _explained_pod(
