@@ -60,14 +60,14 @@ class Authority(Pair):
         Raises:
             ValueError: one text cannot be read, the key is not the certificate's, or it is not an authority's.
         """
-        found, private = read_certificate(certificate), read_key(key)
-        if found is None or not isinstance(private, ec.EllipticCurvePrivateKey):
+        public, private = read_certificate(certificate), read_key(key)
+        if public is None or not isinstance(private, ec.EllipticCurvePrivateKey):
             raise ValueError("not a readable certificate and elliptic-curve key in PEM")
-        if private.public_key() != found.public_key():
+        if private.public_key() != public.public_key():
             raise ValueError("the key is not the key of the certificate")
-        if not is_authority(found):
+        if not is_authority(public):
             raise ValueError("the certificate is not an authority's")
-        return cls(found, private)
+        return cls(public, private)
 
     def issue(self, names: Names, now: datetime, *, lifetime: timedelta) -> Leaf:
         """A new leaf for these names with a new key; the leaf expires with the authority if that expires first.

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from certs import creation, files, options
 from certs.exits import OK, REFUSED, TROUBLE, WRONG_USE
@@ -20,22 +20,47 @@ _EPILOG: Final = (
     "Exit codes: 0 done, 1 refused or unusable, 2 usage error, 3 failure of the folder or the cluster."
 )
 
-_CREATE: Final = (
-    "Make an authority and a leaf for a server in a folder: ca.crt, ca.key, tls.crt and tls.key, ECDSA P-256, keys "
-    "for their owner alone. What is usable stays: running it again renews what is in the last third of its life, "
-    "repairs what is missing or wrong, and otherwise changes nothing."
-)
 
-_SHOW: Final = (
-    "Show both certificates of a folder, whether they can be used, and if not, what is wrong and the command that "
-    "repairs it. Keys are never shown."
-)
+class _Command(NamedTuple):
+    """A command in the help: one line, then what it does, and its flags."""
 
-_MANAGE: Final = (
-    "Keep an authority and a leaf in a Secret and caBundle in webhook configurations, renew both before they end, and "
-    "change the authority without a moment in which a client trusts none of what is served. Runs until SIGTERM, "
-    "SIGINT or SIGHUP; of several such processes the one that holds the Lease acts. To change the authority now, "
-    "remove authority.key from the Secret; to change the leaf, tls.crt."
+    name: str
+    summary: str
+    description: str
+    flags: Sequence[options.Option]
+
+
+_COMMANDS: Final = (
+    _Command(
+        name="create",
+        summary="make an authority and a leaf, or keep good ones",
+        description=(
+            "Make an authority and a leaf for a server in a folder: ca.crt, ca.key, tls.crt and tls.key, ECDSA P-256, "
+            "keys for their owner alone. What is usable stays: running it again renews what is in the last third of "
+            "its life, repairs what is missing or wrong, and otherwise changes nothing."
+        ),
+        flags=options.CREATE,
+    ),
+    _Command(
+        name="show",
+        summary="show what a folder holds, and whether it is usable",
+        description=(
+            "Show both certificates of a folder, whether they can be used, and if not, what is wrong and the command "
+            "that repairs it. Keys are never shown."
+        ),
+        flags=options.SHOW,
+    ),
+    _Command(
+        name="manage",
+        summary="keep those of a webhook in a cluster",
+        description=(
+            "Keep an authority and a leaf in a Secret and caBundle in webhook configurations, renew both before they "
+            "end, and change the authority without a moment in which a client trusts none of what is served. Runs "
+            "until SIGTERM, SIGINT or SIGHUP; of several such processes the one that holds the Lease acts. To change "
+            "the authority now, remove authority.key from the Secret; to change the leaf, tls.crt."
+        ),
+        flags=MANAGE,
+    ),
 )
 
 
@@ -62,13 +87,11 @@ def parser() -> argparse.ArgumentParser:
         PROGRAM, description="Certificates for the admission webhook.", epilog=_EPILOG, allow_abbrev=False
     )
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for name, summary, description, flags in (
-        ("create", "make an authority and a leaf, or keep good ones", _CREATE, options.CREATE),
-        ("show", "show what a folder holds, and whether it is usable", _SHOW, options.SHOW),
-        ("manage", "keep those of a webhook in a cluster", _MANAGE, MANAGE),
-    ):
-        command = commands.add_parser(name, help=summary, description=description, epilog=_EPILOG, allow_abbrev=False)
-        for option in flags:
+    for each in _COMMANDS:
+        command = commands.add_parser(
+            each.name, help=each.summary, description=each.description, epilog=_EPILOG, allow_abbrev=False
+        )
+        for option in each.flags:
             option.add_to(command)
     return parser
 
@@ -110,9 +133,9 @@ def _show(given: options.FlagValues, now: datetime) -> int:
     folder, output = given.folder(), given.output()
     if given.problems:
         return _wrong_use("show", given.problems)
-    found = Inspection.of(files.read(folder), now)
-    print((json_report if output == "json" else text_report)(folder, found, now))
-    return REFUSED if found.faults else OK
+    inspection = Inspection.of(files.read(folder), now)
+    print((json_report if output == "json" else text_report)(folder, inspection, now))
+    return REFUSED if inspection.faults else OK
 
 
 def _manage(parsed: argparse.Namespace) -> int:

@@ -54,27 +54,27 @@ def create(order: Order, now: datetime) -> Created | Refused:
     files.make_folder(order.folder)
     with files.locked(order.folder):
         contents = files.read(order.folder)
-        found = Inspection.of(contents, now)
+        inspection = Inspection.of(contents, now)
         if order.force:
             return _anew(order, now, ("--force was given",))
-        if found.authority.faults:
-            return _replaced(order, found, now)
+        if inspection.authority.faults:
+            return _replaced(order, inspection, now)
         authority = Authority.from_pem(contents[files.AUTHORITY_CERTIFICATE], contents[files.AUTHORITY_KEY])
-        reasons = _reasons(found, order.names, now)
-        if found.leaf.certificate is not None and not reasons:
+        reasons = _reasons(inspection, order.names, now)
+        if inspection.leaf.certificate is not None and not reasons:
             protected = tuple(files.protect(order.folder))
-            return Created(authority.certificate, found.leaf.certificate, protected=protected)
+            return Created(authority.certificate, inspection.leaf.certificate, protected=protected)
         # A leaf expires with its authority at the latest, so a leaf of an old authority would be due soon, too.
-        if needs_renewal(authority.certificate, now) and not found.is_foreign:
+        if needs_renewal(authority.certificate, now) and not inspection.is_foreign:
             return _anew(order, now, (*reasons, f"{files.AUTHORITY_CERTIFICATE} is due for renewal"))
         return _issued(order, authority, now, reasons)
 
 
-def _replaced(order: Order, found: Inspection, now: datetime) -> Created | Refused:
+def _replaced(order: Order, inspection: Inspection, now: datetime) -> Created | Refused:
     """Make all four files anew, because the authority has faults; refuse that for another program's authority."""
-    if found.authority.certificate is not None and found.is_foreign:
-        return Refused(found.authority.certificate, found.authority.faults)
-    return _anew(order, now, found.faults)
+    if inspection.authority.certificate is not None and inspection.is_foreign:
+        return Refused(inspection.authority.certificate, inspection.authority.faults)
+    return _anew(order, now, inspection.faults)
 
 
 def _anew(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
@@ -100,11 +100,11 @@ def _issued(order: Order, authority: Authority, now: datetime, reasons: tuple[st
     return Created(authority.certificate, leaf.certificate, tuple(contents), reasons, protected)
 
 
-def _reasons(found: Inspection, names: Names, now: datetime) -> tuple[str, ...]:
+def _reasons(inspection: Inspection, names: Names, now: datetime) -> tuple[str, ...]:
     """Why the leaf has to be replaced; empty if it can stay."""
-    certificate = found.leaf.certificate
-    if found.leaf.faults or certificate is None:
-        return found.leaf.faults
+    certificate = inspection.leaf.certificate
+    if inspection.leaf.faults or certificate is None:
+        return inspection.leaf.faults
     has, wanted = set(names_of(certificate).texts), set(names.texts)
     reasons = []
     if wanted - has:

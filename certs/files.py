@@ -87,10 +87,10 @@ def exposed(folder: Path) -> dict[str, int]:
 
 def protect(folder: Path) -> dict[str, int]:
     """Make keys accessible for their owner alone; returns the former modes of those that were not."""
-    found = exposed(folder)
-    for name in found:
+    exposed_names = exposed(folder)
+    for name in exposed_names:
         (folder / name).chmod(KEY_MODE)
-    return found
+    return exposed_names
 
 
 @contextlib.contextmanager
@@ -126,7 +126,7 @@ def _read(path: Path) -> bytes:
 
 
 def _open_at_once(path: str, flags: int) -> int:
-    # Without O_NONBLOCK, opening a named pipe in the file's place would block for ever.
+    # Without O_NONBLOCK, opening a named pipe in the file's place would block forever.
     return os.open(path, flags | os.O_NONBLOCK)
 
 

@@ -91,20 +91,20 @@ def address_fault(text: str) -> str:
 def flags(names: Names) -> tuple[str, ...]:
     """The flags of ``create`` that ask for exactly these names, as few as possible."""
     words: list[str] = []
-    rest = names
+    names_left = names
     for name in names.dns:
         service, _, namespace = name.removesuffix(".svc").partition(".")
         group = service_names(service, namespace)
         named = not label_fault(service, "service") and not label_fault(namespace, "namespace")
-        if named and set(group.dns) <= set(rest.dns):
+        if named and set(group.dns) <= set(names_left.dns):
             words += ["--service", service, "--namespace", namespace]
-            rest = _without(rest, group)
+            names_left = _without(names_left, group)
             break
-    if set(LOOPBACK.texts) <= set(rest.texts):
+    if set(LOOPBACK.texts) <= set(names_left.texts):
         words.append("--loopback")
-        rest = _without(rest, LOOPBACK)
-    words += [word for name in rest.dns for word in ("--dns", name)]
-    words += [word for address in rest.addresses for word in ("--ip", str(address))]
+        names_left = _without(names_left, LOOPBACK)
+    words += [word for name in names_left.dns for word in ("--dns", name)]
+    words += [word for address in names_left.addresses for word in ("--ip", str(address))]
     return tuple(words)
 
 

@@ -16,34 +16,34 @@ from certs.names import Names, dns_fault, flags, printable
 PROGRAM = "streams-placement-certs"
 
 
-def text_report(folder: Path, found: Inspection, now: datetime) -> str:
+def text_report(folder: Path, inspection: Inspection, now: datetime) -> str:
     """The report for people: whether the folder is usable; if not, why and what mends it; then both certificates."""
-    lines = [f"{printable(str(folder))}: {'unusable' if found.faults else 'usable'}"]
-    lines += [f"  {fault}" for fault in found.faults]
+    lines = [f"{printable(str(folder))}: {'unusable' if inspection.faults else 'usable'}"]
+    lines += [f"  {fault}" for fault in inspection.faults]
     lines += [f"  note: {note}" for note in notes(folder)]
-    if found.faults:
-        lines.append(f"to mend it: {mending_command(folder, found)}")
-    for title, half in (("authority", found.authority), ("leaf", found.leaf)):
+    if inspection.faults:
+        lines.append(f"to mend it: {mending_command(folder, inspection)}")
+    for title, half in (("authority", inspection.authority), ("leaf", inspection.leaf)):
         if half.certificate is not None:
             lines += ["", title, *_rows(half.certificate, now)]
             lines.append(f"  key matches      {_yes(fact=half.key_matches)}")
-    if found.leaf.certificate is not None:
-        lines.append(f"  chain verifies   {_yes(fact=found.chain_verifies)}")
+    if inspection.leaf.certificate is not None:
+        lines.append(f"  chain verifies   {_yes(fact=inspection.chain_verifies)}")
     return "\n".join(lines)
 
 
-def json_report(folder: Path, found: Inspection, now: datetime) -> str:
+def json_report(folder: Path, inspection: Inspection, now: datetime) -> str:
     """The report for programs: the same facts; ``authority`` and ``leaf`` are null if they cannot be read."""
-    leaf = _facts(found.leaf, now)
+    leaf = _facts(inspection.leaf, now)
     if leaf is not None:
-        leaf["chainVerifies"] = found.chain_verifies
+        leaf["chainVerifies"] = inspection.chain_verifies
     document = {
         "directory": str(folder),
-        "usable": not found.faults,
-        "problems": found.faults,
+        "usable": not inspection.faults,
+        "problems": inspection.faults,
         "notes": notes(folder),
-        "mend": mending_command(folder, found) if found.faults else None,
-        "authority": _facts(found.authority, now),
+        "mend": mending_command(folder, inspection) if inspection.faults else None,
+        "authority": _facts(inspection.authority, now),
         "leaf": leaf,
     }
     return json.dumps(document, indent=2)
@@ -57,11 +57,11 @@ def notes(folder: Path) -> list[str]:
     ]
 
 
-def mending_command(folder: Path, found: Inspection) -> str:
+def mending_command(folder: Path, inspection: Inspection) -> str:
     """The command that makes the folder usable, with flags for the names of the leaf if that can be read."""
     # The command must not overwrite another program's authority.
-    where = "NEW-FOLDER" if found.authority.faults and found.is_foreign else str(folder)
-    certificate = found.leaf.certificate
+    where = "NEW-FOLDER" if inspection.authority.faults and inspection.is_foreign else str(folder)
+    certificate = inspection.leaf.certificate
     had = Names() if certificate is None else names_of(certificate)
     legal = Names(tuple(name for name in had.dns if not dns_fault(name)), had.addresses)
     words = flags(legal) or ("--service", "NAME", "--namespace", "NAMESPACE")

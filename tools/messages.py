@@ -38,16 +38,32 @@ _NO_MESSAGE: Final = re.compile(
 )
 """What no message has: regular expressions, types, markup, queries, headers, help."""
 
-_HELP: Final = frozenset({"description", "help", "epilog", "usage", "summary", "note"})
-"""Names of arguments that are help."""
+_HELP: Final = frozenset({"about", "description", "help", "epilog", "usage", "summary", "note"})
+"""Names of arguments, and keys of dictionaries, whose values describe a command, a field or an operation."""
+
+_DESCRIBED: Final = {
+    "CommandFlag": 1, "Option": 2, "add_namespace": 1,
+    "counts": 1, "durations": 1, "gauge": 1, "listing": 1,
+    "NumberRule": 0, "SwitchRule": 0, "TextMapRule": 0, "object_name": 0,
+    "_absolute": 0, "_path": 0, "_pull_policy": 0, "_url": 0,
+}  # fmt: skip
+"""Calls that declare a flag, a metric or a field of an object, and which argument of each describes it."""
+
+_CONSTANTS: Final = frozenset({"COMMANDS", "_DESCRIPTION", "_EPILOG", "_VARIABLES"})
+"""Names of constants that hold help."""
+
+_DEVELOPERS: Final = frozenset({"AttributeError", "RuntimeError"})
+"""Exceptions about mistakes in the program itself, whose texts are for its developers."""
 
 _DESCRIPTIONS: Final = (
+    "webhook/convert/spl/toolkits.py",
+    "webhook/placement/planning/assignment.py",
     "webhook/server/metrics.py",
     "webhook/rest/openapi",
     "webhook/rest/rest_metrics.py",
     "webhook/settings.py",
 )
-"""Modules with names and descriptions; what these say when something is wrong stands in others."""
+"""Modules with names and descriptions only, or with texts for developers."""
 
 _RULES: Final = "webhook/cluster/crds/"
 """Modules with schemas of objects, whose messages are those of their calls of ``rule``."""
@@ -86,8 +102,14 @@ TOPICS: Final = (
         "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
         (
             "webhook/placement/pools", "webhook/placement/checks", "webhook/placement/request/pool_lookup.py",
-            "webhook/placement/inventory", "webhook/placement/objects", "webhook/controller/hostpools",
+            "webhook/placement/inventory", "webhook/controller/hostpools",
         ),
+    ),
+    Topic(
+        "Fields of our objects",
+        "A field of a Job, ProcessingElement, HostPool or HPAIntent breaks its rule: [Jobs](jobs.md), "
+        "[HostPools](hostpool.md), [HPAIntents](hpaintent.md).",
+        ("webhook/placement/field_rules", "webhook/placement/objects"),
     ),
     Topic(
         "Binding to a host",
@@ -217,23 +239,32 @@ def _rules(tree: ast.Module) -> Iterator[ast.Call]:
 
 
 def _no_texts(tree: ast.Module) -> Iterator[ast.AST]:
-    """Literals that nobody is told: docstrings, annotations of types, descriptions of fields, help and its examples."""
+    """Literals that are no messages: docstrings, annotations of types, descriptions, help, and words to developers."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             yield node.value
         elif isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
             yield from ast.walk(node.annotation)
-        elif isinstance(node, ast.keyword) and node.arg in (
-            "description",
-            "help",
-            "epilog",
-            "usage",
-            "summary",
-            "note",
-        ):
+            if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id in _CONSTANTS:
+                yield from ast.walk(node)
+        elif isinstance(node, ast.keyword) and node.arg in _HELP:
             yield from ast.walk(node.value)
-        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "HelpExample":
-            yield from ast.walk(node)
+        elif isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value in _HELP:
+                    yield from ast.walk(value)
+        elif isinstance(node, ast.Call):
+            yield from _described(node)
+
+
+def _described(call: ast.Call) -> Iterator[ast.AST]:
+    """The arguments of a call that describe something, or speak to developers."""
+    function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    if function == "HelpExample" or function in _DEVELOPERS:
+        yield from ast.walk(call)
+    elif function in _DESCRIBED:
+        for argument in call.args[_DESCRIBED[function] :][:1]:
+            yield from ast.walk(argument)
 
 
 def _literals(node: ast.AST, skipped: set[int]) -> Iterator[ast.Constant | ast.JoinedStr]:

@@ -26,7 +26,7 @@ class Api:
         self._client = client
 
     async def find(self, path: str) -> Object | None:
-        """The object as it is stored now; ``None`` if there is none."""
+        """The object as it is stored now; ``None`` if it does not exist."""
         try:
             return await self._object("GET", path, self._client.read(path))
         except ApiError as failure:
@@ -48,14 +48,14 @@ class Api:
 
     async def _object(self, method: str, path: str, answer: Awaitable[bytes]) -> Object:
         try:
-            found = msgspec.json.decode(await answer, type=Object)
+            document = msgspec.json.decode(await answer, type=Object)
         except ApiError as failure:
             raise worded(failure) from failure
         except ERRORS:
             # A proxy answered with status 200 and a page of its own.
             raise ApiError(Cause.UNREADABLE, f"the API server answers 200 to {method} {path}: OK") from None
         self.now = self._client.now
-        return found
+        return document
 
 
 def worded(failure: ApiError) -> ApiError:

@@ -23,8 +23,8 @@ _BLOCK: Final = re.compile(rb"-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICA
 def read_bundle(pem: bytes) -> Bundle:
     """The readable authorities among the first :data:`MOST` certificates in the text, each once."""
     blocks = _BLOCK.findall(pem[:SIZE_LIMIT])[:MOST]
-    found = (read_certificate(block) for block in blocks)
-    return tuple(dict.fromkeys(one for one in found if one is not None and is_authority(one)))
+    certificates = (read_certificate(block) for block in blocks)
+    return tuple(dict.fromkeys(one for one in certificates if one is not None and is_authority(one)))
 
 
 def write_bundle(bundle: Bundle) -> bytes:

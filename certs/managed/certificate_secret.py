@@ -76,7 +76,7 @@ def _authority(contents: Mapping[str, bytes], names: tuple[str, str]) -> Authori
 
 def _leaf(contents: Mapping[str, bytes]) -> Leaf | None:
     certificate, key = (contents.get(name, b"") for name in LEAF)
-    found, private = read_certificate(certificate), read_key(key)
-    if found is None or not isinstance(private, EllipticCurvePrivateKey):
+    public, private = read_certificate(certificate), read_key(key)
+    if public is None or not isinstance(private, EllipticCurvePrivateKey):
         return None
-    return Leaf(found, private) if private.public_key() == found.public_key() else None
+    return Leaf(public, private) if private.public_key() == public.public_key() else None

@@ -131,22 +131,22 @@ class Keeper:
 
     async def _read(self) -> ReadObjects:
         secret = await self._api.find(f"{self._objects.secrets}/{self._objects.secret}")
-        found = {}
+        configurations = {}
         for name, path in self._objects.paths.items():
             # A missing configuration is not created: an operator may have deleted it in an emergency.
             if read := await self._api.find(path):
-                found[name] = WebhookConfiguration.of(path, read, self._objects.service)
+                configurations[name] = WebhookConfiguration.of(path, read, self._objects.service)
         holding, moment = read_secret(secret), self._clock()
         issuer = holding.issuer and holding.issuer.certificate
-        trusted = {name: one.bundles for name, one in found.items()}
-        editions = {name: (one.edition, one.bundles) for name, one in found.items()}
+        trusted = {name: one.bundles for name, one in configurations.items()}
+        editions = {name: (one.edition, one.bundles) for name, one in configurations.items()}
         observed = Observed(
             holding,
             trusted,
             trusted_for=self._timer.seconds("trusted", (write_bundle(holding.bundle), editions), moment),
             issued_for=self._timer.seconds("issuer", issuer, moment),
         )
-        return ReadObjects(secret, found, observed)
+        return ReadObjects(secret, configurations, observed)
 
     async def _write(self, secret: Object | None, action: WriteSecret) -> None:
         objects = self._objects

@@ -17,18 +17,18 @@ class ForeignError(Exception):
 
 
 def read_secret(secret: Object | None) -> CertificateSecret:
-    """The certificates that the Secret holds; none if there is no Secret.
+    """The certificates that the Secret holds; none without a Secret.
 
     Raises:
         ForeignError: the Secret holds certificates, and lacks the annotation :data:`MARK`.
     """
     contents = {} if secret is None else _contents(secret.get("data") or {})
     annotations = {} if secret is None else secret["metadata"].get("annotations") or {}
-    taken = [key for key in (BUNDLE, *LEAF) if contents.get(key)]
-    if taken and annotations.get(MARK) != "true":
+    foreign = [key for key in (BUNDLE, *LEAF) if contents.get(key)]
+    if foreign and annotations.get(MARK) != "true":
         raise ForeignError(
-            f"the Secret holds {', '.join(taken)} of another owner: name another one, or give this one the annotation "
-            f'{MARK}: "true" if it may be overwritten'
+            f"the Secret holds {', '.join(foreign)} of another owner: name another one, or give this one the "
+            f'annotation {MARK}: "true" if it may be overwritten'
         )
     return CertificateSecret.of(contents)
 

@@ -35,7 +35,7 @@ class Credentials(Protocol):
         ...
 
     def header(self) -> str | None:
-        """The value of ``Authorization`` now; ``None`` if there is none. Renews an expired token if the source can."""
+        """The value of ``Authorization``; ``None`` without credentials. Renews an expired token if the source can."""
         ...
 
 

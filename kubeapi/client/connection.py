@@ -163,7 +163,7 @@ class Connection:
             async with asyncio.timeout(self._credential_seconds), self._asking:
                 return await asyncio.to_thread(self._configuration.access, refused=refused)
         except TimeoutError:
-            text = f"there were no credentials within {self._credential_seconds:g} seconds"
+            text = f"no credentials arrived within {self._credential_seconds:g} seconds"
             raise ApiError(Cause.UNAUTHORIZED, text) from None
 
     async def _ask(self, access: Access, request: Request) -> aiohttp.ClientResponse:

@@ -45,23 +45,26 @@ class Kubeconfig:
     def read(self) -> Access:
         """Read the files now, and run the plugin if the context names one."""
         files = self._files or _existing(usual_files())
-        found = importlib.import_module("kubernetes.client").Configuration()
+        configuration = importlib.import_module("kubernetes.client").Configuration()
         importlib.import_module("kubernetes.config").load_kube_config(
-            config_file=files, context=self._context, client_configuration=found
+            config_file=files, context=self._context, client_configuration=configuration
         )
-        self._found = found
-        server = found.host.rstrip("/")
+        self._found = configuration
+        server = configuration.host.rstrip("/")
         tls = None
         if server.startswith("https://"):
             tls = self._tls.context(
-                authority=found.ssl_ca_cert, cert=found.cert_file, key=found.key_file, verify=found.verify_ssl
+                authority=configuration.ssl_ca_cert,
+                cert=configuration.cert_file,
+                key=configuration.key_file,
+                verify=configuration.verify_ssl,
             )
         return Access(
             server=server,
             header=self.header(),
             tls=tls,
-            server_name=found.tls_server_name or None,
-            proxy=_proxy(server, found.proxy) if self._proxies else None,
+            server_name=configuration.tls_server_name or None,
+            proxy=_proxy(server, configuration.proxy) if self._proxies else None,
         )
 
     def header(self) -> str | None:
@@ -79,11 +82,11 @@ def namespace_of_context(context: str | None = None, files: str = "") -> str:
     current, namespaces = "", dict[str, str]()
     for name in (files or usual_files()).split(os.pathsep):
         try:
-            found = yaml.safe_load(Path(name).expanduser().read_bytes())
+            config = yaml.safe_load(Path(name).expanduser().read_bytes())
         except (OSError, ValueError, yaml.YAMLError):
             continue
-        current = current or str(found.get("current-context") or "") if isinstance(found, dict) else current
-        for entry in _entries(found, "contexts", "context"):
+        current = current or str(config.get("current-context") or "") if isinstance(config, dict) else current
+        for entry in _entries(config, "contexts", "context"):
             namespaces.setdefault(entry["name"], str(entry["context"].get("namespace") or ""))
     return namespaces.get(context or current, "")
 
@@ -92,24 +95,24 @@ def servers_of_contexts(files: str = "") -> dict[str, str]:
     """The URL of the API server of every context of the kubeconfig files, the usual ones by default.
 
     Of two entries with one name the first one counts, as for kubectl. No plugin is run. Raises ``OSError`` or
-    ``yaml.YAMLError`` for a file that cannot be read; entries that are no entries are passed over.
+    ``yaml.YAMLError`` for a file that cannot be read; malformed entries are skipped.
     """
     yaml = importlib.import_module("yaml")
     contexts: dict[str, str] = {}
     servers: dict[str, str] = {}
     for path in _existing(files or usual_files()).split(os.pathsep):
         file = Path(path).expanduser()
-        found = yaml.safe_load(file.read_bytes()) if file.exists() else None
-        for context in _entries(found, "contexts", "context"):
+        config = yaml.safe_load(file.read_bytes()) if file.exists() else None
+        for context in _entries(config, "contexts", "context"):
             contexts.setdefault(context["name"], str(context["context"].get("cluster", "")))
-        for cluster in _entries(found, "clusters", "cluster"):
+        for cluster in _entries(config, "clusters", "cluster"):
             servers.setdefault(cluster["name"], str(cluster["cluster"].get("server", "")).rstrip("/"))
     return {name: servers[cluster] for name, cluster in contexts.items() if cluster in servers}
 
 
-def _entries(found: Any, field: str, inner: str) -> list[dict[str, Any]]:  # noqa: ANN401 -- any YAML
+def _entries(config: Any, field: str, inner: str) -> list[dict[str, Any]]:  # noqa: ANN401 -- any YAML
     """The entries of a list of a kubeconfig that have a name and a mapping ``inner``."""
-    listed = found.get(field) if isinstance(found, dict) else None
+    listed = config.get(field) if isinstance(config, dict) else None
     return [
         entry
         for entry in (listed if isinstance(listed, list) else ())

@@ -51,7 +51,7 @@ class ObjectClient:
         self._limit = limit
 
     async def read(self, path: str) -> bytes:
-        """The object as it is now; the cause of the error is MISSING if there is none."""
+        """The object as it is now; the cause of the error is MISSING if it does not exist."""
         return await self._send(Request(path=path, silence=self._seconds))
 
     async def create(self, path: str, body: object) -> bytes:

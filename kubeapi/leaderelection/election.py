@@ -143,13 +143,13 @@ class Election:
             pause = self._pause()
             try:
                 record = await self._hold.look()
-                left = observation.left(record, self.identity)
-                prepared = ready(left)
-                if left <= 0 and prepared:
+                wait = observation.left(record, self.identity)
+                prepared = ready(wait)
+                if wait <= 0 and prepared:
                     self._owed = True
                     await self._hold.take(record)
                     continue
-                pause = min(pause, left if left > 0 else UNPREPARED)
+                pause = min(pause, wait if wait > 0 else UNPREPARED)
             except ApiError as failure:
                 pause = self._after(failure, pause)
             await asyncio.sleep(pause)
@@ -228,4 +228,4 @@ async def _end(task: asyncio.Task[T]) -> None:
     await asyncio.wait({task})
     error = None if task.cancelled() else task.exception()
     if error and not ended and not isinstance(error, LostError):
-        _log.error("what was to end has failed", exc_info=error)
+        _log.error("a task failed while it was being cancelled", exc_info=error)

@@ -22,7 +22,7 @@ Document = Mapping[str, Any]
 class Record(Struct, frozen=True):
     """A Lease as it was read.
 
-    ``version`` changes with every write. ``holder`` is empty if nobody holds the Lease, ``None`` if the field cannot be
+    ``version`` changes with every write. ``holder`` is empty if the Lease is free, ``None`` if the field cannot be
     read. ``duration`` is the number of seconds for which a renewal is good; 0 if the field cannot be read.
     """
 
@@ -33,7 +33,7 @@ class Record(Struct, frozen=True):
 
     @classmethod
     def of(cls, body: bytes) -> Self:
-        """Decode a Lease; :class:`ApiError` if it is no object, or has no resourceVersion."""
+        """Decode a Lease; :class:`ApiError` if it is not an object, or has no resourceVersion."""
         try:
             identity = msgspec.json.decode(body, type=Identified).metadata
             document = msgspec.json.decode(body, type=dict[str, Any])

@@ -30,7 +30,7 @@ class Leases(Protocol):
     """The requests that a Lease needs; every failure raises :class:`ApiError`. ``ObjectClient`` implements them."""
 
     async def read(self, path: str) -> bytes:
-        """The object as it is now; the cause of the error is MISSING if there is none."""
+        """The object as it is now; the cause of the error is MISSING if it does not exist."""
         ...
 
     async def create(self, path: str, body: object) -> bytes:
@@ -79,7 +79,7 @@ class LeaseHold:
         self._until = _NEVER
 
     async def look(self) -> Record | None:
-        """The Lease as it is now; ``None`` if there is none. Raises :class:`ApiError`, as do the methods below."""
+        """The Lease as it is now; ``None`` if it does not exist. Raises :class:`ApiError`, as do the methods below."""
         try:
             return Record.of(await self._bounded("GET", self._path, self._leases.read(self._path)))
         except ApiError as failure:

@@ -15,13 +15,13 @@ from webhook.cluster.objects.wire import HostPoolStatus
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.kube.addresses import canonical, is_node_name
-from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.kube.addresses import canonical
+from webhook.placement.kube.names import LABEL_VALUE, is_object_name
 from webhook.placement.kube.resource_name import UNITS
 from webhook.placement.objects.intent import CONSUMER_LIMIT, read_intent
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
-from webhook.placement.text.keys import LABEL_VALUE
 
 VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
@@ -163,7 +163,7 @@ ADDRESSES = st.one_of(
 @example("a" * 253)
 @example("a\n")
 def test_a_host_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
-    known = canonical(text) is not None or is_node_name(text)
+    known = canonical(text) is not None or is_object_name(text)
     assert bool(re.fullmatch(HOST.removeprefix("^").removesuffix("$"), text)) == known
 
 

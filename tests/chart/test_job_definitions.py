@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import fields
 
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
-from webhook.placement.kube.addresses import is_node_name
-from webhook.placement.kube.element_patterns import GITHUB_URL, OBJECT_NAME, QUANTITY, RELATIVE_PATH
+from webhook.placement.field_rules.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.objects import job_spec
 from webhook.placement.objects.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
@@ -168,13 +167,6 @@ def test_the_status_is_written_by_itself(definition: Any) -> None:
 
 def fits(pattern: str, text: str) -> bool:
     return re.fullmatch(pattern.removeprefix("^").removesuffix("$"), text) is not None
-
-
-@given(st.text("a0.-A", max_size=8))
-@example("a.b-c")
-@example("a..b")
-def test_a_name_is_one_to_the_pattern_as_to_the_code(text: str) -> None:
-    assert fits(OBJECT_NAME, text) == is_node_name(text)
 
 
 @given(st.text("a./", min_size=1, max_size=8))

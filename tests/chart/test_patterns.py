@@ -11,9 +11,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.kube.selector_text import parse_selector
-from webhook.placement.text.keys import LABEL_VALUE
 
 CHART: Final = Path(__file__).parents[2] / "charts" / "streams-placement"
 PATTERNS: Final[dict[str, dict[str, str]]] = yaml.safe_load((CHART / "patterns.yaml").read_text())

@@ -151,7 +151,7 @@ def test_annotations_are_put_onto_manifests(run: Run) -> None:
     [
         (("missing.spl",), "missing.spl: No such file or directory"),
         (("a\0b",), "a\\x00b: embedded null byte"),
-        ((), "there is nothing to convert: name files, folders of SPL programs, or - for standard input"),
+        ((), "nothing to convert: name files, folders of SPL programs, or - for standard input"),
         (("empty",), "empty: no file in the folder or below ends in .spl"),
         ((".", "--from", "adl"), ".: only SPL programs are read from a folder: name the files of adl one by one"),
         (("a.spl", "--onto", "missing.yaml"), "missing.yaml: No such file or directory"),

@@ -164,3 +164,44 @@ def test_a_pod_is_called_by_its_name_or_what_is_known_of_it(
 ) -> None:
     file = objects(tmp_path, pod(**metadata))
     assert explain("-f", file, *CLUSTER)[1].startswith(f"{file}: {heading}\n")
+
+
+BROKEN = {
+    "no YAML": ("a: [,", "line 1, column 5: did not find expected node content"),
+    "no object": ("- 1\n", "a document is not a Kubernetes object: it has no kind"),
+    "a pod that cannot be decoded": (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: 1\n",
+        "Pod is not readable: spec: 1 is a whole number, expected a mapping",
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), BROKEN.values(), ids=BROKEN)
+def test_what_cannot_be_read_is_left_out_with_a_warning_and_the_rest_is_judged(
+    explain: Explain, folder: Path, text: str, reason: str
+) -> None:
+    (folder / "a.yml").write_text(text)
+    code, out, err = explain("-f", str(folder), *CLUSTER, "-o", "json")
+    assert code == 2
+    assert [judged["origin"] for judged in json.loads(out)] == ["Pod b", "Pod c"]
+    assert err == f"streams-placement: warning: {folder / 'a.yml'}: {reason} (left out)\n"
+
+
+def test_documents_after_one_that_is_no_object_are_judged(explain: Explain, folder: Path) -> None:
+    (folder / "a.yml").write_text(f"{POD % 'first'}---\n- 1\n---\n{POD % 'last'}")
+    code, out, _ = explain("-f", str(folder / "a.yml"), *CLUSTER, "-o", "json")
+    assert (code, [judged["origin"] for judged in json.loads(out)]) == (2, ["Pod first", "Pod last"])
+
+
+def test_a_refusal_counts_more_than_what_cannot_be_read(explain: Explain, folder: Path) -> None:
+    (folder / "a.yml").write_text("- 1\n")
+    refused = str(EXAMPLES / "refused-index.yaml")
+    assert explain("-f", str(folder), refused, *CLUSTER)[0] == 1
+
+
+@pytest.mark.parametrize("output", ["review", "html"])
+def test_other_outputs_leave_it_out_as_well(explain: Explain, folder: Path, output: str) -> None:
+    (folder / "a.yml").write_text("- 1\n")
+    code, out, err = explain("-f", str(folder), *CLUSTER, "-o", output)
+    assert (code, bool(out)) == (2, True)
+    assert err.endswith(" (left out)\n") or "reviews, one a line" in err

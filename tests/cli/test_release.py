@@ -68,10 +68,10 @@ def test_a_line_tells_of_each(asked: list[ReleaseRequest], capsys: pytest.Captur
     assert main(["release", "--all"]) == 0
     said = capsys.readouterr()
     assert said.out == (
-        "HostPool team/one: gave back n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more, removed its finalizer\n"
+        "HostPool team/one: released n0, n1, n2, n3, n4, n5, n6, n7, n8, n9 and 2 more, removed its finalizer\n"
         "HostPool team/two: removed its finalizer\n"
-        "HostPool team/three: nothing to give back\n"
-        "marks of no HostPool: gave back n12\n"
+        "HostPool team/three: nothing to release\n"
+        "marks of no HostPool: released n12\n"
     )
     assert (said.err, asked) == (AGAIN, [ReleaseRequest([Scope()])])
 
@@ -81,8 +81,8 @@ def test_a_dry_run_says_what_would_be(asked: list[ReleaseRequest], capsys: pytes
     said = capsys.readouterr()
     assert said.out.splitlines()[1:] == [
         "HostPool team/two: would remove its finalizer",
-        "HostPool team/three: nothing to give back",
-        "marks of no HostPool: would give back n12",
+        "HostPool team/three: nothing to release",
+        "marks of no HostPool: would release n12",
     ]
     assert (said.err, asked) == (
         "",
@@ -95,7 +95,7 @@ def test_nothing_at_all_is_said_as_well(
 ) -> None:
     freed.clear()
     assert main(["release", "--all", "--delete-controller", *PLACE]) == 0
-    assert capsys.readouterr().out == "HostPools: nothing to give back\n"
+    assert capsys.readouterr().out == "HostPools: nothing to release\n"
     assert asked == [ReleaseRequest([Scope()], end_controllers=True)]
 
 
@@ -106,13 +106,13 @@ def test_what_is_left_is_3_and_says_so(
     assert main(["release", "--all"]) == 3
     said = capsys.readouterr()
     assert said.out.splitlines()[-1] == "HostPool team/four: not released: the API server answers 403: no"
-    left = "streams-placement: warning: 1 of 5 could not be released altogether: do it again\n"
+    left = "streams-placement: warning: 1 of 5 could not be fully released: run the command again\n"
     assert (said.err, len(asked)) == (AGAIN + left, 1)
 
 
 WRONG: dict[str, tuple[tuple[str, ...], str]] = {
     "nothing": ((), "say what to release: NAMESPACE/POOL, NAMESPACE for all HostPools there, or --all"),
-    "everything and something": (("--all", "team/p", "x"), "--all is everything: leave out team/p, x, or --all"),
+    "everything and something": (("--all", "team/p", "x"), "--all releases everything: leave out team/p, x, or --all"),
     "no name": (
         ("Team/p",),
         '"Team/p" names no HostPool: it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there',
@@ -193,7 +193,7 @@ def is_free(server: ApiServer) -> bool:
     return not (node["metadata"]["labels"] or node["spec"]["taints"] or pool["metadata"].get("finalizers"))
 
 
-DONE = "HostPool team/p: gave back node-a, removed its finalizer\n"
+DONE = "HostPool team/p: released node-a, removed its finalizer\n"
 
 
 @pytest.mark.integration
@@ -218,7 +218,7 @@ class TestTheProcess:
 
     async def test_looks_while_a_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
         server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
-        said = "HostPool team/p: would give back node-a, would remove its finalizer\n"
+        said = "HostPool team/p: would release node-a, would remove its finalizer\n"
         assert await command(server, tmp_path, "--all", "--dry-run") == (0, said, "")
 
     async def test_takes_a_lease_that_is_free_and_gives_it_back(self, server: ApiServer, tmp_path: Path) -> None:

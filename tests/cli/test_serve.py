@@ -17,8 +17,8 @@ import pytest
 
 from tests.golden.examples import EXAMPLES
 from webhook.cli import main
+from webhook.server.http.listener import bind
 from webhook.server.lifecycle import Announce
-from webhook.server.listener import bind
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.usefixtures("own_logs")

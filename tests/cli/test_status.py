@@ -127,6 +127,7 @@ WRONG: Final[dict[str, tuple[tuple[str, ...], str]]] = {
         "namespace team has no Job of Streams: give another one with --namespace",
     ),
     "no name": (("a/b",), "\"a/b\" is not an object name: use a-z, 0-9, '-' and '.'"),
+    "two dots": (("a..b",), "\"a..b\" is not an object name: use a-z, 0-9, '-' and '.'"),
     "no namespace": (("a", "-n", ""), "\"\" is not an object name: use a-z, 0-9, '-' and '.'"),
 }
 

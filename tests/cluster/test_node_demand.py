@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import pod
-from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects import pods, wire
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.objects.pod import NodeDemand
 
@@ -18,7 +18,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 def demand(labels: dict[str, str] = JOB, **spec: Any) -> NodeDemand | None:
     """What a pod of this spec is known to demand."""
-    found = translate.bound_pod(msgspec.convert({**pod(labels=labels), "spec": spec}, wire.PodObject))[0]
+    found = pods.bound_pod(msgspec.convert({**pod(labels=labels), "spec": spec}, wire.PodObject))[0]
     assert found is not None
     return found.demand
 
@@ -86,7 +86,7 @@ def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
     made["metadata"] |= {
         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}]
     }
-    found = translate.bound_pod(msgspec.convert(made, wire.PodObject))[0]
+    found = pods.bound_pod(msgspec.convert(made, wire.PodObject))[0]
     assert found is not None
     assert (found.demand, found.sleeps) == (None, False)
 

@@ -7,8 +7,8 @@ import msgspec
 import pytest
 
 from webhook.cluster.objects.kinds import CLAIMS, STORAGE, STORAGE_CLASSES, VOLUMES, AnyKind
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
-from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement

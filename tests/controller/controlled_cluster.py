@@ -6,7 +6,7 @@ from typing import Any
 from tests.apiserver.paths import node_path, pod_path, pool_path
 from tests.apiserver.storage import Storage
 from tests.controller.controller_process import ControllerProcess
-from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
+from webhook.controller.reconciler_settings import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 

@@ -18,7 +18,7 @@ from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.watch.store import Store
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 

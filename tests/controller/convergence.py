@@ -10,7 +10,8 @@ from tests.apiserver.storage import Storage
 from tests.controller.random_cluster import own_labels
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import pool
-from webhook.cluster.objects.translate import bound_pod, node
+from webhook.cluster.objects.nodes import node
+from webhook.cluster.objects.pods import bound_pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pool import Pool

@@ -11,7 +11,7 @@ from tests.controller.random_cluster import RandomCluster
 from tests.controller.random_nodes import RandomNodes
 from tests.controller.random_pods import RandomPods
 from tests.controller.random_pools import RandomPools
-from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
+from webhook.controller.reconciler_settings import ReconcilerSettings, Replacement
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]

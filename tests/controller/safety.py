@@ -13,7 +13,7 @@ from tests.controller.convergence import Host, Index, hosts, marks_of, name_of, 
 from tests.controller.random_cluster import own_labels
 from tests.controller.random_history import History
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import bound_pod
+from webhook.cluster.objects.pods import bound_pod
 from webhook.placement.inventory.policy import CONTROL_PLANE
 from webhook.placement.pools.allocation import is_user
 from webhook.placement.text import keys

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from kubeapi.client.configuration import Configuration
 from tests.builders import nodes, pool
 from webhook.app.controller_figures import DEGRADED, ControllerFigures
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.jobstore.records import StoredElement, read_host_pool, read_job
 from webhook.controller.program import Controller, LeaseRef
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pool import Phase

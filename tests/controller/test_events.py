@@ -239,7 +239,7 @@ async def test_what_cannot_be_written_is_logged_and_forgotten(
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(100)
         assert (events.failed, events.written, len(target.times)) == (1, 0, 1)
-    assert complaints(caplog) == ["an event about HostPool ib-blue is not written: no"]
+    assert complaints(caplog) == ["an event about HostPool ib-blue was not written: no"]
 
 
 async def test_what_could_not_be_written_is_an_event_when_it_is_said_again(target: Target) -> None:

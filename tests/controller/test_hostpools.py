@@ -9,7 +9,7 @@ from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import POOLS, node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
 from webhook.controller.hostpools.claims import Claims
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.objects.pool import PoolHost

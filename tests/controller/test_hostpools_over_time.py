@@ -8,7 +8,7 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import node_path, pod_path, pool_path
 from tests.controller.controlled_cluster import LABEL, TAINT, ControlledCluster
-from webhook.controller.hostpools.host_choice import Replacement
+from webhook.controller.reconciler_settings import Replacement
 from webhook.placement.text import keys
 
 

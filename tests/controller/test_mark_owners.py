@@ -81,13 +81,13 @@ async def test_marks_are_a_pools_or_nobodys(
     scenario: TriggersScenario, found: Node | None, pools: set[Name], nobodys: list[PoolMark]
 ) -> None:
     scenario.watched.set_pool(pool(name="p", size=1))
-    assert (scenario.whose.pools(found), scenario.whose.nobodys(found)) == (pools, nobodys)
+    assert (scenario.whose.pools(found), scenario.whose.orphaned(found)) == (pools, nobodys)
 
 
 async def test_marks_are_nobodys_once_their_pool_is_gone(scenario: TriggersScenario) -> None:
     scenario.watched.set_pool(pool(name="p", size=1))
     scenario.watched.remove_pool(*NAME)
-    assert scenario.whose.nobodys(node(labels={LABEL: "0"}, taints=[OWN])) == [
+    assert scenario.whose.orphaned(node(labels={LABEL: "0"}, taints=[OWN])) == [
         PoolMark(LABEL, ""),
         PoolMark("", "default.p"),
     ]

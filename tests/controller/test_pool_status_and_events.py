@@ -12,9 +12,10 @@ from tests.apiserver.paths import pool_path
 from tests.apiserver.storage import Storage
 from tests.builders import bound_pod, cluster, node, nodes, pool, selector, sleeper
 from tests.controller.controller_process import FaultyApi, RecordedEvents
+from webhook.controller.events.event import EventText
 from webhook.controller.hostpools import pool_status
 from webhook.controller.hostpools.pool_object import StoredPool, read_pool
-from webhook.controller.hostpools.pool_reports import PoolEvent, PoolReports, news, rfc3339, stranger
+from webhook.controller.hostpools.pool_reports import PoolReports, news, stranger
 from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -28,6 +29,9 @@ from webhook.placement.text import keys
 Json = dict[str, Any]
 
 NOW, THEN = "2026-02-02T00:00:00Z", "2026-01-01T00:00:00Z"
+SECONDS = 1769990400.0
+"""``NOW`` in seconds since 1970."""
+
 HOSTS = (PoolHost(0, "node-a", "u-a"), PoolHost(1, "node-b", "u-b"))
 READY = State(Phase.READY, "HostsAssigned", "it has 2 hosts", hosts=HOSTS, ready=2, eligible=3)
 
@@ -309,26 +313,26 @@ class TestAState:
         assert pool_status.ready(asked, plan(asked, found, Policy()), found, Policy()).guests == expected
 
 
-def told(before: Pool | None, state: State) -> list[PoolEvent]:
+def told(before: Pool | None, state: State) -> list[EventText]:
     return list(news(before, state))
 
 
 class TestNews:
     def test_a_failure_is_a_warning(self) -> None:
         assert told(pool(size=1), State(Phase.FAILED, "NotEnoughNodes", "none")) == [
-            PoolEvent("Warning", "NotEnoughNodes", "none")
+            EventText("Warning", "NotEnoughNodes", "none")
         ]
 
     def test_the_first_hosts_are_named(self) -> None:
         assert told(pool(size=2, phase=Phase.PENDING), READY) == [
-            PoolEvent("Normal", "HostsAssigned", "2 hosts: node-a, node-b")
+            EventText("Normal", "HostsAssigned", "2 hosts: node-a, node-b")
         ]
 
     def test_sleepers_are_told_of_with_new_hosts_and_not_again(self) -> None:
         state = replace(READY, sleepers=2)
         [_, piece] = told(pool(size=2, phase=Phase.PENDING), state)
         said = "2 pending pods tolerate its taint and may be bound to its hosts: only the setting strict keeps them off"
-        assert piece == PoolEvent("Warning", "SleepersWait", said)
+        assert piece == EventText("Warning", "SleepersWait", said)
         assert told(replace(pool(size=2, phase=Phase.READY), assigned=HOSTS), state) == []
 
     def test_of_many_ten_are(self) -> None:
@@ -338,25 +342,25 @@ class TestNews:
 
     def test_a_replacement_names_both(self) -> None:
         assert told(pool(size=2, assigned=["old"]), READY) == [
-            PoolEvent("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
-            PoolEvent("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
+            EventText("Normal", "HostReplaced", "host 0: node-a takes the place of old"),
+            EventText("Normal", "HostReplaced", "host 1: node-b takes an empty place"),
         ]
 
     def test_of_many_replacements_ten_are_told(self) -> None:
         hosts = tuple(PoolHost(index, f"n{index}") for index in range(12))
         found = told(pool(size=12, assigned=["x"]), State(Phase.READY, "HostsAssigned", "", hosts=hosts))
-        assert (len(found), found[-1]) == (11, PoolEvent("Normal", "HostsReplaced", "2 more hosts were replaced"))
+        assert (len(found), found[-1]) == (11, EventText("Normal", "HostsReplaced", "2 more hosts were replaced"))
 
     def test_trouble_is_a_warning(self) -> None:
         before = pool(size=1, assigned=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, degraded=["x is gone", "y is gone"])
-        assert told(before, state) == [PoolEvent("Warning", "Degraded", "x is gone; y is gone")]
+        assert told(before, state) == [EventText("Warning", "Degraded", "x is gone; y is gone")]
 
     def test_guests_are_told_of(self) -> None:
         before = pool(size=1, assigned=["node-a"])
         state = State(Phase.READY, "HostsAssigned", "", hosts=before.assigned, guests=("DaemonSet a/x",))
         said = "these tolerate its taint and run on its hosts: DaemonSet a/x"
-        assert told(before, state) == [PoolEvent("Normal", "OthersTolerate", said)]
+        assert told(before, state) == [EventText("Normal", "OthersTolerate", said)]
 
     @pytest.mark.parametrize("before", [pool(), None], ids=["unsized", "unreadable"])
     def test_of_a_pool_without_hosts_there_are_none(self, before: Pool | None) -> None:
@@ -372,7 +376,7 @@ class TestReports:
         kube, said = Storage(), RecordedEvents()
         kube.create(pool_path("p"), spec={"size": 2})
         line = FaultyApi(kube)
-        return kube, line, said, PoolReports(line, said, now=lambda: NOW)
+        return kube, line, said, PoolReports(line, said, now=lambda: SECONDS)
 
     async def test_what_is_new_is_written_and_told(
         self, scenario: tuple[Storage, FaultyApi, RecordedEvents, PoolReports]
@@ -403,8 +407,3 @@ class TestReports:
         reports.tell(stored(), stranger("node-a", "an unrelated pod"))
         what = "an unrelated pod runs there already; choosing another node"
         assert said.all == [("StrangerFound", f"node-a: {what}")]
-
-
-def test_times_are_written_as_kubernetes_does() -> None:
-    assert len(rfc3339()) == len(NOW)
-    assert rfc3339().endswith("Z")

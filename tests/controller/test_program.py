@@ -13,8 +13,8 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.apiserver.paths import node_path, pool_path
 from tests.apiserver.server import ApiServer
 from tests.builders import Json
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.program import Controller, LeaseRef
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.integration

@@ -8,11 +8,12 @@ from msgspec import structs
 from tests.builders import cluster, node, nodes, pool
 from tests.controller.virtual_time import clock
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.host_choice import Dismissals, NodeExclusions, Replacement
+from webhook.controller.hostpools.host_choice import Dismissals, NodeExclusions
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import StatusCache
 from webhook.controller.hostpools.strangers import TaintGracePeriod
 from webhook.controller.hostpools.triggers import Debounce
+from webhook.controller.reconciler_settings import Replacement
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name

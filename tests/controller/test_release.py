@@ -31,7 +31,7 @@ async def controlled(controlled: ControlledCluster) -> ControlledCluster:
 async def released(
     controlled: ControlledCluster, *scopes: Scope, line: FaultyApi | None = None, **more: Any
 ) -> list[Freed]:
-    release = Release(line or FaultyApi(controlled.kube), now=lambda: "2026-01-01T00:00:00Z", **more)
+    release = Release(line or FaultyApi(controlled.kube), now=lambda: 1767225600.0, **more)
     return [freed async for freed in release.run(scopes)]
 
 
@@ -63,7 +63,7 @@ async def test_a_pool_gives_back_its_hosts_and_its_finalizer(controlled: Control
     assert (marks(controlled), pool["metadata"].get("finalizers")) == ([], None)
     assert (controlled.status()["phase"], controlled.hosts()) == ("Pending", [])
     assert controlled.condition() == (
-        "False", "HostsReturned", "its hosts were given back, and a running controller assigns others",
+        "False", "HostsReturned", "its hosts were released; a running controller assigns others",
     )  # fmt: skip
 
 
@@ -263,7 +263,9 @@ def test_a_scope_is(text: str, scope: Scope) -> None:
     assert parse_scope(text) == scope
 
 
-@pytest.mark.parametrize("text", ["", "Team", "team/", "/p", "a/b/c", "a b", "team/P", "a.b", "-a", "team/p\n", "é"])
+@pytest.mark.parametrize(
+    "text", ["", "Team", "team/", "/p", "a/b/c", "a b", "team/P", "team/a..b", "a.b", "-a", "team/p\n", "é"]
+)
 def test_no_scope_is(text: str) -> None:
     with pytest.raises(ValueError, match="^it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there$"):
         parse_scope(text)

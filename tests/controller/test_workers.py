@@ -110,7 +110,7 @@ async def test_a_failure_is_one_line_of_the_log(queue: Queue[str], caplog: pytes
         queue.add("a")
         await settle()
     assert [(record.levelno, record.getMessage(), record.exc_info) for record in caplog.records] == [
-        (logging.WARNING, "pool a: it has changed (again in 0.005 s)", None)
+        (logging.WARNING, "pool a: it has changed; retrying in 0.005 s", None)
     ]
 
 
@@ -121,7 +121,7 @@ async def test_what_nobody_expected_is_logged_with_its_traceback(
         queue.add("a")
         await settle()
     [record] = caplog.records
-    assert (record.levelno, record.getMessage()) == (logging.ERROR, "pool a has failed (again in 0.005 s)")
+    assert (record.levelno, record.getMessage()) == (logging.ERROR, "pool a failed; retrying in 0.005 s")
     assert record.exc_info
     assert record.exc_info[0] is KeyError
 

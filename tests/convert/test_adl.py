@@ -218,7 +218,7 @@ DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it c
         (adl("<x>" * 300), "in:6: more than 200 elements are inside one another"),
         (
             adl(operator(resources='<resources><poolLocation poolIndex="7"/></resources>')),
-            'in:6: operator "A" is placed on the host pool with index "7", which there is none of',
+            'in:6: operator "A" is placed on the host pool with index "7", which does not exist',
         ),
         (
             adl(operator(), '<hostpool name="P" size="-1"/>'),

@@ -139,7 +139,7 @@ def oversized() -> bytes:
             bundle(TEXT, info='<!DOCTYPE x [<!ENTITY a "b">]><x adlFile="a"/>'),
             "bundleInfo.xml has a document type, which could define entities",
         ),
-        (bundle(TEXT, info="<x"), "bundleInfo.xml, line 1: this is no XML"),
+        (bundle(TEXT, info="<x"), "bundleInfo.xml, line 1: this is not XML"),
         (packed({"tar/bundle.tar": b"x" * 512}), "the bundle is damaged: invalid header"),
         (
             packed({"tar/bundle.tar": tar({"Main.adl": TEXT.encode()})[:600]}),

@@ -184,6 +184,8 @@ def test_properties_are_read_too() -> None:
         ("a: {b: 1}\na.b: 2\n", ['in:2: "a.b" occurs twice, first in line 1']),
         ("[a]\n", ["in:1: a configuration of Twister2 has parameters, such as kubernetes.namespace: test"]),
         ("kubernetes.namespace: a b\n", ["in:1: \"a b\" is not a namespace name: a-z, 0-9 and '-'"]),
+        ("kubernetes.namespace: a..b\n", ["in:1: \"a..b\" is not a namespace name: a-z, 0-9 and '-'"]),
+        ("kubernetes.namespace: a.b\n", ["in:1: \"a.b\" is not a namespace name: a-z, 0-9 and '-'"]),
         ("kubernetes.namespace: [a]\n", ['in:1: "kubernetes.namespace" must be one word']),
         ("twister2.resource.worker.compute.resources: 4\n", [
             ("in:1: twister2.resource.worker.compute.resources must be a list, such as "

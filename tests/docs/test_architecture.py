@@ -169,7 +169,7 @@ def test_reviews_pass_what_their_diagram_shows() -> None:
 def test_an_event_of_a_node_passes_what_its_diagram_shows(inventory: Inventory | ObservedInventory) -> None:
     store = Store(NODES, inventory, lambda _: None)
     passed = called(lambda: store.put(Raw(b'{"metadata": {"name": "node-a"}, "status": {}}')))
-    named = shown("A node event", "cluster/watch/store.py", "cluster/objects/translate.py", "placement/inventory/")
+    named = shown("A node event", "cluster/watch/store.py", "cluster/objects/nodes.py", "placement/inventory/")
     if isinstance(inventory, ObservedInventory):
         named |= shown("A node event", "controller/hostpools/observed_inventory.py")
     assert named - passed == set()

@@ -29,7 +29,7 @@ from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl
 from webhook.placement.text import keys, problem
 from webhook.server import certificate
-from webhook.server.limits import HEALTH, REVIEWS
+from webhook.server.http.limits import HEALTH, REVIEWS
 from webhook.settings import Settings, flag, variable
 
 

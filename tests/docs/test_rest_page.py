@@ -12,15 +12,16 @@ from tests.docs.pages import page
 from tests.docs.test_pages import rows
 from webhook.placement.annotations import hardware_text
 from webhook.placement.objects import intent
-from webhook.rest import intents, sqlite_store
-from webhook.rest.intent_objects import object_of
+from webhook.rest import intents
 from webhook.rest.intents import EntityMetadata, IntentEntity
 from webhook.rest.openapi import openapi_document
 from webhook.rest.program import LIMITS
 from webhook.rest.query_text import LIMIT
 from webhook.rest.rest_settings import RestSettings
 from webhook.rest.routes import IntentGroup
-from webhook.server.limits import KIB, MIB
+from webhook.rest.storage import sqlite_store
+from webhook.rest.storage.intent_objects import object_of
+from webhook.server.http.limits import KIB, MIB
 from webhook.settings import flag, variable
 
 PAGE: Final = page("rest.md")

@@ -9,7 +9,7 @@ import pytest
 from kubeapi.client.connection import Connection
 from tests.apiserver.server import ApiServer
 from tests.rest.rest_server import RestClient, serving, serving_file
-from webhook.rest.cluster_store import ClusterStore, NamespaceMap
+from webhook.rest.storage.cluster_store import ClusterStore, NamespaceMap
 
 
 @contextlib.asynccontextmanager

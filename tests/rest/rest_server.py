@@ -12,9 +12,9 @@ from multidict import CIMultiDict
 from webhook.rest.access import AccessControl, LoopbackAccess
 from webhook.rest.program import LIMITS, RestService, run_api
 from webhook.rest.rest_settings import RestSettings
-from webhook.rest.sqlite_store import SqliteStore
-from webhook.rest.store import IntentStore
-from webhook.server.limits import Limits
+from webhook.rest.storage.sqlite_store import SqliteStore
+from webhook.rest.storage.store import IntentStore
+from webhook.server.http.limits import Limits
 
 GROUP = "/v2/projects/my-proj1/composite-apps/my-capp1/v1.0/deployment-intent-groups/my-dig1"
 INTENTS = f"{GROUP}/hpa-intents"

@@ -14,11 +14,11 @@ from webhook.admission.review import User
 from webhook.rest import cluster_access
 from webhook.rest.access import Action
 from webhook.rest.cluster_access import KNOWN_SECONDS, UNKNOWN_SECONDS, ClusterAccess
-from webhook.rest.cluster_store import NamespaceMap
-from webhook.rest.intent_objects import object_name
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import IntentGroup
-from webhook.rest.store import StorageError
+from webhook.rest.storage.cluster_store import NamespaceMap
+from webhook.rest.storage.intent_objects import object_name
+from webhook.rest.storage.store import StorageError
 
 JANE = {"username": "jane", "uid": "1", "groups": ["developers"], "extra": {"scopes": ["a"]}}
 GROUP = IntentGroup("p", "c", "v", "d")

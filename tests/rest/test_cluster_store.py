@@ -13,11 +13,9 @@ from hypothesis import strategies as some
 
 from kubeapi.client.connection import Connection
 from tests.apiserver.server import ApiServer, Seen, refused, status
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text import keys
-from webhook.rest import cluster_store
-from webhook.rest.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap
-from webhook.rest.intent_objects import StoredHPAIntent, entity_of, group_label, object_name, object_of
 from webhook.rest.intents import (
     Change,
     ConsumerEntity,
@@ -29,7 +27,10 @@ from webhook.rest.intents import (
 )
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import NAME, IntentGroup
-from webhook.rest.store import StaleTokenError, StorageError
+from webhook.rest.storage import cluster_store
+from webhook.rest.storage.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap
+from webhook.rest.storage.intent_objects import StoredHPAIntent, entity_of, group_label, object_name, object_of
+from webhook.rest.storage.store import StaleTokenError, StorageError
 
 GROUP = IntentGroup("my-proj1", "my-capp1", "v1.0", "my-dig1")
 INTENT = IntentEntity(EntityMetadata("fwall"), "a")
@@ -50,7 +51,7 @@ def test_names_of_objects_are_names_of_kubernetes(names: tuple[str, str, str, st
     assert len(name) <= 63
     assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert name[0] != "-" != name[-1]
-    assert keys.LABEL_VALUE.fullmatch(group_label(IntentGroup(*names)))
+    assert LABEL_VALUE.fullmatch(group_label(IntentGroup(*names)))
 
 
 def test_intents_that_look_alike_have_objects_of_their_own() -> None:

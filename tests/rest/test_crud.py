@@ -22,8 +22,8 @@ from tests.rest.rest_server import (
 from webhook.rest.api import _DELETIONS, _PART
 from webhook.rest.intents import Change, ConsumerEntity, ConsumerWorkload, EntityMetadata, IntentEntity
 from webhook.rest.routes import IntentGroup
-from webhook.rest.sqlite_store import SqliteStore
-from webhook.rest.store import IntentPage
+from webhook.rest.storage.sqlite_store import SqliteStore
+from webhook.rest.storage.store import IntentPage
 
 pytestmark = pytest.mark.integration
 

@@ -16,7 +16,7 @@ from webhook.app import hpa_placement
 from webhook.app.hpa_placement import HpaPlacement, HpaPlacementAnswer, cluster_sources
 from webhook.rest.openapi import openapi_document
 from webhook.rest.rest_settings import RestSettings
-from webhook.rest.sqlite_store import SqliteStore
+from webhook.rest.storage.sqlite_store import SqliteStore
 
 pytestmark = pytest.mark.integration
 

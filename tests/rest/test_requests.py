@@ -28,8 +28,8 @@ from webhook.rest.api import GroupQuery
 from webhook.rest.intents import Change, EntityMetadata, IntentEntity
 from webhook.rest.program import LIMITS
 from webhook.rest.routes import IntentGroup
-from webhook.rest.sqlite_store import SqliteStore
-from webhook.rest.store import IntentPage, StorageError
+from webhook.rest.storage.sqlite_store import SqliteStore
+from webhook.rest.storage.store import IntentPage, StorageError
 
 pytestmark = pytest.mark.integration
 

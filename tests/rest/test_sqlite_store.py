@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from webhook.rest import sqlite_store
-from webhook.rest.disk_reserve import DiskReserve
 from webhook.rest.intents import EntityMetadata, IntentEntity
 from webhook.rest.request_error import RequestError, refused
 from webhook.rest.routes import IntentGroup
-from webhook.rest.sqlite_store import SqliteStore, open_file
-from webhook.rest.store import StaleTokenError, StorageError
+from webhook.rest.storage import sqlite_store
+from webhook.rest.storage.disk_reserve import DiskReserve
+from webhook.rest.storage.sqlite_store import SqliteStore, open_file
+from webhook.rest.storage.store import StaleTokenError, StorageError
 from webhook.server.fatal_error import FatalError
 
 GROUP = IntentGroup("p", "c", "v", "d")
@@ -192,7 +192,7 @@ async def test_on_a_full_disk_deleting_works(
         await asyncio.sleep(0.05)
     await put(store, "again", "x" * 9_000)
     await store.close()
-    said = [record.getMessage() for record in caplog.records if record.name == "webhook.rest.sqlite_store"]
+    said = [record.getMessage() for record in caplog.records if record.name == "webhook.rest.storage.sqlite_store"]
     assert said == [
         "the store is full: nothing but reading and deleting works",
         "the store has room again",

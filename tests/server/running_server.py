@@ -12,8 +12,8 @@ import msgspec
 from tests.server.pki import Authority
 from webhook.admission.responses import Answer, Outcome
 from webhook.server.fatal_error import FatalError
+from webhook.server.http.limits import Limits
 from webhook.server.lifecycle import Service, run_server
-from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics, ReviewMetrics
 from webhook.settings import Settings
 

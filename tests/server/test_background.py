@@ -10,7 +10,7 @@ import pytest
 
 from webhook.server.background import run_background
 from webhook.server.fatal_error import FatalError
-from webhook.server.listener import bind
+from webhook.server.http.listener import bind
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings
 

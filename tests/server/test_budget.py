@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from webhook.server.budget import Budget
+from webhook.server.http.budget import Budget
 
 
 @pytest.fixture

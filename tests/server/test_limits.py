@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.server.limits import HEALTH, REVIEWS
+from webhook.server.http.limits import HEALTH, REVIEWS
 
 
 @pytest.mark.parametrize(

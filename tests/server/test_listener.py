@@ -10,11 +10,11 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running_server import Running, post, running
-from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
-from webhook.server.limits import HEALTH
-from webhook.server.listener import Listener, bind
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import HEALTH
+from webhook.server.http.listener import Listener, bind
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings
 

@@ -7,10 +7,10 @@ from types import SimpleNamespace
 import pytest
 
 from webhook.server import memory
-from webhook.server.budget import Budget
-from webhook.server.connection import ClientConnection, Connections
 from webhook.server.health import Health
-from webhook.server.limits import HEALTH, MIB
+from webhook.server.http.budget import Budget
+from webhook.server.http.connection import ClientConnection, Connections
+from webhook.server.http.limits import HEALTH, MIB
 from webhook.server.memory import HeapTrimmer
 from webhook.server.metrics import Metrics
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.server import request_target
-from webhook.server.request_target import RequestTarget
+from webhook.server.http import request_target
+from webhook.server.http.request_target import RequestTarget
 
 
 @pytest.mark.parametrize(

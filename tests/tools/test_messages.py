@@ -42,14 +42,25 @@ def test_lines_of_a_text_are_parted_by_strokes() -> None:
         "kind: 'one of many kinds here' = 1",
         "flag(help='what the flag is good for')",
         "Field(description='what the field is good for')",
+        "{'description': 'what the operation is good for'}",
+        "TextRule(about='what the field is good for')",
+        "object_name('the name of that object there')",
+        "metrics.gauge('pools', 'how many pools there are', count)",
+        "Option('dir', 'DIR', 'a folder of four files')",
+        "_DESCRIPTION: Final = 'what the command is good for'",
+        "raise RuntimeError('a connection is used twice here')",
         "short = 'only three words'",
         "query = 'SELECT name FROM intents WHERE name = 1'",
         "expression = r'one two three four \\\\d+'",
         "described = " + repr("a word " * 60),
     ],
 )
-def test_what_nobody_is_told_is_no_message(source: str) -> None:
+def test_what_no_user_sees_is_no_message(source: str) -> None:
     assert texts(source) == []
+
+
+def test_a_call_that_describes_may_say_something_as_well() -> None:
+    assert texts("NumberRule('what the field is good for', form='is not a label value')") == ["is not a label value"]
 
 
 def test_of_a_module_of_rules_only_what_the_rules_say_counts() -> None:

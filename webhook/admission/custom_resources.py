@@ -67,13 +67,13 @@ def _changes(old: SubmittedHostPool, new: SubmittedHostPool) -> Iterator[Problem
 
 
 def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
-    found = complete(pool, world)
-    if found.warning:
-        yield found.warning
-    if found.refusal:
-        yield Objection(found.refusal, Rule.POOL)
+    completion = complete(pool, world)
+    if completion.warning:
+        yield completion.warning
+    if completion.refusal:
+        yield Objection(completion.refusal, Rule.POOL)
     elif not world.policy.guard_bindings:
-        count = sleepers(pool, union(map(world.named, found.hosts)), world.inventory, world.policy)
+        count = sleepers(pool, union(map(world.named, completion.hosts)), world.inventory, world.policy)
         if count:
             yield f"{sleepers_text(count)}: only the setting strict keeps such pods off"
 

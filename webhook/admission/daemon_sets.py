@@ -61,10 +61,10 @@ def tolerates_exclusive(ask: Ask, world: World) -> bool:
 
 def _opened(review: Review, world: World) -> Iterator[Problem]:
     """A problem for each toleration of every taint, if these open exclusive hosts that were not open before."""
-    found = _DAEMON_SET.decode(review.object)
-    if found.metadata.deletion_timestamp:
+    daemon_set = _DAEMON_SET.decode(review.object)
+    if daemon_set.metadata.deletion_timestamp:
         return
-    ask, hosts = _hosts(found, review, world)
+    ask, hosts = _hosts(daemon_set, review, world)
     before = _hosts(_DAEMON_SET.decode(review.old), review, world)[1] if review.operation == "UPDATE" else 0
     if hosts & ~before:
         message = f"a toleration of everything would let the pods onto exclusive hosts, which takes {RIGHT}: {_WAYS}"
@@ -72,12 +72,12 @@ def _opened(review: Review, world: World) -> Iterator[Problem]:
             yield Problem(f"spec.template.{toleration_field(ask, at)}", message, fault=Fault.FORBIDDEN)
 
 
-def _hosts(found: _SubmittedDaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
+def _hosts(daemon_set: _SubmittedDaemonSet, review: Review, world: World) -> tuple[Ask, Bits]:
     """What a pod of the DaemonSet asks for, and the exclusive hosts of HostPools that it could get onto.
 
     With the policy ``strict`` nodes count too that may become exclusive later: pods of a DaemonSet that come then are
     not asked about.
     """
-    template = world.inventory.pod_defaults.completed(found.spec.template, review.namespace)
+    template = world.inventory.pod_defaults.completed(daemon_set.spec.template, review.namespace)
     ask, _ = read(template, review.namespace, world)
     return ask, opened(ask, constraints_of(ask, world).constraints, world, ever=world.policy.strict)

@@ -44,25 +44,25 @@ _OVER: Final = frozenset({"Complete", "Failed"})
 
 
 def with_others(
-    answer: Answer, review: Review, found: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy
+    answer: Answer, review: Review, described: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy
 ) -> Answer:
     """The answer; if it allows pods of a job, with the question about the other workloads of that job.
 
     Nothing is asked for a ReplicaSet of a Deployment, nor for a change that demands no more than before.
     """
     ask = decision.ask
-    if answer.outcome is not Outcome.ALLOWED or decision.refused or found.replicas.idle or not ask.job:
+    if answer.outcome is not Outcome.ALLOWED or decision.refused or described.replicas.idle or not ask.job:
         return answer
     if (review.kind.group, review.kind.kind) not in _JUDGED or not _demanding(review):
         return answer
-    beside = _Submission(review, found, decision, inventory, policy)
+    beside = _Submission(review, described, decision, inventory, policy)
     question = WorkloadsQuestion(review.namespace, ask.job, beside.question)
     rights = answer.question
     return replace(answer, question=replace(rights, then=question) if isinstance(rights, RightsQuestion) else question)
 
 
 def _demanding(review: Review) -> bool:
-    """Whether the workload is no part of a Deployment, and is new or demands more than before."""
+    """Whether the workload is not part of a Deployment, and is new or demands more than before."""
     if review.operation != "UPDATE" and review.kind.kind != REPLICA_SET.name:
         return True  # large objects are not decoded once more for nothing
     document = msgspec.json.decode(review.object) | {"kind": review.kind.kind}
@@ -107,13 +107,13 @@ def live_workloads(documents: Iterable[Unstructured]) -> Iterator[WorkloadPods]:
     """The pods that these workloads are to have, as far as they are readable; live pods of theirs are among them."""
     for document in documents:
         # As if nothing of the workload were changed: so its live pods are counted as its own.
-        for found in pods_of(document, document):
+        for described in pods_of(document, document):
             try:
-                pod = msgspec.convert(found.pod, Pod)
+                pod = msgspec.convert(described.pod, Pod)
             except msgspec.ValidationError:
                 continue
-            count = 0 if found.replicas.idle else _still(document, found.replicas.count)
-            yield WorkloadPods(found.origin, pod, replace(found.replicas, count=count))
+            count = 0 if described.replicas.idle else _still(document, described.replicas.count)
+            yield WorkloadPods(described.origin, pod, replace(described.replicas, count=count))
 
 
 def _still(document: Unstructured, count: int) -> int:

@@ -91,9 +91,9 @@ _AT_ONCE_BYTES: Final = 64 * 1024
 def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a Job that is created, or whose spec changes: its own rules, rights, and whether all of it can run.
 
-    Whoever submits it has to have the right to use the HostPools that it does not declare itself: its pods are the
+    The user who submits it needs the right to use the HostPools that it does not declare itself: its pods are the
     controller's. The rules of a large Job are checked while other reviews go on. A Job that is being deleted is only
-    kept from becoming one that nobody can read.
+    kept from becoming one that cannot be read.
     """
     if crowded := _crowded(bytes(review.object)):
         return answered(review, [crowded], policy)
@@ -115,10 +115,10 @@ def _crowded(text: bytes) -> Problem | None:
     if text.count(b"{") + text.count(b"[") <= CONTAINERS_LIMIT:
         return None
     bare = _STRING.sub(b"", text)
-    found = bare.count(b"{") + bare.count(b"[")
-    if found <= CONTAINERS_LIMIT:
+    brackets = bare.count(b"{") + bare.count(b"[")
+    if brackets <= CONTAINERS_LIMIT:
         return None
-    return Problem("spec", f"has {found} lists and objects, at most {CONTAINERS_LIMIT} are allowed")
+    return Problem("spec", f"has {brackets} lists and objects, at most {CONTAINERS_LIMIT} are allowed")
 
 
 async def _checked(review: Review, inventory: Inventory, policy: Policy, new: SubmittedJob, solving: Resting) -> Answer:
@@ -161,20 +161,21 @@ def _warned(review: Review, answer: Answer, warnings: tuple[str, ...]) -> Answer
 
 
 def _known(
-    review: Review, policy: Policy, fields: list[UnknownField], rest: Callable[[tuple[str, ...]], Answer]
+    review: Review, policy: Policy, fields: list[UnknownField], check_rest: Callable[[tuple[str, ...]], Answer]
 ) -> Answer:
     """The answer about an object with fields that the table does not have: it depends on what the API server knows.
 
-    ``rest`` is the answer if the API server knows all of them, with warnings of those about which nobody could tell.
+    ``check_rest`` makes the answer if the API server knows all of them. It gets a warning for each field that could not
+    be checked.
     """
     if not fields:
-        return rest(())
+        return check_rest(())
 
     def resume(unknown: frozenset[Names] | None) -> Answer:
         if unknown is None:
-            return rest(tuple(f"{field.path}: {field.problem.message}" for field in fields))
+            return check_rest(tuple(f"{field.path}: {field.problem.message}" for field in fields))
         problems = [field.problem for field in fields if field.names in unknown]
-        return answered(review, problems, policy) if problems else rest(())
+        return answered(review, problems, policy) if problems else check_rest(())
 
     return replace(allowed(review), question=FieldsQuestion(tuple(field.names for field in fields), resume))
 
@@ -223,13 +224,13 @@ def _with_volumes(
 
 def _problems(new: SubmittedJob) -> Steps[list[Problem]]:
     """What is wrong with the Job by itself."""
-    found = []
+    problems = []
     for problem in problem_steps(new.metadata.name or "", new.spec):
         if problem is None:
             yield
         else:
-            found.append(problem)
-    return found
+            problems.append(problem)
+    return problems
 
 
 async def _demanding(review: Review, new: SubmittedJob, solving: Resting) -> bool:
@@ -286,7 +287,7 @@ def _open_pools(namespace: str, inventory: Inventory) -> dict[str, str]:
 def submitted_element(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a ProcessingElement that is created, or whose spec changes: its own rules, pools, and that its Job lives.
 
-    The API server is asked for a Job that is not known. Whoever submits the element has to have the right to use the
+    The API server is asked for a Job that is not known. The user who submits the element needs the right to use the
     HostPools that it names, as for a pod; the elements of a Job are the controller's, and are not reviewed.
     """
     if crowded := _crowded(bytes(review.object)):
@@ -326,7 +327,7 @@ def _of_element(
 def _of_job(
     review: Review, inventory: Inventory, policy: Policy, new: SubmittedElement, job: JobModel | StreamsJob | None
 ) -> Answer:
-    """The answer about a ProcessingElement of that Job; ``None`` if there is no such Job."""
+    """The answer about a ProcessingElement of that Job; ``None`` if the Job does not exist."""
     if job is not None and not job.deleting:
         return _on_pools(review, inventory, policy, new)
     named = quote(new.spec.job)
@@ -342,9 +343,9 @@ def _on_pools(review: Review, inventory: Inventory, policy: Policy, new: Submitt
     for path, clause, pool, text, soft in pools_of_element(new.spec):
         if pool.name in before:
             continue
-        found = pool_of(pool.name, review.namespace, new.spec.job, inventory)
-        uses += ((each.name, clause.text) for each in found)
-        if not found:
+        pool_ref = pool_of(pool.name, review.namespace, new.spec.job, inventory)
+        uses += ((each.name, clause.text) for each in pool_ref)
+        if not pool_ref:
             message = f"this namespace has no HostPool {quote(pool.name)} that Job {quote(new.spec.job)} may use"
             problem = Problem(path, message, text, clause.offset, Fault.FORBIDDEN)
             findings.append(f"{clause}: {message}" if soft else problem)
@@ -357,7 +358,7 @@ def _named_before(review: Review) -> frozenset[str]:
         old = _ELEMENT.decode(review.old)
     except MALFORMED:
         return frozenset()
-    return frozenset(found.pool.name for found in pools_of_element(old.spec))
+    return frozenset(named.pool.name for named in pools_of_element(old.spec))
 
 
 def _unchanged(review: Review, decoder: msgspec.json.Decoder[_Submitted], new: _Submitted) -> bool:

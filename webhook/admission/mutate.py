@@ -141,7 +141,7 @@ def _concerned(pod: Pod, review: Review, inventory: Inventory, policy: Policy, k
 def _of_job(
     pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, job: StreamsJob | None
 ) -> Answer:
-    """The answer about a pod of that Job, as the API server has it; ``None`` if there is no such Job.
+    """The answer about a pod of that Job, as the API server has it; ``None`` if the Job does not exist.
 
     No answer is kept: what is known of the Job may be older, and changes when the watch says so.
     """
@@ -189,7 +189,7 @@ def _answer(review: Review, ruling: Ruling) -> Answer:
 
 def _workload(metadata: Metadata, namespace: str) -> WorkloadRef:
     """The controller of the pod; a pod whose ruling depends on a number of pods has one."""
-    owner = next(found for found in metadata.owner_references or () if found.controller)
+    owner = next(reference for reference in metadata.owner_references or () if reference.controller)
     return WorkloadRef(namespace, owner.api_version, owner.kind, owner.name)
 
 

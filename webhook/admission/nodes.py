@@ -71,7 +71,7 @@ def _found(
         yield from cordoned(before, inventory)
 
 
-def _value(found: _SubmittedNode, name: str) -> Node:
+def _value(submitted: _SubmittedNode, name: str) -> Node:
     """The node with the fields that are compared: name, uid, labels and taints."""
-    taints = (Taint(taint.key, taint.value or "", taint.effect) for taint in found.spec.taints or ())
-    return Node(name, found.metadata.uid or "", found.metadata.labels or {}, tuple(taints))
+    taints = (Taint(taint.key, taint.value or "", taint.effect) for taint in submitted.spec.taints or ())
+    return Node(name, submitted.metadata.uid or "", submitted.metadata.labels or {}, tuple(taints))

@@ -21,7 +21,7 @@ from webhook.placement.provision.intended_hardware import consumes
 from webhook.placement.text import keys
 
 MIRROR: Final = "kubernetes.io/config.mirror"
-"""Annotation of a mirror pod: the object by which the API server shows a static pod, which nobody schedules.
+"""Annotation of a mirror pod: the object by which the API server shows a static pod, which is never scheduled.
 
 Any user may write it, so it counts only on pods that a kubelet creates.
 """

@@ -56,7 +56,7 @@ def grown(document: Unstructured, old: Unstructured) -> bool:
     if document.get("kind") == "PodTemplate":
         spec, before = document, old
     if document.get("kind") == "CronJob":
-        spec, before = (mapping(found, "jobTemplate", "spec") for found in (spec, before))
+        spec, before = (mapping(inner, "jobTemplate", "spec") for inner in (spec, before))
     if spec.get("template") != before.get("template"):
         return True
     wanted, had = replicas_of(document), replicas_of(old | {"kind": document.get("kind")})
@@ -67,7 +67,7 @@ def grown(document: Unstructured, old: Unstructured) -> bool:
 
 def demands_more(document: Unstructured, old: Unstructured) -> bool:
     """Whether a workload demands more than before: more pods, or other places or amounts for its pods."""
-    template, before = (mapping(found, "spec", "template") for found in (document, old))
+    template, before = (mapping(workload, "spec", "template") for workload in (document, old))
     wanted, had = replicas_of(document), replicas_of(old | {"kind": document.get("kind")})
     return _wishes(template) != _wishes(before) or had.idle or wanted.count > had.count or wanted.needed > had.needed
 
@@ -91,8 +91,8 @@ def _claims(document: Unstructured, spec: Unstructured) -> ClaimTemplates | None
 
 
 def _class_of(claim: Unstructured) -> str | None:
-    found = claim.get("storageClassName")
-    return found if isinstance(found, str) else None
+    class_name = claim.get("storageClassName")
+    return class_name if isinstance(class_name, str) else None
 
 
 def _selector(spec: Unstructured) -> dict[str, str]:
@@ -135,13 +135,13 @@ def _share(said: object, count: int, *, up: bool) -> int:
     """A number of pods, or a percentage of them."""
     if isinstance(said, int):
         return said
-    found = _PERCENT.fullmatch(str(said))
-    if not found:
+    percent = _PERCENT.fullmatch(str(said))
+    if not percent:
         return 0
-    hundredths = int(found[1]) * count
+    hundredths = int(percent[1]) * count
     return -(-hundredths // 100) if up else hundredths // 100
 
 
 def _number(said: object) -> int:
-    """The stated number, 1 where there is none."""
+    """The stated number; 1 if it is absent."""
     return min(max(said, 0), _MOST) if isinstance(said, int) else 1

@@ -27,7 +27,7 @@ from webhook.placement.text.decoder_words import decoder_text
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, escape, fault_of, render
 from webhook.placement.text.rule import OF_FAULT
 
-if TYPE_CHECKING:  # whoever only logs answers shall not wait for the decision core
+if TYPE_CHECKING:  # a module that only logs answers need not import the decision core
     from webhook.placement.decision.decision import Decision
     from webhook.placement.planning.solver import Solving
 
@@ -98,7 +98,7 @@ class JobRef(Struct, frozen=True, gc=False):
 
 
 class JobQuestion(Struct, frozen=True):
-    """What does the API server have of this Job? ``resume`` takes it; ``None`` if there is no such Job.
+    """The stored Job is needed: ``resume`` takes it, or ``None`` if it does not exist.
 
     ``needed`` tells that an answer without it would be an error. In audit mode nothing is refused, so it is not.
     """
@@ -111,7 +111,7 @@ class JobQuestion(Struct, frozen=True):
 class VolumesQuestion(Struct, frozen=True):
     """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
 
-    ``resume`` takes what was found out, ``None`` where nobody can be asked: then what the inventory has counts.
+    ``resume`` takes what was found out, ``None`` without an API server: then the inventory counts.
     """
 
     claims: tuple[ClaimName, ...]
@@ -181,7 +181,7 @@ class Answer(Struct, frozen=True, gc=False):
     (``Invalid``, ``Forbidden``, ...) or empty, ``message`` the refusal, if any; ``uid``, ``namespace`` and ``name`` are
     the caller's words and may hold anything. ``waits`` is why a pod is let in that no node can run now (``WaitCause``),
     empty for all others. ``rules`` are those of a refusal; an answer that allows has rules only in audit mode, where it
-    would be a refusal. An answer with a ``question`` holds where nobody can be asked; the reply may make it another.
+    would be a refusal. An answer with a ``question`` stands if there is no API server to ask; the reply may change it.
     """
 
     status: int
@@ -410,12 +410,12 @@ def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, ru
 
     ``rules`` are those of the problems; without them the refusal is counted by whose fault the problems are.
     """
-    found = list(findings)
-    if not found:
+    all_findings = list(findings)
+    if not all_findings:
         return allowed(review)
-    warnings = [each for each in found if isinstance(each, str)]
-    problems = [each for each in found if isinstance(each, Problem)]
-    objections = [each for each in found if isinstance(each, Objection)]
+    warnings = [each for each in all_findings if isinstance(each, str)]
+    problems = [each for each in all_findings if isinstance(each, Problem)]
+    objections = [each for each in all_findings if isinstance(each, Objection)]
     rules = (rules or (OF_FAULT[fault_of(problems)],)) if problems else tuple(each.rule for each in objections[:1])
     if policy.audit:
         refusals = [*(each.message for each in problems), *(each.text.partition("\n")[0] for each in objections)]
@@ -432,7 +432,7 @@ def audit_annotations(decision: "Decision") -> dict[str, str]:
     """The decision for the API server's audit log: verdict, the clauses behind it, and how many nodes were left."""
     clauses = decision.refusal.clauses if decision.refusal else map(str, decision.ask.clauses)
     rule = escape("; ".join(clauses))[:MESSAGE_LIMIT]
-    found = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
+    annotations = {"verdict": "refused" if decision.refused else "waits" if decision.wait else "admitted", "rule": rule}
     if decision.verdict:
-        found["candidates"] = str(decision.verdict.candidates.bit_count())
-    return found
+        annotations["candidates"] = str(decision.verdict.candidates.bit_count())
+    return annotations

@@ -65,7 +65,7 @@ _OF_DAEMON_SETS: Final = frozenset({_MANAGER, f"{_ACCOUNTS}daemon-set-controller
 
 
 class UnreadableReviewError(Exception):
-    """The body is no review that could be answered: HTTP 400. The text says why."""
+    """The body is not a review that can be answered: HTTP 400. The text says why."""
 
 
 class User(Struct, frozen=True):
@@ -104,7 +104,7 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
 class Review(Struct, frozen=True, dict=True):
     """One request to the webhook: the ``request`` of an AdmissionReview.
 
-    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` where there is none.
+    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` if absent.
     """
 
     uid: str
@@ -160,14 +160,14 @@ def read_review(body: bytes) -> Review:
     fields, deep = _fast(body), False
     if fields is None:
         fields, deep = _slow(body)
-    found: list[Any] = []
+    values: list[Any] = []
     field = ""
     try:
         for field, decoder, absent in _PARTS:
-            found.append(decoder.decode(fields.get(field, absent)))
+            values.append(decoder.decode(fields.get(field, absent)))
     except MALFORMED as error:
         raise UnreadableReviewError(f"{field} is not readable: {error}") from None
-    uid, kind, operation, subresource, namespace, name = found
+    uid, kind, operation, subresource, namespace, name = values
     if not 0 < len(uid) <= UID_LIMIT:
         raise UnreadableReviewError(f"request.uid must be a text of 1 to {UID_LIMIT} characters")
     for part in ("object", "oldObject"):
@@ -197,8 +197,8 @@ def _slow(body: bytes) -> tuple[_Fields, bool]:
     try:
         return _careful(body), False
     except RecursionError:
-        head, found, _ = body.partition(_OBJECT)
-        if not found:
+        head, separator, _ = body.partition(_OBJECT)
+        if not separator:
             raise UnreadableReviewError("the body is nested too deeply") from None
         return _careful(head + b"}}"), True
 

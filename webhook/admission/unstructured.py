@@ -11,7 +11,7 @@ Unstructured = dict[str, Any]
 
 
 def mapping(document: Unstructured, *path: str) -> Unstructured:
-    """The object at the end of the path of fields; empty where there is none."""
+    """The object at the end of the path of fields; empty if it is absent."""
     for key in path:
         value = document.get(key)
         if not isinstance(value, dict):
@@ -21,6 +21,6 @@ def mapping(document: Unstructured, *path: str) -> Unstructured:
 
 
 def sequence(document: Unstructured, key: str) -> list[Unstructured]:
-    """The objects in the list in the field ``key``; other entries are left out. Empty where there is no list."""
+    """The objects in the list in the field ``key``; other entries are left out. Empty if the field has no list."""
     value = document.get(key)
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []

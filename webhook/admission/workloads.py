@@ -56,60 +56,60 @@ def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """
     if len(review.object) > _LARGE and (too_much := _oversized(review)):
         return _too_large(too_much, review, World(inventory, policy))
-    found = _described(review)
-    if found is None or (found.same and not found.misplaced):
+    described = _described(review)
+    if described is None or (described.same and not described.misplaced):
         return allowed(review)
-    pod = msgspec.convert(found.pod, Pod)
-    if found.same:
+    pod = msgspec.convert(described.pod, Pod)
+    if described.same:
         decision = Decision(read(pod, review.namespace, World(inventory, policy))[0], additions=NOTHING)
-        return _answer(review, with_misplaced(decision, found.misplaced, policy), policy)
+        return _answer(review, with_misplaced(decision, described.misplaced, policy), policy)
     if unknown := tuple(inventory.pod_defaults.unknown(pod)):
 
         def resume(known: PodDefaults) -> Answer:
-            return _decided(review, found, pod, inventory.with_pod_defaults(known), policy)
+            return _decided(review, described, pod, inventory.with_pod_defaults(known), policy)
 
         return replace(allowed(review), question=ClassQuestion(unknown, inventory.pod_defaults, resume))
-    return _decided(review, found, pod, inventory, policy)
+    return _decided(review, described, pod, inventory, policy)
 
 
-def _decided(review: Review, found: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
+def _decided(review: Review, described: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
     """The answer about a workload of which all classes are known that can be."""
     if concerned(pod, review.namespace, inventory):
-        return _claiming(review, found, pod, inventory, policy)
-    decision = guard_replicas(pod, review.namespace, World(inventory, policy), found.replicas)
-    if not (decision.refused or decision.warnings or found.misplaced):
+        return _claiming(review, described, pod, inventory, policy)
+    decision = guard_replicas(pod, review.namespace, World(inventory, policy), described.replicas)
+    if not (decision.refused or decision.warnings or described.misplaced):
         return allowed(review)
-    return _whole(review, found, decision, inventory, policy)
+    return _whole(review, described, decision, inventory, policy)
 
 
-def _claiming(review: Review, found: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
+def _claiming(review: Review, described: DescribedPod, pod: Pod, inventory: Inventory, policy: Policy) -> Answer:
     """The answer about pods that ask for placement, with the question about the claims that they have."""
-    answer = _concerned(review, found, pod, policy, inventory, None)
-    own, count = found.replicas.claims, found.replicas.count
+    answer = _concerned(review, described, pod, policy, inventory, None)
+    own, count = described.replicas.claims, described.replicas.count
     if not (own or has_claims(pod.spec)):
         return answer
     claims = claims_of(pod.spec or PodSpec(), review.namespace)
     claims += claims_of_set(own, review.namespace, count) if own else ()
     return replace(
         answer,
-        question=VolumesQuestion(claims, functools.partial(_concerned, review, found, pod, policy, inventory)),
+        question=VolumesQuestion(claims, functools.partial(_concerned, review, described, pod, policy, inventory)),
     )
 
 
 def _concerned(
-    review: Review, found: DescribedPod, pod: Pod, policy: Policy, inventory: Inventory, volumes: Volumes | None
+    review: Review, described: DescribedPod, pod: Pod, policy: Policy, inventory: Inventory, volumes: Volumes | None
 ) -> Answer:
     """The answer about pods that ask for placement, by what is known of their claims."""
     inventory = inventory if volumes is None else inventory.with_volumes(volumes)
-    decision = decide_replicas(pod, review.namespace, inventory, policy, found.replicas)
-    return _whole(review, found, decision, inventory, policy)
+    decision = decide_replicas(pod, review.namespace, inventory, policy, described.replicas)
+    return _whole(review, described, decision, inventory, policy)
 
 
-def _whole(review: Review, found: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy) -> Answer:
+def _whole(review: Review, described: DescribedPod, decision: Decision, inventory: Inventory, policy: Policy) -> Answer:
     """The answer by the decision, with what the workload says in the wrong place and the questions that are left."""
-    decision = with_misplaced(decision, found.misplaced, policy)
+    decision = with_misplaced(decision, described.misplaced, policy)
     answer = with_rights(_answer(review, decision, policy), review, decision.ask, policy)
-    return with_others(answer, review, found, decision, inventory, policy)
+    return with_others(answer, review, described, decision, inventory, policy)
 
 
 class _Pods(Struct, frozen=True, gc=False):
@@ -151,12 +151,12 @@ def _oversized(review: Review) -> tuple[Pod, tuple[Problem, ...]] | None:
     return (pod, problems) if pod and problems else None
 
 
-def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: World) -> Answer:
+def _too_large(template: tuple[Pod, tuple[Problem, ...]], review: Review, world: World) -> Answer:
     """The refusal of a workload whose pods say too much; in audit mode a warning.
 
     The warning comes with the question whether the user may use the HostPools.
     """
-    pod, problems = found
+    pod, problems = template
     decision = Decision(read(replace(pod, spec=None), review.namespace, world)[0], problems)
     answer = _answer(review, decision, world.policy)
     if answer.outcome is not Outcome.ALLOWED:
@@ -168,8 +168,8 @@ def _too_large(found: tuple[Pod, tuple[Problem, ...]], review: Review, world: Wo
 def _described(review: Review) -> DescribedPod | None:
     """The pods of the workload under review; ``None`` if nothing is decided about it.
 
-    That is so if the object is no JSON object, if it is being deleted, and if a controller of Kubernetes made it for a
-    Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
+    That is so if the object is not a JSON object, if it is being deleted, and if a controller of Kubernetes created it
+    for a Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
     """
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
@@ -178,8 +178,8 @@ def _described(review: Review) -> DescribedPod | None:
     document |= {"apiVersion": f"{review.kind.group}/v1".lstrip("/"), "kind": review.kind.kind}
     if _excused(document, review):
         return None
-    [found] = pods_of(document, old if isinstance(old, dict) else None)
-    return found
+    [described] = pods_of(document, old if isinstance(old, dict) else None)
+    return described
 
 
 def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:

@@ -26,7 +26,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
 from webhook.app.explain import Manifests, Step, applied, explaining, silent
 from webhook.cluster.objects import custom_resources, wire
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.clusters.answer import ClustersAnswer, answer
@@ -80,26 +80,26 @@ class ClusterSource(Struct, frozen=True):
 def folders(parent: Path, settings: Settings) -> list[ClusterSource]:
     """The clusters whose snapshots are the folders in ``parent``, by their names; ``ValueError`` if there is none."""
     try:
-        found = sorted(path for path in parent.iterdir() if path.is_dir() and not path.name.startswith("."))
+        paths = sorted(path for path in parent.iterdir() if path.is_dir() and not path.name.startswith("."))
     except OSError as error:
         raise ValueError(f"the folder {parent} cannot be listed: {error.strerror}") from error
-    if not found:
+    if not paths:
         raise ValueError(f"the folder {parent} has no folders: one with the snapshot of each cluster is needed")
-    return [ClusterSource(path.name, settings.model_copy(update={"snapshot": path, "context": None})) for path in found]
+    return [ClusterSource(path.name, settings.model_copy(update={"snapshot": path, "context": None})) for path in paths]
 
 
 def contexts(text: str, settings: Settings) -> list[ClusterSource]:
     """The clusters of contexts of the kubeconfig, such as ``edge-1,lab=kind-lab``; ``ValueError`` for a wrong text."""
-    found: dict[str, ClusterSource] = {}
+    sources: dict[str, ClusterSource] = {}
     for word in text.split(","):
         name, is_named, context = word.strip().partition("=")
         context = context if is_named else name
         if not name or not context:
             raise ValueError(f"{quote(text)} is not a list of contexts, such as edge-1,edge-2 or name=context")
-        if name in found:
+        if name in sources:
             raise ValueError(f"{quote(text)} names {quote(name)} twice")
-        found[name] = ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
-    return list(found.values())
+        sources[name] = ClusterSource(name, settings.model_copy(update={"snapshot": None, "context": context}))
+    return list(sources.values())
 
 
 async def profiles(namespace: str, settings: Settings) -> list[ClusterSource]:
@@ -111,13 +111,13 @@ async def profiles(namespace: str, settings: Settings) -> list[ClusterSource]:
     configuration = await asyncio.to_thread(configuration_of, settings)
     try:
         async with Connection(configuration) as connection:
-            found = await read_profiles(ObjectClient(connection), namespace)
+            read = await read_profiles(ObjectClient(connection), namespace)
     except (ApiError, msgspec.ValidationError) as failure:
         raise FatalError(f"the ClusterProfiles could not be read: {failure}") from failure
-    if not found:
+    if not read:
         raise ValueError("there is no ClusterProfile" + (f" in namespace {namespace}" if namespace else ""))
     servers = await asyncio.to_thread(servers_of_contexts)
-    names = Counter(profile.name for profile in found)
+    names = Counter(profile.name for profile in read)
     return [
         _of_profile(
             profile.name if names[profile.name] == 1 else f"{profile.namespace}/{profile.name}",
@@ -125,7 +125,7 @@ async def profiles(namespace: str, settings: Settings) -> list[ClusterSource]:
             servers,
             settings,
         )
-        for profile in found
+        for profile in read
     ]
 
 
@@ -169,10 +169,10 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
     """The workload of an object, with the name of the app that it would be part of; nothing for other objects."""
     metadata = mapping(document, "metadata")
     name = str(metadata.get("name") or metadata.get("generateName") or "")
-    for found in pods_of(document):
+    for described in pods_of(document):
         app = str(mapping(metadata, "labels").get(_PART_OF) or name)
-        count = 0 if found.replicas.idle else found.replicas.needed
-        pod = msgspec.convert(found.pod, Pod)
+        count = 0 if described.replicas.idle else described.replicas.needed
+        pod = msgspec.convert(described.pod, Pod)
         namespace = str(metadata.get("namespace") or NAMESPACE)
         version, kind = str(document.get("apiVersion")), str(document.get("kind"))
         yield app, AppWorkload(namespace, version, kind, name, pod, count)
@@ -206,8 +206,8 @@ def placed(
     def look(source: ClusterSource) -> ExaminedCluster:
         return _examined(source, apps, manifests, reading.timeout, warn)
 
-    found = Readers(look, reading, busy).run(sources)
-    return finished(answer(apps, found, AtOnce(SECONDS)))
+    examined = Readers(look, reading, busy).run(sources)
+    return finished(answer(apps, examined, AtOnce(SECONDS)))
 
 
 def _examined(
@@ -248,16 +248,16 @@ class Readers:
 
     def run(self, sources: Iterable[ClusterSource]) -> list[ExaminedCluster]:
         """The examined clusters, in the order in which they are ready."""
-        waiting, found = deque(sources), list[ExaminedCluster]()
+        waiting, examined = deque(sources), list[ExaminedCluster]()
         end = time.monotonic() + self._reading.total
         while waiting or self._ends:
             while waiting and len(self._ends) < self._reading.parallel and time.monotonic() < end:
                 self._start(waiting.popleft(), end)
             if not self._ends:
-                return found + [ExaminedCluster(source.name, trouble=UNASKED) for source in waiting]
-            self._reading.step("reading clusters", len(found), len(found) + len(self._ends) + len(waiting))
-            found += self._ready() or self._overdue()
-        return found
+                return examined + [ExaminedCluster(source.name, trouble=UNASKED) for source in waiting]
+            self._reading.step("reading clusters", len(examined), len(examined) + len(self._ends) + len(waiting))
+            examined += self._ready() or self._overdue()
+        return examined
 
     def _start(self, source: ClusterSource, end: float) -> None:
         self._ends[source.name] = min(end, time.monotonic() + self._reading.timeout + _GRACE)
@@ -269,22 +269,22 @@ class Readers:
 
     def _work(self, source: ClusterSource) -> None:
         try:
-            found = self._look(source)
+            examined = self._look(source)
         except Exception as error:  # noqa: BLE001 -- one cluster must not keep the others from being read
             first = str(error).partition("; ")[0]
-            found = ExaminedCluster(source.name, trouble=first or type(error).__name__)
-        # First of all: whoever gets the answer may ask again at once.
+            examined = ExaminedCluster(source.name, trouble=first or type(error).__name__)
+        # First of all: the caller that gets the answer may ask again at once.
         self._busy.discard(source.name)
-        self._done.put(found)
+        self._done.put(examined)
 
     def _ready(self) -> list[ExaminedCluster]:
         """The next cluster that is ready before any other is overdue."""
-        left = max(0.0, min(self._ends.values()) - time.monotonic())
+        patience = max(0.0, min(self._ends.values()) - time.monotonic())
         try:
-            found = self._done.get(timeout=left)
+            ready = self._done.get(timeout=patience)
         except queue.Empty:
             return []
-        return [found] if self._ends.pop(found.name, None) is not None else []
+        return [ready] if self._ends.pop(ready.name, None) is not None else []
 
     def _overdue(self) -> list[ExaminedCluster]:
         """The clusters whose time is over."""

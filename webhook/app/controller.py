@@ -7,10 +7,10 @@ from collections.abc import Callable
 from kubeapi.client.service_account import own_namespace
 from webhook.app.cluster_source import ReadingLog, configuration_of
 from webhook.app.controller_figures import ControllerFigures
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import ThreadSearches
-from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
+from webhook.controller.reconciler_settings import ReconcilerSettings, Replacement
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of

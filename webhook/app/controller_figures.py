@@ -7,7 +7,6 @@ a process that stands by they are 0.
 import functools
 import time
 from collections.abc import Iterator
-from datetime import datetime
 from itertools import islice
 from typing import Final
 
@@ -17,6 +16,7 @@ from webhook.controller.program import Controller
 from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.server.metrics import LabelledValues, Metrics
 
@@ -42,14 +42,14 @@ class ControllerFigures:
         self._jobs = controller.work.jobs.store.jobs
         self._now = now
         self._without: dict[Name, float] = {}
-        """When pools that were Ready were seen to be so no more: they have not waited since their creation."""
+        """When pools that had been Ready were first seen not to be: they wait since then, not since their creation."""
         self._pool_waits = metrics.durations(
             "host_pool_wait_seconds",
-            "From a HostPool's creation, or from when it had too few, to its hosts, in seconds.",
+            "Seconds from the creation of a HostPool, or from the loss of its hosts, until it has them all.",
             WAIT_BUCKETS,
         )
         self._job_waits = metrics.durations(
-            "job_wait_seconds", "From a Job's submission until all of it runs, in seconds.", WAIT_BUCKETS
+            "job_wait_seconds", "Seconds from the submission of a Job until all of it runs.", WAIT_BUCKETS
         )
         controller.work.watched.on_pool.append(self._pool)
         self._jobs.listeners.append(self._job)
@@ -60,10 +60,10 @@ class ControllerFigures:
 
     def _of_process(self, metrics: Metrics) -> None:
         controller = self._controller
-        metrics.gauge("leader", "Whether this process acts: 1 or 0.", lambda: float(controller.election.leading))
+        metrics.gauge("leader", "1 if this process is the leader, else 0.", lambda: float(controller.election.leading))
         metrics.gauge(
             "cache_age_seconds",
-            "Since the API server last said how it stands with a resource, for the longest silent one.",
+            "Seconds since the API server last confirmed the state of a resource, for the stalest one.",
             lambda: controller.cache_age,
         )
         metrics.gauge(
@@ -73,7 +73,7 @@ class ControllerFigures:
         metrics.gauge("events_written", "Events written.", lambda: float(sum(each.written for each in events)))
         metrics.gauge(
             "events_lost",
-            "Events that could not be written, or were too many.",
+            "Events that could not be written, or were dropped.",
             lambda: float(sum(each.failed + each.dropped for each in events)),
         )
 
@@ -84,7 +84,7 @@ class ControllerFigures:
             )
         metrics.gauge(
             "host_pools_pending_oldest_seconds",
-            "For how long the Pending host pool that waits longest has waited.",
+            "Seconds for which the oldest Pending host pool has waited.",
             lambda: max(map(self._waited, self._pending()), default=0.0),
         )
         metrics.gauge(
@@ -98,8 +98,8 @@ class ControllerFigures:
             ("host_pool_namespace", "host_pool"),
             self._named,
         )
-        metrics.gauge("pool_hosts_assigned", "Hosts that pools have.", self._hosts)
-        metrics.gauge("pool_hosts_gone", "Hosts that pools have and whose nodes are gone.", self._gone)
+        metrics.gauge("pool_hosts_assigned", "Hosts assigned to pools.", self._hosts)
+        metrics.gauge("pool_hosts_gone", "Hosts assigned to pools whose nodes are gone.", self._gone)
 
     def _of_jobs(self, metrics: Metrics) -> None:
         waiting = self._controller.work.waiting
@@ -109,12 +109,12 @@ class ControllerFigures:
             )
         metrics.gauge(
             "jobs_unsatisfiable",
-            "Jobs that could not be started again as a whole now or are stranded, and those that could not be started.",
+            "Jobs that could not be started, or could not be restarted as a whole now, or are stranded.",
             lambda: float(sum(not job.satisfiable for job in self._jobs.all.values())),
         )
         metrics.gauge(
             "jobs_submitting_oldest_seconds",
-            "For how long the Submitting Job that waits longest has waited.",
+            "Seconds for which the oldest Submitting Job has waited.",
             lambda: max((self._since(job.submitted) for job in self._submitting()), default=0.0),
         )
         for element_phase in ElementPhase:
@@ -124,22 +124,24 @@ class ControllerFigures:
                 functools.partial(self._elements_in_phase, element_phase),
             )
         metrics.gauge(
-            "pods_waiting", "Pods let in that no node could run, still without one.", lambda: float(waiting.count)
+            "pods_waiting",
+            "Admitted pods that no node could run, and that still have no node.",
+            lambda: float(waiting.count),
         )
         metrics.gauge(
-            "pods_waiting_oldest_seconds", "For how long the first of them has been waiting.", lambda: waiting.oldest
+            "pods_waiting_oldest_seconds", "Seconds for which the first of them has waited.", lambda: waiting.oldest
         )
 
     def _of_queues(self, metrics: Metrics) -> None:
         pools, jobs = self._controller.work.queues.pools, self._controller.work.jobs.queues
-        metrics.gauge("job_queue_depth", "Jobs that wait to be looked at.", lambda: float(jobs.jobs.depth))
+        metrics.gauge("job_queue_depth", "Jobs that wait to be reconciled.", lambda: float(jobs.jobs.depth))
         metrics.gauge(
-            "element_queue_depth", "Processing elements that wait to be looked at.", lambda: float(jobs.elements.depth)
+            "element_queue_depth", "Processing elements that wait to be reconciled.", lambda: float(jobs.elements.depth)
         )
-        metrics.gauge("queue_depth", "Host pools that wait to be looked at.", lambda: float(pools.depth))
-        metrics.gauge("queue_oldest_seconds", "For how long the first of them has been waiting.", lambda: pools.oldest)
-        metrics.gauge("queue_failing", "Host pools whose last look failed.", lambda: float(pools.failing))
-        metrics.gauge("queue_retries", "Looks that were repeated after a failure.", lambda: float(pools.retries))
+        metrics.gauge("queue_depth", "Host pools that wait to be reconciled.", lambda: float(pools.depth))
+        metrics.gauge("queue_oldest_seconds", "Seconds for which the first of them has waited.", lambda: pools.oldest)
+        metrics.gauge("queue_failing", "Host pools whose last reconcile failed.", lambda: float(pools.failing))
+        metrics.gauge("queue_retries", "Reconciles that were retried after a failure.", lambda: float(pools.retries))
 
     # What happens
 
@@ -195,7 +197,5 @@ class ControllerFigures:
 
     def _since(self, created: str) -> float:
         """Seconds since a creation time, which another clock has told: 0 if it is to come, or cannot be read."""
-        try:
-            return max(0.0, self._now() - datetime.fromisoformat(created).timestamp())
-        except ValueError:
-            return 0.0
+        began = seconds_of(created)
+        return 0.0 if began is None else max(0.0, self._now() - began)

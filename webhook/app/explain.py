@@ -14,8 +14,8 @@ from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
 from webhook.cluster.objects import kinds
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
-from webhook.cluster.objects.translate import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
@@ -40,7 +40,7 @@ Step = Callable[[str, int, int], object]
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """Tell nobody what is being done."""
+    """Report no progress."""
 
 
 def explaining(
@@ -50,7 +50,7 @@ def explaining(
     patience: float = PATIENCE,
     step: Step = silent,
 ) -> World:
-    """The cluster as a world, with all that is no pod among ``manifests`` taken as already applied.
+    """The cluster as a world in which all ``manifests`` but the pods are applied.
 
     An API server has ``patience`` seconds to answer. ``tell`` learns of every object of the cluster, and every part of
     one, that could not be used, and ``step`` of what is being read. Raises :class:`SnapshotError` where the folder is
@@ -95,14 +95,14 @@ class EarlierWorkloads:
         self._world = world
         self._admitted: dict[Name, list[WorkloadPods]] = {}
 
-    def judge(self, document: Unstructured, found: DescribedPod) -> JobVerdict:
+    def judge(self, document: Unstructured, described: DescribedPod) -> JobVerdict:
         """The verdict on a workload that could run by itself, beside the earlier ones of its job that were admitted."""
-        metadata = mapping(found.pod, "metadata")
+        metadata = mapping(described.pod, "metadata")
         namespace, job = str(metadata.get("namespace") or NAMESPACE), mapping(metadata, "labels").get(keys.JOB)
-        if not job or found.replicas.idle or (document.get("apiVersion"), document.get("kind")) not in _TOGETHER:
+        if not job or described.replicas.idle or (document.get("apiVersion"), document.get("kind")) not in _TOGETHER:
             return JobVerdict()
         known = self._admitted.setdefault((namespace, str(job)), [])
-        own = WorkloadPods(found.origin, msgspec.convert(found.pod, Pod), found.replicas)
+        own = WorkloadPods(described.origin, msgspec.convert(described.pod, Pod), described.replicas)
         cluster, policy = self._world.inventory, self._world.policy
         verdict = finished(judge_workload(own, known, (namespace, str(job)), cluster, policy, AtOnce(SECONDS)))
         if not verdict.refused:
@@ -128,7 +128,7 @@ def applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -
             for pool in pools_of(document):
                 reading.document(pool)
     report = reading.report()
-    refused = (*report.skipped, *(found for found in report.noted if found.subject.startswith("HPAIntent ")))
+    refused = (*report.skipped, *(note for note in report.noted if note.subject.startswith("HPAIntent ")))
     if refused:
         raise ValueError(str(refused[0]))
     return report

@@ -10,10 +10,10 @@ from webhook.app.clusters import ClusterSource
 from webhook.app.hpa_placement import QUERY, HpaPlacement, cluster_sources
 from webhook.rest.access import AccessControl, LoopbackAccess, TokenAccess, listens_on_loopback
 from webhook.rest.cluster_access import ClusterAccess
-from webhook.rest.cluster_store import ClusterStore, NamespaceMap
 from webhook.rest.program import RestService, run_api
 from webhook.rest.rest_settings import RestSettings
-from webhook.rest.sqlite_store import SqliteStore
+from webhook.rest.storage.cluster_store import ClusterStore, NamespaceMap
+from webhook.rest.storage.sqlite_store import SqliteStore
 from webhook.server.fatal_error import FatalError
 
 Announce = Callable[[str], None]

@@ -24,13 +24,13 @@ from webhook.placement.objects.intent import REPLICATION_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.rest.api import GroupQuery
 from webhook.rest.bodies import StrictBody
-from webhook.rest.cluster_store import NamespaceMap
-from webhook.rest.intent_objects import object_of
 from webhook.rest.intents import ConsumerEntity, HardwareWish
 from webhook.rest.request_error import RequestError, refused
 from webhook.rest.rest_settings import RestSettings
 from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentStore, StorageError
+from webhook.rest.storage.cluster_store import NamespaceMap
+from webhook.rest.storage.intent_objects import object_of
+from webhook.rest.storage.store import IntentStore, StorageError
 
 QUERY: Final = "hpa-placement"
 """The last segment of the path."""
@@ -104,8 +104,8 @@ def cluster_sources(settings: RestSettings) -> Callable[[], list[ClusterSource]]
         folders(settings.clusters, settings)
         return functools.partial(folders, settings.clusters, settings)
     if settings.contexts:
-        found = contexts(settings.contexts, settings)
-        return lambda: found
+        sources = contexts(settings.contexts, settings)
+        return lambda: sources
     return None
 
 
@@ -141,23 +141,23 @@ class HpaPlacement:
         manifests = await self._intents(group)
         loop = asyncio.get_running_loop()
         work = functools.partial(self._placed, self._sources, manifests, parameters.get(_COUNT, ""))
-        found = await loop.run_in_executor(self._thread, work)
-        return msgspec.json.encode(found)
+        answer = await loop.run_in_executor(self._thread, work)
+        return msgspec.json.encode(answer)
 
     async def _intents(self, group: IntentGroup) -> list[tuple[str, Unstructured]]:
         """The HPAIntent objects of the group."""
-        namespace, found, token = self._namespaces.of(group), list[tuple[str, Unstructured]](), ""
+        namespace, intents, token = self._namespaces.of(group), list[tuple[str, Unstructured]](), ""
         while True:
             page = await self._store.page(group, _PAGE, token)
             for entity in page.intents:
                 consumers = _apart(entity.consumers)
                 one = object_of(group, replace(entity, app=entity.app or entity.metadata.name, consumers=consumers))
                 one["metadata"]["namespace"] = namespace
-                found.append((entity.metadata.name, msgspec.to_builtins(one)))
-            if len(found) > APP_LIMIT:
+                intents.append((entity.metadata.name, msgspec.to_builtins(one)))
+            if len(intents) > APP_LIMIT:
                 raise refused(409, "hpa-intents", f"the group has more than {APP_LIMIT} HPA intents")
             if not page.following:
-                return found
+                return intents
             token = page.following
 
     def _placed(
@@ -185,7 +185,7 @@ def _apart(consumers: Sequence[ConsumerEntity]) -> tuple[ConsumerEntity, ...]:
     EMCO's examples do. Such a consumer gets a workload of its own, whose name has that of the consumer behind it.
     """
     given: dict[tuple[str, str, str | None, str], HardwareWish] = {}
-    found = []
+    pairs = []
     for consumer in consumers:
         workload = consumer.consumer
         wishes = {
@@ -194,11 +194,11 @@ def _apart(consumers: Sequence[ConsumerEntity]) -> tuple[ConsumerEntity, ...]:
         }
         if all(_amounts(given.get(key, wish)) == _amounts(wish) for key, wish in wishes.items()):
             given |= wishes
-            found.append(consumer)
+            pairs.append(consumer)
         else:
             name = f"{workload.name}.{consumer.metadata.name.lower()}"
-            found.append(replace(consumer, consumer=replace(workload, name=name)))
-    return tuple(found)
+            pairs.append(replace(consumer, consumer=replace(workload, name=name)))
+    return tuple(pairs)
 
 
 def _amounts(wish: HardwareWish) -> tuple[object, ...]:

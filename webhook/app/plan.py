@@ -11,7 +11,7 @@ from msgspec import Struct
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, silent, wrong
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.pool_index import Name
@@ -74,19 +74,19 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
     group, answer = Group((), fresh, (), AtOnce(seconds), jobs), None
     for at, (file, document) in enumerate(manifests):
         step("deciding", at, len(manifests))
-        for found in _described(file, document, fresh):
-            if found.text or not found.members:
-                objects.append(found)
+        for planned_object in _described(file, document, fresh):
+            if planned_object.text or not planned_object.members:
+                objects.append(planned_object)
                 continue
-            together = [*fitting, found]
+            together = [*fitting, planned_object]
             tried, judged = _tried(together, fresh, seconds, jobs)
             if judged.placed is None and judged.decided:
-                objects.append(_refused(found, tried, judged))
+                objects.append(_refused(planned_object, tried, judged))
                 continue
             if judged.placed is None:
-                objects.append(msgspec.structs.replace(found, undecided=True))
+                objects.append(msgspec.structs.replace(planned_object, undecided=True))
                 continue
-            objects.append(msgspec.structs.replace(found, warnings=notices(tried, judged.placed)))
+            objects.append(msgspec.structs.replace(planned_object, warnings=notices(tried, judged.placed)))
             fitting, group, answer = together, tried, judged
     plan = None
     if answer is not None and answer.placed is not None:
@@ -107,16 +107,16 @@ def _tried(
 
 
 def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
-    members = [member for found in objects for member in found.members]
-    pools = [pool for found in objects for pool in found.pools]
-    taken = {pool: nodes for found in objects for pool, nodes in found.taken.items()}
-    return Group(members, world, pools, AtOnce(seconds), jobs, taken)
+    members = [member for planned_object in objects for member in planned_object.members]
+    pools = [pool for planned_object in objects for pool in planned_object.pools]
+    settled = {pool: nodes for planned_object in objects for pool, nodes in planned_object.taken.items()}
+    return Group(members, world, pools, AtOnce(seconds), jobs, settled)
 
 
-def _refused(found: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
-    noun = NOUN if found.origin.startswith("Job ") else "pod"
+def _refused(planned_object: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
+    noun = NOUN if planned_object.origin.startswith("Job ") else "pod"
     refusal = finished(refuse_group(group, answer.short, noun))
-    return msgspec.structs.replace(found, text=refusal.text, refusal=refusal)
+    return msgspec.structs.replace(planned_object, text=refusal.text, refusal=refusal)
 
 
 def _name(document: Unstructured) -> Name:
@@ -147,9 +147,9 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
         return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
-    found = _with_members(plain, elements, choices, world)
-    taken = taken_from(found.pools, found.members, settled_hosts(pools, world), world)
-    yield msgspec.structs.replace(found, taken=taken)
+    planned_object = _with_members(plain, elements, choices, world)
+    settled = taken_from(planned_object.pools, planned_object.members, settled_hosts(pools, world), world)
+    yield msgspec.structs.replace(planned_object, taken=settled)
 
 
 def _with_members(
@@ -171,6 +171,6 @@ def _with_members(
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 
 
-def warning_of(found: PlannedObject) -> tuple[str, ...]:
+def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:
     """Warnings about an object."""
-    return (UNDECIDED,) if found.undecided else found.warnings
+    return (UNDECIDED,) if planned_object.undecided else planned_object.warnings

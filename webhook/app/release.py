@@ -90,9 +90,9 @@ async def _under_lease(connection: Connection, place: LeaseRef, wish: ReleaseReq
     """Release while holding the Lease of the controllers, which is given up at the end."""
     server = ObjectClient(connection)
     if wish.end_controllers:
-        left = await end_controllers(server, place.namespace, place.lease, wait=wish.wait_seconds)
-        if left:
-            _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(left, NAMED))
+        running = await end_controllers(server, place.namespace, place.lease, wait=wish.wait_seconds)
+        if running:
+            _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(running, NAMED))
     election = Election(server, namespace=place.namespace, name=place.lease, identity=own_identity())
     giving = Release(ObjectClient(connection, fence=election.check))
     try:

@@ -112,6 +112,6 @@ def cluster_figures(cluster: Cluster, metrics: Metrics) -> None:
     metrics.gauge("skipped_objects", "Objects that could not be used.", skipped)
     metrics.gauge(
         "cache_age_seconds",
-        "Since the API server last said how it stands with a resource, for the longest silent one.",
+        "Seconds since the API server last confirmed the state of a resource, for the stalest one.",
         lambda: max(cluster.ages().values(), default=0.0),
     )

@@ -14,7 +14,7 @@ from webhook.settings import Settings
 async def job_status(settings: Settings, namespace: str, name: str) -> JobView:
     """The Job with its HostPools, processing elements and pods.
 
-    Raises UnknownJobError if there is no such Job, FatalError if there is no cluster or a list cannot be read.
+    Raises UnknownJobError if it does not exist, FatalError if there is no cluster or a list cannot be read.
     """
     configuration = await asyncio.to_thread(configuration_of, settings)
     try:

@@ -1,4 +1,4 @@
-"""``why``: reads one object and its cluster from the API server, with the rights of whoever asks (``docs/why.md``)."""
+"""``why`` (``docs/why.md``): reads one object and its cluster from the API server, with the rights of the user."""
 
 import asyncio
 from collections.abc import Callable, Iterable
@@ -31,7 +31,7 @@ class Found(Struct, frozen=True):
 async def found(settings: Settings, wanted: ObjectRef, tell: Callable[[str], object]) -> Found:
     """Read the object and the cluster. ``tell`` learns of every object of the cluster that could not be used.
 
-    Raises UnknownObjectError if there is no such object, FatalError if there is no cluster or it cannot be read.
+    Raises UnknownObjectError if it does not exist, FatalError if there is no cluster or it cannot be read.
     """
     configuration = await asyncio.to_thread(configuration_of, settings)
     try:

@@ -31,9 +31,9 @@ def as_yaml(document: object) -> str:
 def changed_lines(before: dict[str, Any], after: dict[str, Any]) -> Iterator[str]:
     """Lines that begin with ``+``, ``-`` or a space; three dots stand for unchanged lines that are left out."""
     old, new = (as_yaml(document).splitlines() for document in (before, after))
-    found = difflib.unified_diff(old, new, n=CONTEXT, lineterm="")
+    lines = difflib.unified_diff(old, new, n=CONTEXT, lineterm="")
     first = True
-    for line in list(found)[2:]:
+    for line in list(lines)[2:]:
         if not line.startswith("@@"):
             yield escape(line)
         elif not first:

@@ -78,37 +78,37 @@ class PodExplanation(Explanation, frozen=True):
     asks: bool
 
 
-def explain(file: str, document: Unstructured, found: DescribedPod, world: World) -> PodExplanation:
+def explain(file: str, document: Unstructured, described: DescribedPod, world: World) -> PodExplanation:
     """Decide about the pod as admission would if the pod asked for placement, and explain the decision.
 
-    ``found`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is no pod.
+    ``described`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is not a pod.
     """
-    pod = msgspec.convert(found.pod, Pod)
+    pod = msgspec.convert(described.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
-    decision = decide_replicas(pod, namespace, world.inventory, world.policy, found.replicas)
-    decision = with_misplaced(decision, found.misplaced, world.policy)
+    decision = decide_replicas(pod, namespace, world.inventory, world.policy, described.replicas)
+    decision = with_misplaced(decision, described.misplaced, world.policy)
     asks = concerned(pod, namespace, world.inventory)
     steps = operations(pod, decision.additions) if decision.additions and asks else []
     patch = msgspec.json.decode(encode(steps))
     verdict = decision.verdict
     # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
-    now = World(world.inventory, world.policy, leaving=found.replicas.owner)
+    now = World(world.inventory, world.policy, leaving=described.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
-    unread = decision.refused and not asks and not _objectionable(pod, namespace, found, world)
+    unread = decision.refused and not asks and not _objectionable(pod, namespace, described, world)
     return PodExplanation(
         file=file,
-        origin=found.origin,
+        origin=described.origin,
         namespace=namespace,
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[*_doubts(document, found), *([UNREAD] if unread else []), *_warnings(decision, found, world)],
+        warnings=[*_doubts(document, described), *([UNREAD] if unread else []), *_warnings(decision, described, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
         removed=list(_removed(verdict, decided_in)) if verdict else [],
         patch=patch,
-        before=found.pod,
-        after=None if decision.refused else jsonpatch.apply_patch(found.pod, patch),
-        ranking=rank(decision.ask, verdict, decided_in, found.replicas.count) if verdict else [],
+        before=described.pod,
+        after=None if decision.refused else jsonpatch.apply_patch(described.pod, patch),
+        ranking=rank(decision.ask, verdict, decided_in, described.replicas.count) if verdict else [],
         asks=asks,
     )
 
@@ -121,9 +121,9 @@ def beside(alone: PodExplanation, verdict: JobVerdict) -> PodExplanation:
     return replace(said, verdict="refused", code=verdict.fault.value, message=verdict.text, patch=[], after=None)
 
 
-def _warnings(decision: Decision, found: DescribedPod, world: World) -> Iterator[str]:
+def _warnings(decision: Decision, described: DescribedPod, world: World) -> Iterator[str]:
     """The warnings of the decision, after that for a DaemonSet which takes a right to be created."""
-    if found.replicas.everywhere and tolerates_exclusive(decision.ask, world):
+    if described.replicas.everywhere and tolerates_exclusive(decision.ask, world):
         yield _RIGHT
     yield from decision.warnings
 
@@ -135,18 +135,20 @@ def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
             yield Removed(str(judged.constraint.clause or ""), reason.one, names(reason.nodes, world))
 
 
-def _objectionable(pod: Pod, namespace: str, found: DescribedPod, world: World) -> bool:
+def _objectionable(pod: Pod, namespace: str, described: DescribedPod, world: World) -> bool:
     """Whether a pod that asks for no placement is refused all the same, or its workload for misplaced annotations."""
-    decision = guard_replicas(pod, namespace, world, found.replicas)
-    return with_misplaced(decision, found.misplaced, world.policy).refused
+    decision = guard_replicas(pod, namespace, world, described.replicas)
+    return with_misplaced(decision, described.misplaced, world.policy).refused
 
 
-def _doubts(document: Unstructured, found: DescribedPod) -> Iterator[str]:
+def _doubts(document: Unstructured, described: DescribedPod) -> Iterator[str]:
     """Warnings that admission does not give: of unknown kinds, and of misspelt annotation and label keys."""
-    if found.note:
-        yield found.note
+    if described.note:
+        yield described.note
     where = pod_metadata(document)
-    written = [(found.pod, "metadata")] if document is found.pod else [(document, "metadata"), (found.pod, where)]
+    written = (
+        [(described.pod, "metadata")] if document is described.pod else [(document, "metadata"), (described.pod, where)]
+    )
     for document_part, place in written:
         annotations, labels = (
             list(map(str, mapping(document_part, "metadata", field))) for field in ("annotations", "labels")

@@ -9,7 +9,7 @@ from pydantic.fields import FieldInfo
 from kubeapi.client.kubeconfig import namespace_of_context
 from webhook import settings
 from webhook.cli.exits import WrongUse
-from webhook.placement.text.api_kinds import OBJECT_NAME
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.problem import quote
 from webhook.settings import Settings
 
@@ -57,7 +57,7 @@ def namespace(arguments: argparse.Namespace, chosen: Settings) -> str:
 
 def check_name(name: str, hint: str = "") -> None:
     """Raise :class:`WrongUse` if no object can have that name; ``hint`` goes on with the sentence."""
-    if not OBJECT_NAME.fullmatch(name):
+    if not is_object_name(name):
         raise WrongUse(f"{quote(name)} is not an object name: use a-z, 0-9, '-' and '.'{hint}")
 
 

@@ -49,11 +49,11 @@ def read_inputs(names: Iterable[str], kind: str | None) -> Inputs:
 def _input(name: str, kind: str | None) -> Input:
     shown = STDIN if name == _DASH else name
     content = _content(name, BUNDLE_LIMIT)
-    found = InputKind(kind) if kind is not None else kind_of(content)
-    if found is None:
+    input_kind = InputKind(kind) if kind is not None else kind_of(content)
+    if input_kind is None:
         kinds = ", ".join(InputKind)
         raise WrongUse(f"{shown}: the kind of input is unclear: set --from to one of {kinds}")
-    return Input(shown, content, found)
+    return Input(shown, content, input_kind)
 
 
 def _content(name: str, limit: int) -> bytes:
@@ -89,11 +89,11 @@ def _primitives(folder: Path) -> Iterator[str]:
 
 def _files(folder: Path) -> list[Path]:
     """The files of a folder and of those below, sorted by path; what begins with a dot is left out."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_unlisted):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        found += (Path(parent, name) for name in names if not name.startswith("."))
-    return sorted(found)
+        paths += (Path(parent, name) for name in names if not name.startswith("."))
+    return sorted(paths)
 
 
 def _unlisted(error: OSError) -> None:

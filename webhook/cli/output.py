@@ -5,7 +5,6 @@ of each command has a schema in ``docs/schemas``; YAML has the same fields (``do
 """
 
 import argparse
-import importlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -38,8 +37,9 @@ def _as_json(answer: object) -> str:
 
 def _as_yaml(answer: object) -> str:
     # YAML is imported when it is written: `version` must not wait for it.
-    text: str = importlib.import_module("webhook.cli.differences").as_yaml(answer)
-    return text.rstrip("\n")
+    from webhook.cli.differences import as_yaml  # noqa: PLC0415
+
+    return as_yaml(answer).rstrip("\n")
 
 
 FORMS: Final[Mapping[str, Callable[[object], str]]] = {"json": _as_json, "yaml": _as_yaml}

@@ -58,7 +58,7 @@ class _Writer:
 
     def document(self, title: str, cluster: str) -> PlanDocument:
         """All subjects, nodes, pools and rules."""
-        subjects = tuple(self._subject(found) for found in self._planned.objects)
+        subjects = tuple(self._subject(planned_object) for planned_object in self._planned.objects)
         plan = self._planned.plan
         return PlanDocument(
             title=title,
@@ -68,24 +68,25 @@ class _Writer:
             pools=tuple(self._listed),
             rules=self._rules.rules,
             total_cost=plan.total if plan else None,
-            undecided=any(found.undecided for found in self._planned.objects) or bool(plan and not plan.proved),
+            undecided=any(planned_object.undecided for planned_object in self._planned.objects)
+            or bool(plan and not plan.proved),
         )
 
-    def _subject(self, found: PlannedObject) -> Subject:
-        refusal = found.refusal
-        verdict = "refused" if found.text else "undecided" if found.undecided else "admitted"
-        named = {(pool.namespace, pool.name): pool for member in found.members for _, pool in member.ask.pools}
-        named |= {(pool.namespace, pool.name): pool for pool in found.pools}
+    def _subject(self, planned_object: PlannedObject) -> Subject:
+        refusal = planned_object.refusal
+        verdict = "refused" if planned_object.text else "undecided" if planned_object.undecided else "admitted"
+        named = {(pool.namespace, pool.name): pool for member in planned_object.members for _, pool in member.ask.pools}
+        named |= {(pool.namespace, pool.name): pool for pool in planned_object.pools}
         return Subject(
-            file=found.file,
-            origin=found.origin,
-            namespace=found.namespace,
+            file=planned_object.file,
+            origin=planned_object.origin,
+            namespace=planned_object.namespace,
             verdict=verdict,  # type: ignore[arg-type]
-            message=found.text,
-            warnings=warning_of(found),
-            elements=tuple(element for member in found.members for element in self._elements(member)),
+            message=planned_object.text,
+            warnings=warning_of(planned_object),
+            elements=tuple(element for member in planned_object.members for element in self._elements(member)),
             pools=tuple(self._pool(pool) for pool in named.values()),
-            relations=tuple(_relations(found.members)),
+            relations=tuple(_relations(planned_object.members)),
             conflict=Conflict(refusal.clauses, refusal.names, refusal.fix) if refusal else None,
         )
 
@@ -117,13 +118,13 @@ class _Writer:
 
     def _closed(self, member: Member) -> Iterator[int]:
         """The rules that close nodes to the member, each node under the first of them; the last is about free room."""
-        left = member.verdict.everything
+        open_nodes = member.verdict.everything
         for condition in member.conditions:
-            out = left & ~condition.nodes
-            left &= condition.nodes
+            out = open_nodes & ~condition.nodes
+            open_nodes &= condition.nodes
             for reason in condition.constraint.explain(self._world, out) if out else ():
                 yield self._rule(str(condition.clause or ""), reason.one, reason.nodes)
-        for reason in shortages(self._group, member, left):
+        for reason in shortages(self._group, member, open_nodes):
             yield self._rule("", reason.one, reason.nodes)
 
     def _rule(self, clause: str, reason: str, nodes: Bits) -> int:
@@ -183,12 +184,12 @@ def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
 
 def _planned_amounts(group: Group, plan: Plan | None) -> dict[int, Counter[str]]:
     """What the pods of the plan request on each node."""
-    found: dict[int, Counter[str]] = {}
+    amounts: dict[int, Counter[str]] = {}
     for member, where in zip(group.members, plan.placed.slots if plan else (), strict=False):
         needs = requests_of(member.conditions)
         for slot in where:
-            found.setdefault(slot, Counter()).update(needs)
-    return found
+            amounts.setdefault(slot, Counter()).update(needs)
+    return amounts
 
 
 def _relations(members: Sequence[Member]) -> Iterator[Relation]:

@@ -27,23 +27,23 @@ def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplana
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
     pool = world.inventory.pools[namespace, name]
-    found = complete(pool, world)
+    completion = complete(pool, world)
     out = 0
-    for reason in found.reasons:
+    for reason in completion.reasons:
         out |= reason.nodes
-    refused = bool(found.refusal)
+    refused = bool(completion.refusal)
     return PoolExplanation(
         file=file,
         origin=f"HostPool {name}",
         namespace=namespace,
         verdict="refused" if refused else "admitted",
         code=Fault.FORBIDDEN.value if refused else 200,
-        message=found.refusal,
-        warnings=[found.warning] if found.warning else [],
+        message=completion.refusal,
+        warnings=[completion.warning] if completion.warning else [],
         candidates=names(world.everything & ~out, world) if pool.hosts is None else [],
-        removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in found.reasons],
+        removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in completion.reasons],
         patch=[],
         before=document,
         after=None if refused else document,
-        hosts=list(found.hosts),
+        hosts=list(completion.hosts),
     )

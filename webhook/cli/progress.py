@@ -6,13 +6,12 @@ movements (``TERM=dumb``).
 """
 
 import contextlib
-import importlib
 import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from webhook.app.explain import Step, silent
 
@@ -40,16 +39,18 @@ class ProgressLine:
     """One line with a bar on the terminal of standard error; it appears after ``delay`` seconds."""
 
     def __init__(self, delay: float) -> None:
-        # Rich draws bars by a module that nothing else here imports.
-        rich: Any = importlib.import_module("rich.progress")
-        screen: Any = importlib.import_module("webhook.cli.screen")
-        self._bar = rich.Progress(
-            rich.SpinnerColumn(),
-            rich.TextColumn("{task.description}", markup=False),
-            rich.BarColumn(bar_width=24),
-            rich.TextColumn("{task.fields[count]}", markup=False),
-            rich.TimeElapsedColumn(),
-            console=screen.console(sys.stderr),
+        # Rich takes long to import, and most commands end before a line would appear, or have no terminal.
+        from rich import progress as bars  # noqa: PLC0415
+
+        from webhook.cli.console import console  # noqa: PLC0415
+
+        self._bar = bars.Progress(
+            bars.SpinnerColumn(),
+            bars.TextColumn("{task.description}", markup=False),
+            bars.BarColumn(bar_width=24),
+            bars.TextColumn("{task.fields[count]}", markup=False),
+            bars.TimeElapsedColumn(),
+            console=console(sys.stderr),
             transient=True,
             redirect_stdout=sys.stdout.isatty(),  # a file must get what is printed into it, and not this terminal
         )

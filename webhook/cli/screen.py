@@ -1,14 +1,14 @@
 """Output of ``explain`` and ``tour`` for a person: coloured on a terminal, plain text anywhere else."""
 
-import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from webhook.cli.console import console
 from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.job_explanation import JobExplanation
@@ -21,23 +21,6 @@ _LISTED = 12
 """Names of nodes that one line lists at most; ``-o json`` has all."""
 _BEST = 5
 """Nodes that are shown with their cost, the cheapest first."""
-
-
-class PlainConsole(Console):
-    """Rich's console without its exit code for a reader that has gone: ``main`` decides about that."""
-
-    def on_broken_pipe(self) -> None:
-        """Raise the error again that was caught."""
-        raise BrokenPipeError
-
-
-def console(stream: IO[str]) -> Console:
-    """A console that writes to the stream: in colour on a terminal, and anywhere with ``FORCE_COLOR``.
-
-    ``NO_COLOR`` (https://no-color.org) and ``TERM=dumb`` forbid every escape sequence, those for bold text as well.
-    """
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    return PlainConsole(file=stream, highlight=False, soft_wrap=True, color_system=None if plain else "auto")
 
 
 class StyledLine(NamedTuple):
@@ -86,9 +69,9 @@ class Screen:
 
     def refusal(self, message: str) -> None:
         """Print a refusal as kubectl would show it to the user."""
-        first, _, rest = message.partition("\n")
+        first, _, following = message.partition("\n")
         self.say(f"  {first}", "bold red")
-        for line in rest.splitlines():
+        for line in following.splitlines():
             self.say(f"  {line}")
 
     def difference(self, lines: Iterable[str]) -> None:
@@ -96,48 +79,50 @@ class Screen:
         for line in lines:
             self.say(f"  {line}", _STYLES.get(line[:1], "dim"))
 
-    def explanation(self, found: Explanation) -> None:
+    def explanation(self, explanation: Explanation) -> None:
         """Print the explanation of one pod."""
-        self._verdict(found, "can run it")
-        if found.after is None:
-            self.refusal(found.message)
+        self._verdict(explanation, "can run it")
+        if explanation.after is None:
+            self.refusal(explanation.message)
         else:
-            self.difference(changed_lines(found.before, found.after))
-        self._nodes(found)
+            self.difference(changed_lines(explanation.before, explanation.after))
+        self._nodes(explanation)
 
-    def pool(self, found: PoolExplanation) -> None:
+    def pool(self, explanation: PoolExplanation) -> None:
         """Print the explanation of one HostPool."""
-        self._verdict(found, "could be its hosts")
-        if found.refused:
-            self.refusal(found.message)
-        elif found.hosts:
-            self.say(f"  hosts: {_listed(found.hosts)}")
-        self._nodes(found)
+        self._verdict(explanation, "could be its hosts")
+        if explanation.refused:
+            self.refusal(explanation.message)
+        elif explanation.hosts:
+            self.say(f"  hosts: {_listed(explanation.hosts)}")
+        self._nodes(explanation)
 
-    def job(self, found: JobExplanation) -> None:
+    def job(self, explanation: JobExplanation) -> None:
         """Print the explanation of one Job."""
-        self._verdict(found, "")
-        if found.refused:
-            self.refusal(found.message)
-        self._nodes(found)
+        self._verdict(explanation, "")
+        if explanation.refused:
+            self.refusal(explanation.message)
+        self._nodes(explanation)
 
-    def _verdict(self, found: Explanation, can: str) -> None:
-        style = "bold red" if found.refused else "bold green"
-        total = len(found.candidates) + sum(len(removed.nodes) for removed in found.removed)
-        count = f", {len(found.candidates)} of {total} nodes {can}" if total else ""
-        self.heading(f"{escape(found.file)}: {escape(found.origin)} in namespace {escape(found.namespace)}")
-        unread = not found.refused and isinstance(found, PodExplanation) and not found.asks
-        verdict = f"{found.verdict} as it is (it asks for no placement)" if unread else found.verdict
+    def _verdict(self, explanation: Explanation, can: str) -> None:
+        style = "bold red" if explanation.refused else "bold green"
+        total = len(explanation.candidates) + sum(len(removed.nodes) for removed in explanation.removed)
+        count = f", {len(explanation.candidates)} of {total} nodes {can}" if total else ""
+        self.heading(
+            f"{escape(explanation.file)}: {escape(explanation.origin)} in namespace {escape(explanation.namespace)}"
+        )
+        unread = not explanation.refused and isinstance(explanation, PodExplanation) and not explanation.asks
+        verdict = f"{explanation.verdict} as it is (it asks for no placement)" if unread else explanation.verdict
         self.say(f"  {verdict}{count}", style)
 
-    def _nodes(self, found: Explanation) -> None:
-        for warning in found.warnings:
+    def _nodes(self, explanation: Explanation) -> None:
+        for warning in explanation.warnings:
             self.say(f"  warning: {escape(warning)}", "yellow")
-        if found.candidates:
-            self.say(f"  candidates: {_listed(found.candidates)}")
-        if isinstance(found, PodExplanation) and not found.refused:
-            self._ranking(found.ranking)
-        for removed in found.removed:
+        if explanation.candidates:
+            self.say(f"  candidates: {_listed(explanation.candidates)}")
+        if isinstance(explanation, PodExplanation) and not explanation.refused:
+            self._ranking(explanation.ranking)
+        for removed in explanation.removed:
             clause = f"{escape(removed.clause)}: " if removed.clause else ""
             self.say(f"  out: {_listed(removed.nodes)} ({clause}{escape(removed.reason)})", "dim")
 

@@ -5,6 +5,8 @@ Read in this order:
 - ``program``: one candidate of the election, with caches that it always keeps; ``work``: what only the leader does.
 - ``workqueue``: keys of objects to reconcile, in fair turns, with retries.
 - ``concurrency``: coroutines that end together.
+- ``reconciler_settings``, ``object_editor``, ``conditions``: shared by all reconcilers: their settings, the requests by
+  which they change objects, and how conditions are merged into a status.
 - ``hostpools``: the reconciler of a HostPool and all that it needs.
 - ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
 - ``release``: the command that frees hosts without a controller.

@@ -24,7 +24,7 @@ class Server(ListReader, Protocol):
     """The API server, as far as ending controllers needs it; every failure is an ApiError."""
 
     async def delete(self, path: str) -> bytes:
-        """Delete the object; the cause of the error is MISSING if there is none."""
+        """Delete the object; the cause of the error is MISSING if it does not exist."""
         ...
 
 
@@ -32,8 +32,8 @@ async def running_controllers(reader: ListReader, namespace: str = "") -> list[s
     """Pods of controllers that have not ended, as ``namespace/name``; of all namespaces if ``namespace`` is empty."""
     path = POD.path_in(namespace) if namespace else POD.path
     alive = {"labelSelector": LABELS, "fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
-    found = [items.decode(item, Identified).metadata async for item in listed(reader, path, alive)]
-    return sorted(f"{each.namespace}/{each.name}" for each in found)
+    pods = [items.decode(item, Identified).metadata async for item in listed(reader, path, alive)]
+    return sorted(f"{each.namespace}/{each.name}" for each in pods)
 
 
 async def end_controllers(
@@ -51,7 +51,7 @@ async def end_controllers(
             raise
     until = clock() + wait
     while True:
-        left = await running_controllers(server, namespace)
-        if not left or clock() >= until:
-            return left
+        running = await running_controllers(server, namespace)
+        if not running or clock() >= until:
+            return running
         await asyncio.sleep(LOOK)

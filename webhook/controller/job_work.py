@@ -9,9 +9,8 @@ from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_reports import EventRecorder
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.job_triggers import JobTriggers
@@ -19,15 +18,16 @@ from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.satisfiable_review import SatisfiableReview
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.jobstore.watched_kinds import job_kinds
+from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.element_triggers import ElementTriggers
 from webhook.controller.processingelements.reconciler import ProcessingElements
 from webhook.controller.processingelements.steering import Steering
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.workqueue.queue import Queue
-from webhook.controller.workqueue.workers import SEATS, run_workers
+from webhook.controller.workqueue.workers import fair_queue, run_workers
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.pool import Pool
@@ -58,9 +58,7 @@ class JobWork:
     ) -> None:
         self.store = JobStore()
         self.kinds: tuple[AnyKind, ...] = job_kinds(self.store)
-        self.queues = JobQueues(
-            Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(flow=_namespace, seats=SEATS, clock=clock)
-        )
+        self.queues = JobQueues(fair_queue(clock), fair_queue(clock))
         store, inventory = self.store, watched.inventory
         reports = JobReports(server, store, events, now)
         kept = Reservations(watched, store, now)
@@ -95,8 +93,3 @@ class JobWork:
                 self._judge.forget(),
             ]
         )
-
-
-def _namespace(name: Name) -> str:
-    """The namespace of an object, which is its flow: namespaces take turns in the queue."""
-    return name[0]

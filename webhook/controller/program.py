@@ -21,7 +21,7 @@ from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.watch.live import STALE, LiveCluster
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.events import Events
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.text import keys
 
@@ -118,12 +118,12 @@ class Controller:
         """
         return max(self.cluster.ages().values()) if self._needed.is_set() else 0.0
 
-    def _is_ready(self, left: float) -> bool:
-        """Whether to take the Lease once it may be taken, in ``left`` seconds."""
+    def _is_ready(self, seconds_left: float) -> bool:
+        """Whether to take the Lease once it may be taken, in ``seconds_left`` seconds."""
         first, self._looked = not self._looked, True
-        if first and left <= 0:
+        if first and seconds_left <= 0:
             return True
-        if left < self._timing.lease - _MISSED * self._timing.retry:
+        if seconds_left < self._timing.lease - _MISSED * self._timing.retry:
             self._needed.set()
         return self.cluster.synced
 

@@ -6,7 +6,7 @@ calls it sees to it that no controller acts meanwhile. Done again, it does what 
 """
 
 import functools
-import re
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Any, Final
 
@@ -14,14 +14,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock
 from webhook.cluster.watch.lists import listed
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
+from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, read_node
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool
-from webhook.controller.hostpools.pool_reports import rfc3339
 from webhook.controller.hostpools.pool_status import status_of
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.names import is_namespace, is_object_name
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
@@ -31,9 +34,6 @@ TRIES: Final = 10
 
 _PAGE: Final = 5
 """Objects in one page of a list: a HostPool with 5,000 hosts may have more than a megabyte."""
-
-_SCOPE: Final = re.compile(r"([a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)(?:/([a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?))?")
-"""A namespace (DNS label), optionally with a slash and a pool name (DNS subdomain)."""
 
 Change = Callable[[StoredPool], tuple[str, dict[str, Any]] | None]
 """Returns the path and merge patch of a write to a HostPool; ``None`` if nothing has to be written."""
@@ -54,10 +54,10 @@ class Scope(Struct, frozen=True):
 
 def parse_scope(text: str) -> Scope:
     """Parse ``NAMESPACE`` or ``NAMESPACE/POOL``; raises ``ValueError`` with a sentence for other texts."""
-    found = _SCOPE.fullmatch(text)
-    if found is None:
+    namespace, slash, name = text.partition("/")
+    if not is_namespace(namespace) or (slash and not is_object_name(name)):
         raise ValueError("it should be NAMESPACE/POOL, or NAMESPACE for all HostPools there")
-    return Scope(found[1], found[2] or "")
+    return Scope(namespace, name)
 
 
 class Freed(Struct, frozen=True, kw_only=True):
@@ -77,7 +77,7 @@ class Freed(Struct, frozen=True, kw_only=True):
 class Release:
     """Releases hosts through ``server``; with ``dry_run`` only reports which."""
 
-    def __init__(self, server: ObjectWriter, *, dry_run: bool = False, now: Callable[[], str] = rfc3339) -> None:
+    def __init__(self, server: ObjectWriter, *, dry_run: bool = False, now: Clock = time.time) -> None:
         self._server = server
         self._dry_run = dry_run
         self._now = now
@@ -100,8 +100,8 @@ class Release:
 
     async def _marked(self) -> list[StoredNode]:
         """Nodes that carry a mark of any pool."""
-        found = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
-        return [node for node in found if marks_on(node)]
+        nodes = [read_node(bytes(item)) async for item in listed(self._server, NODE.path, {})]
+        return [node for node in nodes if marks_on(node)]
 
     async def _pools(self, scope: Scope) -> list[StoredPool]:
         """The existing HostPools of the scope; none if the kind is not defined in the cluster."""
@@ -126,7 +126,7 @@ class Release:
         return await self._done(freed, functools.partial(self._give_back, name, freed, mark))
 
     async def _give_back(self, name: Name, freed: Freed, mark: PoolMark) -> None:
-        """Empty the status first, so that nobody relies on a released host; remove the finalizer last."""
+        """Empty the status first, so that no pod relies on a released host; remove the finalizer last."""
         await self._write(name, self._emptied)
         await self._claims.release_all(freed.hosts, mark)
         await self._write(name, _let_go)
@@ -176,7 +176,7 @@ class Release:
         """The write that empties the status; ``None`` for a pool that is being deleted or has no hosts."""
         if stored.leaving or not stored.status.get("hosts"):
             return None
-        patch = status_of(stored, pool_status.returned(), self._now())
+        patch = status_of(stored, pool_status.returned(), timestamp(self._now()))
         return None if patch is None else (f"{stored.path}/status", patch)
 
 

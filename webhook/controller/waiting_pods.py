@@ -9,10 +9,11 @@ from typing import Final
 
 from kubeapi.clock import Clock, seconds
 from webhook.controller.events.event import Regarding
+from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.controller.hostpools.pool_reports import EventRecorder
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.objects.pod import PodInfo
+from webhook.placement.text.api_kinds import POD
 
 SOON: Final = 5.0
 """Seconds that a pod may wait before the Event: by then a scheduler that finds a node has bound the pod."""
@@ -53,7 +54,7 @@ class WaitingPods:
         """Record the Event for the pod if it still waits."""
         pod = self._waiting.get(uid)
         if pod is not None and pod.waits is not None:
-            about = Regarding(api_version="v1", kind="Pod", name=pod.waits.name, namespace=pod.namespace, uid=uid)
+            about = Regarding.of(POD, (pod.namespace, pod.waits.name), uid)
             self._events.warning(about, REASON, pod.waits.text)
 
     def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:

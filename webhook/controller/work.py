@@ -7,19 +7,20 @@ from msgspec import Struct
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import DEVICE_CLASSES, INTENTS, NAMESPACES, PLUGIN_OBJECTS, PODS, AnyKind
 from webhook.controller.concurrency import gather_or_cancel
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.marks import MarkOwners
 from webhook.controller.hostpools.node_cache import NodeCache
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.hostpools.orphans import Orphans
-from webhook.controller.hostpools.pool_reports import EventRecorder, PoolReports
+from webhook.controller.hostpools.pool_reports import PoolReports
 from webhook.controller.hostpools.reconciler import HostPools
 from webhook.controller.hostpools.triggers import Triggers
 from webhook.controller.job_work import JobWork
-from webhook.controller.jobstore.editor import ObjectEditor
+from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.waiting_pods import WaitingPods
 from webhook.controller.workqueue.queue import Queue
-from webhook.controller.workqueue.workers import SEATS, run_workers
+from webhook.controller.workqueue.workers import fair_queue, run_workers
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
@@ -51,7 +52,7 @@ class Work:
     ) -> None:
         policy = rules.policy
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
-        self.queues = Queues(Queue(flow=_namespace, seats=SEATS, clock=clock), Queue(clock=clock))
+        self.queues = Queues(fair_queue(clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
         self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
         others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, DEVICE_CLASSES, *PLUGIN_OBJECTS
@@ -75,8 +76,3 @@ class Work:
                 self.jobs.run(),
             ]
         )
-
-
-def _namespace(name: Name) -> str:
-    """The namespace of a pool, which is its flow: namespaces take turns in the queue."""
-    return name[0]

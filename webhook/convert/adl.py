@@ -1,7 +1,7 @@
 """Reads the compiled description of Streams applications (ADL, XML) into Streams applications.
 
 The elements are those of the schema ``adlModel.xsd`` of Streams 4.2, in the namespace of any version. Documents with a
-document type are refused, so there are no entities and nothing is loaded; expat's own limits do the rest. Operators
+document type are refused, and entities with them, and nothing is loaded; expat's own limits do the rest. Operators
 come with full names and tokens; parallel regions are not expanded yet in an ADL, so each channel becomes an operator.
 """
 
@@ -189,7 +189,7 @@ class _AdlReader:
             setattr(self._now.regions[-1], width, number)
 
     def _number(self, attributes: Attributes, name: str, maximum: int) -> int | None:
-        """The whole number in an attribute; ``None`` if there is no such attribute."""
+        """The whole number in an attribute; ``None`` if it is absent."""
         text = attributes.get(name)
         if text is None:
             return None
@@ -327,7 +327,7 @@ def _channels(widths: list[int]) -> Iterator[tuple[int, ...]]:
         yield ()
         return
     for channel in range(widths[0]):
-        yield from ((channel, *rest) for rest in _channels(widths[1:]))
+        yield from ((channel, *inner) for inner in _channels(widths[1:]))
 
 
 def _on(operator: _AdlOperator, channels: tuple[int, ...], pools: Mapping[str, _AdlPool]) -> StreamsOperator:
@@ -337,7 +337,7 @@ def _on(operator: _AdlOperator, channels: tuple[int, ...], pools: Mapping[str, _
         index, within = operator.pool
         if index not in pools:
             message = f"operator {quote(operator.name)} is placed on the host pool with index {quote(index)}"
-            raise RefusedInputError(Problem(str(operator.at), f"{message}, which there is none of"))
+            raise RefusedInputError(Problem(str(operator.at), f"{message}, which does not exist"))
         clauses.insert(0, PlacementClause(ClauseName.HOST, PoolName(pools[index].name, within)))
     name = operator.name + "".join(f"[{channel}]" for channel in channels)
     return StreamsOperator(operator.at, name, tuple(clauses), operator.restartable)

@@ -115,16 +115,16 @@ def _check_directory(name: str, content: bytes) -> None:
 
 def _members(name: str, archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
     """The members by path. Raises :class:`RefusedInputError` for paths that lead outwards, and doubles."""
-    found: dict[str, zipfile.ZipInfo] = {}
+    members: dict[str, zipfile.ZipInfo] = {}
     infos = archive.infolist()
     if len(infos) > MEMBER_LIMIT:
         raise _refused(name, f"the bundle has {len(infos)} members, at most {MEMBER_LIMIT} are allowed")
     for info in infos:
         _check_path(name, info.orig_filename)
-        if info.filename in found:
+        if info.filename in members:
             raise _refused(name, f"the member {quote(info.filename)} occurs twice")
-        found[info.filename] = info
-    return found
+        members[info.filename] = info
+    return members
 
 
 def _check_path(name: str, path: str) -> None:
@@ -171,7 +171,7 @@ def _wanted(name: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipI
     try:
         parser.Parse(_content(name, archive, members[_INFO], _INFO_LIMIT), True)  # noqa: FBT003 -- positional in expat
     except expat.ExpatError as error:
-        raise _refused(name, f"{_INFO}, line {error.lineno}: this is no XML") from None
+        raise _refused(name, f"{_INFO}, line {error.lineno}: this is not XML") from None
     if not said.get("adlFile"):
         return None
     path = "/".join(filter(None, (said.get("outputDirectory"), said["adlFile"])))
@@ -181,7 +181,7 @@ def _wanted(name: str, archive: zipfile.ZipFile, members: dict[str, zipfile.ZipI
 
 def _in_tar(name: str, packed: IO[bytes], wanted: str | None) -> tuple[str, bytes]:
     """The ADL in the TAR archive: the one at that path, or the only one."""
-    found: dict[str, bytes] = {}
+    contents: dict[str, bytes] = {}
     for member, size in _tar_members(name, packed):
         matches = member == wanted if wanted is not None else member.endswith(_ADL)
         if not matches:
@@ -194,10 +194,10 @@ def _in_tar(name: str, packed: IO[bytes], wanted: str | None) -> tuple[str, byte
             raise _refused(name, f"the ADL {quote(member)} is cut off")
         if wanted is not None:
             return member, content
-        found[member] = content
-        if len(found) > 1:
-            raise _several(name, list(found))
-    for member, content in found.items():
+        contents[member] = content
+        if len(contents) > 1:
+            raise _several(name, list(contents))
+    for member, content in contents.items():
         return member, content
     raise _refused(name, f"there is no ADL in the bundle{f' at {quote(wanted)}' if wanted else ''}")
 
@@ -229,8 +229,8 @@ def _long_name(kind: bytes, data: bytes) -> str:
     """The name that a header in front of a member gives it; empty if it gives none."""
     if kind == tarfile.GNUTYPE_LONGNAME:
         return data.rstrip(b"\0").decode("utf-8", "surrogateescape")
-    found = re.search(rb"(?:^|\n)\d+ path=([^\n]*)\n", data)
-    return found[1].decode("utf-8", "surrogateescape") if found and kind != tarfile.XGLTYPE else ""
+    path = re.search(rb"(?:^|\n)\d+ path=([^\n]*)\n", data)
+    return path[1].decode("utf-8", "surrogateescape") if path and kind != tarfile.XGLTYPE else ""
 
 
 def _padded(size: int) -> int:

@@ -102,14 +102,14 @@ def convert(inputs: Sequence[Input], options: ConvertOptions) -> list[Conversion
 def _programs(inputs: Sequence[Input], options: ConvertOptions) -> dict[int, SplReading]:
     """The readings of SPL programs, by the identity of their input."""
     sources: dict[int, SourceText] = {}
-    found: dict[int, SplReading] = {}
+    by_number: dict[int, SplReading] = {}
     for one in inputs:
         try:
             sources[id(one)] = decoded(one.name, one.content)
         except RefusedInputError as refused:
-            found[id(one)] = SplReading(problems=refused.problems)
-    readings = read_spl(list(sources.values()), options.primitives, alone=not found)
-    return {**found, **dict(zip(sources, readings, strict=True))}
+            by_number[id(one)] = SplReading(problems=refused.problems)
+    readings = read_spl(list(sources.values()), options.primitives, alone=not by_number)
+    return {**by_number, **dict(zip(sources, readings, strict=True))}
 
 
 def _conversion(one: Input, programs: Mapping[int, SplReading], options: ConvertOptions) -> Conversion:

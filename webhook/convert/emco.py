@@ -14,7 +14,7 @@ from webhook.convert.emco_requests import EmcoObject, EmcoPath, emco_objects
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.located_yaml import LocatedValue, refused_at
 from webhook.convert.source_text import SourceText
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.resource_name import DEFAULT_UNIT, in_bytes
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.api_kinds import HPA_INTENT, WORKLOADS
@@ -135,7 +135,7 @@ class _IntentReader:
             other = next(known for known in self.intents if known.name == one.name)
             where = "" if other.group == one.path.group else f" in {other.group}, and both would be one object"
             raise refused_at(one.at, f"intent {quote(one.name)} occurs twice, first in line {other.at.line}{where}")
-        if not is_node_name(one.name):
+        if not is_object_name(one.name):
             raise refused_at(one.at, f"{quote(one.name)} is not an object name: a-z, 0-9, '-' and '.'")
         intent = EmcoIntent(one.at, one.path.group, one.name, _app(one))
         self.intents.append(intent)
@@ -318,10 +318,10 @@ def _line(path: str, intent: EmcoIntent) -> InputLine:
     consumer, requirement = (_index(path, part) for part in ("consumers[", "requirements["))
     if consumer is None or consumer >= len(intent.consumers):
         return intent.at
-    found = intent.consumers[consumer]
-    if requirement is None or requirement >= len(found.requirements):
-        return found.at
-    return found.requirements[requirement].at
+    entry = intent.consumers[consumer]
+    if requirement is None or requirement >= len(entry.requirements):
+        return entry.at
+    return entry.requirements[requirement].at
 
 
 def _index(path: str, part: str) -> int | None:

@@ -135,8 +135,8 @@ def _of_collection(document: LocatedValue, depth: int) -> Iterator[EmcoObject]:
     if address is None or "hpa-intents" not in address.text or raw is None:
         return
     source = SourceText(raw.at.file, raw.text)
-    for found in located_documents(source):
-        yield _object(_moved(found, raw.at), _path(re.sub(r"\s+", "", address.text), address.at))
+    for located in located_documents(source):
+        yield _object(_moved(located, raw.at), _path(re.sub(r"\s+", "", address.text), address.at))
 
 
 def _moved(value: LocatedValue, at: InputLine) -> LocatedValue:
@@ -147,12 +147,12 @@ def _moved(value: LocatedValue, at: InputLine) -> LocatedValue:
 
 
 def _path(text: str, at: InputLine) -> EmcoPath:
-    found = _PATH.search(text[:_LINE_LIMIT])
-    if found is None:
+    match = _PATH.search(text[:_LINE_LIMIT])
+    if match is None:
         sample = "projects/P/composite-apps/A/VERSION/deployment-intent-groups/G/hpa-intents"
         raise refused_at(at, f"{quote(text)} is not a path of hardware intents, such as {sample}")
-    group = "/".join(found[part] for part in ("project", "app", "version", "group"))
-    return EmcoPath(group, found["intent"] or "", found["consumer"] or "")
+    group = "/".join(match[part] for part in ("project", "app", "version", "group"))
+    return EmcoPath(group, match["intent"] or "", match["consumer"] or "")
 
 
 def _object(document: LocatedValue, path: EmcoPath | None) -> EmcoObject:

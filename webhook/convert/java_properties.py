@@ -21,16 +21,16 @@ _CONTINUED: Final = re.compile(r"(?<!\\)(?:\\\\)*+\\\Z")
 
 def read_properties(source: SourceText) -> dict[str, LocatedValue]:
     """The entries by key. Raises :class:`RefusedInputError` for a key that occurs twice, and for half an escape."""
-    found: dict[str, LocatedValue] = {}
+    values: dict[str, LocatedValue] = {}
     for at, line in _logical_lines(source):
         match = _ENTRY.fullmatch(line)
         if match is None:
             raise refused_at(at, f"{quote(line)} is not an entry: write key=value")
         key, value = _unescaped(match["key"], at), _unescaped(match["value"], at)
-        if key in found:
-            raise refused_at(at, f"{quote(key)} occurs twice, first in line {found[key].at.line}")
-        found[key] = LocatedValue(at, straight(value.strip()) or None)
-    return found
+        if key in values:
+            raise refused_at(at, f"{quote(key)} occurs twice, first in line {values[key].at.line}")
+        values[key] = LocatedValue(at, straight(value.strip()) or None)
+    return values
 
 
 def _logical_lines(source: SourceText) -> Iterator[tuple[InputLine, str]]:
@@ -58,9 +58,9 @@ def _unescaped(text: str, at: InputLine) -> str:
             raise refused_at(at, r"\u is followed by four hexadecimal digits")
         return _LETTERS.get(match["other"], match["other"])
 
-    found = _ESCAPE.sub(letter, text)
+    unescaped = _ESCAPE.sub(letter, text)
     try:
         # Escapes are units of UTF-16: two of them may be one character.
-        return found.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+        return unescaped.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
     except UnicodeDecodeError:
         raise refused_at(at, "an escape is half of a surrogate pair, so this is not Unicode text") from None

@@ -56,7 +56,7 @@ PlainValue: TypeAlias = "str | list[PlainValue] | dict[str, PlainValue] | None"
 
 
 def located_documents(source: SourceText) -> list[LocatedValue]:
-    """The documents of a text that are not empty. Raises :class:`RefusedInputError` for what is no YAML."""
+    """The documents of a text that are not empty. Raises :class:`RefusedInputError` for a text that is not YAML."""
     try:
         return list(_DocumentBuilder(source).documents())
     except yaml.MarkedYAMLError as error:
@@ -81,9 +81,9 @@ class _DocumentBuilder:
     def documents(self) -> Iterator[LocatedValue]:
         for event in self._events:
             if isinstance(event, yaml.DocumentStartEvent):
-                found = self._node(next(self._events), DEPTH)
-                if found.value is not None:
-                    yield found
+                document = self._node(next(self._events), DEPTH)
+                if document.value is not None:
+                    yield document
 
     def _refused(self, event: yaml.Event, message: str) -> RefusedInputError:
         return RefusedInputError(self._source.problem(_offset(event), message))
@@ -111,15 +111,15 @@ class _DocumentBuilder:
             yield self._node(event, depth)
 
     def _mapping(self, depth: int) -> dict[str, LocatedValue]:
-        found: dict[str, LocatedValue] = {}
+        mapping: dict[str, LocatedValue] = {}
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth)
             if not isinstance(key.value, str):
                 raise self._refused(event, "a key must be a word")
-            if key.value in found:
+            if key.value in mapping:
                 raise self._refused(event, f"{quote(key.value)} occurs twice")
-            found[key.value] = self._node(next(self._events), depth)
-        return found
+            mapping[key.value] = self._node(next(self._events), depth)
+        return mapping
 
 
 def _offset(event: yaml.Event) -> int:

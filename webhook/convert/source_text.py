@@ -21,7 +21,7 @@ class SourceText:
         self.name = name
         self.text = text
         self._first = first
-        self._starts = [0, *(found.end() for found in _BREAK.finditer(text))]
+        self._starts = [0, *(newline.end() for newline in _BREAK.finditer(text))]
 
     def line(self, offset: int) -> InputLine:
         """The line of the character at that offset."""

@@ -10,9 +10,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.convert.findings import InputLine, Remark
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.host_pools import PoolDeclaration
-from webhook.placement.text.keys import LABEL_LIMIT, LABEL_VALUE, digest, label_value
+from webhook.placement.text.keys import LABEL_LIMIT, digest, label_value
 from webhook.placement.text.problem import quote
 
 _TOKENS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
@@ -66,16 +67,16 @@ def with_label_tokens(application: StreamsApplication) -> tuple[StreamsApplicati
         for clause in operator.clauses
         if clause.name in _TOKENS and isinstance(clause.argument, str)
     )
-    taken = {token for token, _ in tokens if _is_label(token)}
+    legal_tokens = {token for token, _ in tokens if _is_label(token)}
     replaced: dict[str, str] = {}
     remarks: list[Remark] = []
     for token, at in tokens:
         if _is_label(token) or token in replaced:
             continue
         legal = label_value(token)
-        if legal in taken:
+        if legal in legal_tokens:
             legal = f"{legal[: LABEL_LIMIT - _SUFFIX - 1].rstrip('-_.')}-{digest(token)[:_SUFFIX].lower()}"
-        taken.add(legal)
+        legal_tokens.add(legal)
         replaced[token] = legal
         why = "tokens are values of labels in Kubernetes"
         instead = f"say {legal} in other parts of the job, too"

@@ -16,7 +16,8 @@ from webhook.convert.streams_application import StreamsApplication, StreamsOpera
 from webhook.placement.annotations.placement_text import contradictions
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
-from webhook.placement.kube.addresses import is_node_name, parse_address
+from webhook.placement.kube.addresses import parse_address
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
@@ -141,7 +142,7 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
 
     Raises :class:`RefusedInputError` for a pool that breaks a rule.
     """
-    found: dict[str, Manifest] = {}
+    manifests: dict[str, Manifest] = {}
     problems: list[Problem] = []
     for declared in application.pools:
         fields, name = pool_fields(declared.pool), object_name(declared.pool.name)
@@ -149,11 +150,11 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
         problems += [
             Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {one.message}") for one in wrong
         ]
-        if name in found:
-            other = found[name]["spec"]["name"]
+        if name in manifests:
+            other = manifests[name]["spec"]["name"]
             message = f"host pool {declared.pool.name} would be the object {name}, as {other} is: rename one"
             problems.append(Problem(str(declared.at), message))
-        found[name] = {
+        manifests[name] = {
             "apiVersion": HOST_POOL.api_version,
             "kind": HOST_POOL.name,
             "metadata": {"name": name},
@@ -161,14 +162,14 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
         }
     if problems:
         raise RefusedInputError(*problems)
-    return list(found.values())
+    return list(manifests.values())
 
 
 def _operator(operator: StreamsOperator) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": operator.name}
+    entry: dict[str, Any] = {"name": operator.name}
     if text := format_placement(_of(clause, "") for clause in host_clauses(operator)):
-        found["placement"] = text
-    return found if operator.restartable else {**found, "restartable": False}
+        entry["placement"] = text
+    return entry if operator.restartable else {**entry, "restartable": False}
 
 
 def _of(clause: PlacementClause, operator: str) -> PlacementClause:
@@ -197,20 +198,20 @@ def _problems(
 
 def _can_be(host: str) -> bool:
     """Whether a node can have that name or address."""
-    return is_node_name(host) or parse_address(host) is not None
+    return is_object_name(host) or parse_address(host) is not None
 
 
 def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:
     """The problem of a field of the Job at the line of the input that the field was made of."""
-    found = _PATH.match(problem.field)
-    if found is None:
+    match = _PATH.match(problem.field)
+    if match is None:
         return Problem(str(application.at), f"{problem.field}: {problem.message}")
-    if found["part"] == "hostPools":
-        declared = application.pools[int(found["at"])]
+    if match["part"] == "hostPools":
+        declared = application.pools[int(match["at"])]
         return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
-    operator = elements[int(found["at"])].operators[int(found["operator"] or 0)]
+    operator = elements[int(match["at"])].operators[int(match["operator"] or 0)]
     # What is about an element as a whole says of which of its fields it is.
-    about = "" if found["operator"] else f"{problem.field.rpartition('.')[2]}: "
+    about = "" if match["operator"] else f"{problem.field.rpartition('.')[2]}: "
     return Problem(str(operator.at), about + problem.message)
 
 

@@ -1,6 +1,6 @@
 """Puts what an input demands on pods and workloads that a user gives, as annotations (``docs/coming-from.md``).
 
-An annotation that is there with another value is never replaced: that would lose what somebody else said.
+An annotation that is there with another value is never replaced: that would lose what another author wrote.
 """
 
 import copy
@@ -83,17 +83,17 @@ class Targets:
         """Put the requirements of each consumer on its workload."""
         for intent in intents:
             for consumer in intent.consumers:
-                found = [target for target in self._pods if _is_consumer(target[1], consumer)]
+                consumers = [target for target in self._pods if _is_consumer(target[1], consumer)]
                 if (count := consumer.workload.get(REPLICAS)) is not None:
                     what = f"replicas {count} of consumer {consumer.name} is left out"
                     why = "the workload defines the number of pods"
                     yield Remark(consumer.at, what, why, "set spec.replicas there")
                 if not consumer.requirements:
                     continue
-                if not found:
+                if not consumers:
                     what = f"consumer {consumer.name} of intent {intent.name}"
                     yield _unplaced(consumer.at, what, "the kind and name of a workload")
-                for target in found:
+                for target in consumers:
                     self._put(target, {keys.HARDWARE: _requirements(consumer)})
 
     @staticmethod
@@ -119,17 +119,17 @@ def _title(name: str, element: StreamsElement) -> str:
 
 
 def _metadata(document: Manifest) -> dict[str, Any]:
-    """The metadata of the pods that the object describes; made where there is none."""
-    found = document
+    """The metadata of the pods that the object describes; created if absent."""
+    metadata_parent = document
     for part in pod_metadata(document).split("."):
-        inner = found.get(part)
+        inner = metadata_parent.get(part)
         if not isinstance(inner, dict):
-            inner = found[part] = {}
-        found = inner
+            inner = metadata_parent[part] = {}
+        metadata_parent = inner
     for part in ("annotations", "labels"):
-        if part in found and not isinstance(found[part], dict):
-            del found[part]
-    return found
+        if part in metadata_parent and not isinstance(metadata_parent[part], dict):
+            del metadata_parent[part]
+    return metadata_parent
 
 
 def _is_of(document: Manifest, name: str, element: StreamsElement) -> bool:
@@ -150,12 +150,12 @@ def _is_consumer(document: Manifest, consumer: EmcoConsumer) -> bool:
 def _requirements(consumer: EmcoConsumer) -> str:
     """The requirements as the text of an annotation; those that are allocatable name the consumer's container."""
     container = consumer.workload.get("container-name")
-    found = []
+    requirements = []
     for requirement in consumer.requirements:
         spec = dict(requirement.spec)
         named = "container-name" in spec or "container" in spec or "value" in spec
         if container and not named:
             spec["container-name"] = container
         fields = requirement_fields(requirement)
-        found.append({**fields, "spec": spec} if "spec" in fields else spec)
-    return yaml.safe_dump(found, sort_keys=False)
+        requirements.append({**fields, "spec": spec} if "spec" in fields else spec)
+    return yaml.safe_dump(requirements, sort_keys=False)

@@ -15,7 +15,7 @@ from webhook.convert.java_properties import read_properties
 from webhook.convert.located_yaml import LocatedValue, located_documents, refused_at
 from webhook.convert.source_text import SourceText
 from webhook.placement.annotations.worker_mapping import read_mapping
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import LABEL_VALUE, is_namespace
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import STATEFUL_SET
@@ -99,7 +99,7 @@ def _setting(name: str, short: str, value: LocatedValue) -> LocatedValue:
         return value
     if not value.text:
         raise refused_at(value.at, f"{quote(name)} must be one word")
-    if short == _NAMESPACE and not is_node_name(value.text):
+    if short == _NAMESPACE and not is_namespace(value.text):
         raise refused_at(value.at, f"{quote(value.text)} is not a namespace name: a-z, 0-9 and '-'")
     return value
 
@@ -108,17 +108,17 @@ def _entries(source: SourceText) -> dict[str, LocatedValue]:
     """The parameters by name, of YAML or of Java properties; names may be written as nested mappings."""
     if _PROPERTIES.search(source.text):
         return read_properties(source)
-    found: dict[str, LocatedValue] = {}
+    values: dict[str, LocatedValue] = {}
     for document in located_documents(source):
         if not document.fields:
             raise refused_at(
                 document.at, "a configuration of Twister2 has parameters, such as kubernetes.namespace: test"
             )
         for name, value in _flat(document, ""):
-            if name in found:
-                raise refused_at(value.at, f"{quote(name)} occurs twice, first in line {found[name].at.line}")
-            found[name] = value
-    return found
+            if name in values:
+                raise refused_at(value.at, f"{quote(name)} occurs twice, first in line {values[name].at.line}")
+            values[name] = value
+    return values
 
 
 def _flat(value: LocatedValue, prefix: str) -> Iterator[tuple[str, LocatedValue]]:
@@ -142,7 +142,7 @@ def _word(name: str, key: str, value: LocatedValue) -> str:
 
 
 def _quoted(text: str) -> str:
-    plain = keys.LABEL_VALUE.fullmatch(text) and text
+    plain = LABEL_VALUE.fullmatch(text) and text
     return text if plain else "'" + text.replace("'", "''") + "'"
 
 
@@ -200,14 +200,14 @@ def workers_of(workers: Twister2Workers, stem: str) -> tuple[list[Manifest], lis
     if not workers.resources:
         why = f"the configuration does not say {_RESOURCE}{_RESOURCES}"
         remarks.append(Remark(workers.at, "one worker without resources", why, "write yours, or use --onto WORKLOAD"))
-    found = []
+    all_workers = []
     for place, resource in enumerate(workers.resources or ({},)):
         name = job if place == 0 else f"{job}-{place}"
-        found.append(_stateful_set(workers, name, job, resource))
+        all_workers.append(_stateful_set(workers, name, job, resource))
         remarks += _looked_at(resource)
     if workers.annotations.get(keys.BIND) == "true":
         _check_binding(workers)
-    return found, remarks
+    return all_workers, remarks
 
 
 def _looked_at(resource: Mapping[str, LocatedValue]) -> Iterator[Remark]:
@@ -280,7 +280,7 @@ def _number(resource: Mapping[str, LocatedValue], name: str, absent: int) -> int
 
 def _amounts(resource: Mapping[str, LocatedValue]) -> dict[str, str]:
     """The resources of a worker; Twister2 counts memory and disk in binary units."""
-    found: dict[str, str] = {}
+    amounts: dict[str, str] = {}
     for name, kind, unit in (("cpu", "cpu", ""), ("ram", "memory", "Mi"), ("disk", "ephemeral-storage", "Gi")):
         value = resource.get(name)
         if value is None:
@@ -290,5 +290,5 @@ def _amounts(resource: Mapping[str, LocatedValue]) -> dict[str, str]:
         if nano is None or nano < 0 or not value.text[-1:].isdigit():
             raise refused_at(value.at, f"{name} is {quote(value.text)}, which is not an amount")
         if nano:
-            found[kind] = text
-    return found
+            amounts[kind] = text
+    return amounts

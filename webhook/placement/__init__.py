@@ -8,5 +8,6 @@ each of which imports only those after it:
 ``decision`` (verdict, refusal, merge), ``constraints`` (one file a family), ``request`` (what one pod asks for),
 ``provision`` (what its containers are given), ``pools`` (which hosts a HostPool gets), ``inventory`` (nodes, pods,
 pools, jobs and intents, indexed), ``annotations`` (texts of annotations, parsed), ``spl`` (the placement language of
-Streams), ``kube`` (pods and nodes as Kubernetes has them), ``text`` (annotation keys, problems, spelling).
+Streams), ``field_rules`` (rules of the fields of our objects), ``kube`` (pods and nodes as Kubernetes has them),
+``text`` (annotation keys, problems, spelling).
 """

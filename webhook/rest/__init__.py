@@ -9,7 +9,6 @@ In reading order:
 - ``bodies``: request bodies: their schemas, and the entities that are read from them. ``json_text``: JSON, strictly.
 - ``answers``: answers about entities.
 - ``intents``: entities, and what each operation makes of a stored intent. Pure.
-- ``store``: the protocol of storage, with two implementations: ``sqlite_store`` (one file) and ``cluster_store``
-  (HPAIntent objects, whose names and annotations ``intent_objects`` makes).
+- ``storage``: where intents are stored: in one file, or as HPAIntent objects of a cluster.
 - ``request_error``: what is wrong with a request, as data, and as an answer.
 """

@@ -1,4 +1,4 @@
-"""Who may use the interface: nobody but processes of this machine, holders of a token, or users of the cluster.
+"""Who may use the interface: processes of this machine, holders of a token, or users of the cluster.
 
 ``AccessControl`` is the protocol; its three implementations are ``LoopbackAccess``, ``TokenAccess`` and, in
 ``cluster_access``, ``ClusterAccess``.
@@ -41,10 +41,10 @@ class Action(Struct, frozen=True):
 
 
 class AccessControl(Protocol):
-    """Decides who may use the interface. Each method raises :class:`RequestError` for somebody who may not."""
+    """Decides who may use the interface. Each method raises :class:`RequestError` for a client that may not."""
 
     async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:
-        """Who sends the request; the error has status 401, or 403 where nobody is asked for a token.
+        """Who sends the request; the error has status 401, or 403 if no token is asked for.
 
         ``scraping``: the request is for a page that says nothing of intents, such as ``/metrics``.
         """
@@ -139,7 +139,7 @@ def read_tokens(path: Path) -> tuple[bytes, ...]:
 
 
 def bearer_token(request: web.BaseRequest) -> str:
-    """The token in the header ``Authorization``; raises :class:`RequestError` with status 401 if there is none."""
+    """The token in the header ``Authorization``; raises :class:`RequestError` with status 401 without one."""
     scheme, _, token = request.headers.get(hdrs.AUTHORIZATION, "").partition(" ")
     if scheme.lower() != _SCHEME or not token.strip():
         raise unauthorized("is missing: send Authorization: Bearer TOKEN")
@@ -164,7 +164,7 @@ def is_loopback_name(host: str) -> bool:
 def listens_on_loopback(host: str) -> bool:
     """Whether a server that listens on this host name or address can be reached from this machine only."""
     try:
-        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        addresses = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     except OSError:
         return False
-    return all(ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback for address in found)
+    return all(ipaddress.ip_address(str(address[4][0]).partition("%")[0]).is_loopback for address in addresses)

@@ -26,12 +26,12 @@ from webhook.rest.request_error import RequestError, refused
 from webhook.rest.request_rate import RequestRate
 from webhook.rest.rest_metrics import RestMetrics
 from webhook.rest.routes import Collection, IntentGroup, RouteTarget, parse_path
-from webhook.rest.store import IntentStore, StaleTokenError, StorageError
-from webhook.server.connection import ClientConnection
+from webhook.rest.storage.store import IntentStore, StaleTokenError, StorageError
 from webhook.server.fair_queue import FairQueue
-from webhook.server.limits import Limits
-from webhook.server.replies import SERVER, HttpFault
-from webhook.server.request_body import read_body
+from webhook.server.http.connection import ClientConnection
+from webhook.server.http.limits import Limits
+from webhook.server.http.replies import SERVER, HttpFault
+from webhook.server.http.request_body import read_body
 
 QueryAnswer = Callable[[IntentGroup, Mapping[str, str]], Awaitable[bytes]]
 """Answers a query about a whole group with JSON; the mapping has the parameters of the request. May raise
@@ -138,7 +138,7 @@ class RestApi:
         return page()
 
     async def _target(self, request: web.BaseRequest, path: str) -> RouteTarget:
-        """What the path names; raises :class:`RequestError` if the client may not ask, or there is no such path."""
+        """What the path names; raises :class:`RequestError` if the client may not ask, or the path does not exist."""
         address = cast("ClientConnection", request.protocol).flows.address
         if wait := self._parts.rate.wait(address):
             error = refused(429, "request", f"exceeds the rate limit for {address}: wait {wait} s")

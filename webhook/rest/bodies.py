@@ -15,14 +15,13 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.yaml_text import of_json
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.objects.consumer import REPLICA_LIMIT
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
-from webhook.rest.intent_objects import workload_of
 from webhook.rest.intents import (
     ConsumerEntity,
     Entity,
@@ -33,15 +32,13 @@ from webhook.rest.intents import (
 )
 from webhook.rest.request_error import SHOWN, FieldError, RequestError
 from webhook.rest.routes import NAME, NAME_RULE, Collection
+from webhook.rest.storage.intent_objects import workload_of
 
 INVALID: Final = 400
 """Status of a body that is JSON and breaks a rule (EMCO answers so)."""
 
 _NOTE_LIMIT: Final = 1024
 """Characters of a note, as of the notes in HPAIntent objects."""
-
-_KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
-"""Characters of a resource name or label key: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
 
 _AMOUNT_RULE: Final = 'must be a whole number, or a quantity as text such as "500m"'
 
@@ -60,7 +57,7 @@ Amount = Annotated[
     Annotated[int, Field(ge=1)] | Annotated[str, Field(min_length=1, max_length=LENGTH_LIMIT)], WrapValidator(_amount)
 ]
 ContainerName = Annotated[str, Field(min_length=1, max_length=LABEL_LIMIT)]
-ResourceName = Annotated[str, Field(min_length=1, max_length=_KEY_LIMIT)]
+ResourceName = Annotated[str, Field(min_length=1, max_length=KEY_LIMIT)]
 ObjectName = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
 ReplicaCount = Annotated[int, Field(ge=1, le=REPLICA_LIMIT)]
 Unit = Literal["KB", "MB", "GB", "TB", "Ki", "Mi", "Gi", "Ti"]
@@ -282,15 +279,15 @@ def _shape_errors(wrong: ValidationError, model: type[BaseModel]) -> Iterator[Fi
 
 def _fields(model: type[BaseModel], path: str) -> list[str]:
     """The names of the fields that the object at the path may have."""
-    found: type[BaseModel] = model
+    annotated: type[BaseModel] = model
     for part in filter(None, path.split(".")):
-        inner = next(each.annotation for name, each in found.model_fields.items() if (each.alias or name) == part)
-        found = next(
+        inner = next(each.annotation for name, each in annotated.model_fields.items() if (each.alias or name) == part)
+        annotated = next(
             each
             for each in (inner, *getattr(inner, "__args__", ()))
             if isinstance(each, type) and issubclass(each, BaseModel)
         )
-    return [each.alias or name for name, each in found.model_fields.items()]
+    return [each.alias or name for name, each in annotated.model_fields.items()]
 
 
 def _shape_rule(error: ErrorDetails) -> str:

@@ -23,10 +23,10 @@ from webhook.cluster.queries.authorization import Authorization
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.problem import quote
 from webhook.rest.access import Action, bearer_token, unauthorized
-from webhook.rest.cluster_store import NamespaceMap
-from webhook.rest.intent_objects import object_name
 from webhook.rest.request_error import FieldError, RequestError
-from webhook.rest.store import StorageError
+from webhook.rest.storage.cluster_store import NamespaceMap
+from webhook.rest.storage.intent_objects import object_name
+from webhook.rest.storage.store import StorageError
 
 PATH: Final = "/apis/authentication.k8s.io/v1/tokenreviews"
 
@@ -39,7 +39,7 @@ KEPT: Final = 4096
 """Answers about tokens that are kept: some hundred bytes each."""
 
 _QUESTIONS: Final = 16
-"""Questions about tokens at the same time: a flood of tokens that nobody gave must not become one of the API server."""
+"""Concurrent questions about tokens: a flood of invented tokens must not become one of requests to the API server."""
 
 _TOKEN_LIMIT: Final = 16 * 1024
 """Characters of a token that are passed on; those of service accounts have some thousand."""
@@ -116,7 +116,7 @@ class ClusterAccess:
             raise RequestError(403, (FieldError("user", f"{quote(user.username)} has no right to {what}"),))
 
     async def _user(self, token: str, audience: str) -> User | None:
-        """Whose token for that audience it is; ``None`` if nobody's. Answers are kept for some seconds."""
+        """The user of a token for that audience; ``None`` for an invalid token. Answers are cached for some seconds."""
         key = hashlib.sha256(f"{audience}\0{token}".encode()).digest()
         known = self._known.get(key)
         if known is None or known[1] <= self._clock():
@@ -128,7 +128,7 @@ class ClusterAccess:
         return known[0]
 
     async def _reviewed(self, token: str, audience: str) -> User | None:
-        """Whose token it is by the API server; ``None`` if nobody's."""
+        """The user of the token by the API server's answer; ``None`` for an invalid token."""
         if len(token) > _TOKEN_LIMIT:
             return None
         spec = {"token": token, "audiences": [audience]} if audience else {"token": token}

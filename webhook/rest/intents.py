@@ -1,8 +1,8 @@
 """HPA intents with their resource consumers and requirements, and what each operation makes of a stored intent.
 
 An intent is stored as one value with everything below it. An operation is a pure function from the stored intent
-(``None`` if there is none) to the intent to be stored (``None`` to remove it); it raises :class:`RequestError` if it is
-not allowed. Storage calls it again when somebody else was faster, so two writers never lose what the other one wrote.
+(``None`` if it does not exist) to the intent to store (``None`` to remove it); it raises :class:`RequestError` if it is
+not allowed. Storage calls it again when another client was faster, so that no change is lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -149,8 +149,8 @@ def removed(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
         if target.collection is Collection.CONSUMERS:
             return replace(intent, consumers=tuple(each for each in intent.consumers if each is not before))
         consumer = consumer_of(intent, target)
-        left = tuple(each for each in consumer.requirements if each is not before)
-        return _put(intent, replace(consumer, requirements=left))
+        requirements = tuple(each for each in consumer.requirements if each is not before)
+        return _put(intent, replace(consumer, requirements=requirements))
 
     return change
 

@@ -15,7 +15,7 @@ DEPTH: Final = 16
 """Levels of nested lists and objects; a requirement has four."""
 
 UNPROCESSABLE: Final = 422
-"""Status of a body that is no JSON (EMCO answers so)."""
+"""Status of a body that is not JSON (as EMCO answers)."""
 
 
 class _DuplicateNameError(ValueError):
@@ -51,12 +51,12 @@ def malformed(rule: str) -> RequestError:
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
         names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        twice = next(name for name in document if names.count(name) > 1)
         raise _DuplicateNameError(f"has the name {quote(twice)} twice in one object")
-    return found
+    return document
 
 
 def _no_constant(text: str) -> NoReturn:

@@ -19,13 +19,13 @@ from webhook.rest.request_error import fault_response
 from webhook.rest.request_rate import RequestRate
 from webhook.rest.rest_metrics import RestMetrics
 from webhook.rest.rest_settings import RestSettings
-from webhook.rest.store import IntentStore
+from webhook.rest.storage.store import IntentStore
 from webhook.server.certificate import CertificateWatcher, Files
-from webhook.server.connection import Connections
-from webhook.server.limits import KIB, Limits
-from webhook.server.listener import Listener, bind
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import KIB, Limits
+from webhook.server.http.listener import Listener, bind
+from webhook.server.http.replies import SERVER, json, text
 from webhook.server.metrics import Metrics
-from webhook.server.replies import SERVER, json, text
 from webhook.server.stop import Stop, wait
 
 LIMITS: Final = Limits(body=64 * KIB, keep_alive_seconds=75.0)

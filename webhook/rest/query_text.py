@@ -74,10 +74,10 @@ def _parameters(text: str) -> dict[str, str]:
         pairs = parse_qsl(text, keep_blank_values=True, strict_parsing=True, errors="strict", max_num_fields=16)
     except ValueError:
         raise refused(400, "query", "cannot be read: it must be name=value, separated by &", text) from None
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    parameters = dict(pairs)
+    if len(parameters) < len(pairs):
         raise _twice([name for name, _ in pairs])
-    return found
+    return parameters
 
 
 def _twice(names: list[str]) -> RequestError:

@@ -13,7 +13,7 @@ from aiohttp import web
 from msgspec import Struct
 
 from webhook.placement.text.problem import escape, quote, shorten
-from webhook.server.replies import SERVER, HttpFault
+from webhook.server.http.replies import SERVER, HttpFault
 
 MEDIA_TYPE: Final = "application/problem+json"
 

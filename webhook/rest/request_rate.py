@@ -29,10 +29,10 @@ class RequestRate:
             return 0
         now = self._clock()
         full_at = max(now, self._full_at.pop(address, now))
-        left = full_at - now - self._allowed
-        if left > 0:
+        wait = full_at - now - self._allowed
+        if wait > 0:
             self._full_at[address] = full_at
-            return math.ceil(left)
+            return math.ceil(wait)
         if len(self._full_at) >= ADDRESSES:
             del self._full_at[next(iter(self._full_at))]
         self._full_at[address] = full_at + 1.0 / self._rate

@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import Field, field_validator
 
-from webhook.rest.cluster_store import NamespaceMap
+from webhook.rest.storage.cluster_store import NamespaceMap
 from webhook.settings import Settings
 
 AUDIENCE: Final = "streams-placement-hpa-api"

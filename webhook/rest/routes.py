@@ -1,7 +1,7 @@
 """Paths of the REST interface: ``RouteTarget``, what a path names, and ``parse_path``, which reads one.
 
 The paths are those of EMCO's HPA intents, below ``/v2``. Project, composite application, version and deployment intent
-group exist as soon as somebody names them; intents, consumers and requirements must have been created.
+group exist as soon as a request names them; intents, consumers and requirements must have been created.
 """
 
 import enum

@@ -5,11 +5,11 @@ import logging
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
-from webhook.server.limits import HEALTH
-from webhook.server.listener import Listener, bind
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import HEALTH
+from webhook.server.http.listener import Listener, bind
 from webhook.server.metrics import Metrics
 from webhook.server.reviews import Readiness
 from webhook.server.stop import Stop

@@ -14,6 +14,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.kube.timestamps import timestamp
 from webhook.server import tls
 from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import Metrics
@@ -25,7 +26,7 @@ POLL_SECONDS: Final = 1.0
 """Three ``stat`` calls a second cost nothing, and follow the symlinks by which the kubelet swaps a mounted Secret."""
 
 PairSignature = tuple[tuple[int, int, int] | None, ...]
-"""Modification time in ns, size and inode of each file; ``None`` where there is no file."""
+"""Modification time in ns, size and inode of each file; ``None`` for a file that does not exist."""
 
 _log = logging.getLogger(__name__)
 
@@ -51,7 +52,7 @@ class Files(Struct, frozen=True):
         context = tls.context(chain, key, client_ca)
         expires = tls.expiry(chain)
         if expires <= time.time():
-            raise tls.UnusableError(f"the certificate expired at {tls.date(expires)}")
+            raise tls.UnusableError(f"the certificate expired at {timestamp(expires)}")
         return context, expires
 
     def __str__(self) -> str:
@@ -72,17 +73,17 @@ class CertificateWatcher:
         self._context: ssl.SSLContext | None = None
         self._problem = ""
         self.expires = 0.0
-        """When the certificate expires, in seconds since 1970; 0 while there is none."""
+        """When the certificate expires, in seconds since 1970; 0 without one."""
         self.refresh()
         metrics.gauge(
             "certificate_expiry_seconds",
-            "When the serving certificate expires, in seconds since 1970; 0 while there is none.",
+            "When the serving certificate expires, in seconds since 1970; 0 without one.",
             lambda: self.expires,
         )
 
     @property
     def context(self) -> ssl.SSLContext:
-        """The context for the next handshake; raises :class:`FatalError` while there is no usable pair."""
+        """The context for the next handshake; raises :class:`FatalError` without a usable pair."""
         if self._context is None:
             raise FatalError(str(self.reason()))
         return self._context
@@ -103,7 +104,7 @@ class CertificateWatcher:
             self._report(str(error))
             return
         if self._context or self._problem:
-            _log.info("serving a new certificate, which expires at %s", tls.date(self.expires))
+            _log.info("serving a new certificate, which expires at %s", timestamp(self.expires))
         self._context = context
 
     async def watch(self, seconds: float = POLL_SECONDS) -> None:

@@ -144,22 +144,22 @@ class FairQueue:
             self._schedule()
 
     def _usage(self, flow: Hashable) -> FlowUsage:
-        found = self._flows.get(flow)
-        if found is None:
+        usage = self._flows.get(flow)
+        if usage is None:
             if len(self._flows) >= _FLOW_LIMIT:
                 self._forget()
-            found = self._flows[flow] = FlowUsage()
-        return found
+            usage = self._flows[flow] = FlowUsage()
+        return usage
 
     def _forget(self) -> None:
         """Forget flows of negligible usage; all flows, if a client makes up more names than are told apart."""
         now = perf_counter()
-        left = {flow: usage for flow, usage in self._flows.items() if usage.at(now) > _NEGLIGIBLE}
-        self._flows = left if len(left) < _FLOW_LIMIT // 2 else {}
+        in_use = {flow: usage for flow, usage in self._flows.items() if usage.at(now) > _NEGLIGIBLE}
+        self._flows = in_use if len(in_use) < _FLOW_LIMIT // 2 else {}
 
 
 def namespace_of(body: bytes | bytearray) -> bytes:
-    """The namespace that the review names, found without decoding the review; empty if there is none."""
+    """The namespace that the review names, found without decoding the review; empty if it names none."""
     at = body.find(_NAMESPACE, 0, _NAMESPACE_WITHIN)
     if at < 0:
         return b""

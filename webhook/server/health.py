@@ -4,8 +4,8 @@ from aiohttp import hdrs, web
 from prometheus_client import CONTENT_TYPE_LATEST
 
 from webhook.placement.text.problem import quote
+from webhook.server.http.replies import SERVER, text
 from webhook.server.metrics import Metrics
-from webhook.server.replies import SERVER, text
 from webhook.server.reviews import Readiness
 
 

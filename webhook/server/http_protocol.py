@@ -23,7 +23,7 @@ PRIVATE: Final = (
     "_buffer_paused",  # whether reading is paused because too many requests were sent ahead
     "_pause_reading_for_buffer",  # pauses reading until requests sent ahead are handled
     "_msg_queue_resume_size",  # how many of these may be left when reading goes on
-    "_reading_paused",  # whether reading is paused because nobody takes the body that has arrived
+    "_reading_paused",  # whether reading is paused because the body that has arrived is not consumed
     "_next_keepalive_close_time",  # when an idle connection is closed, in seconds of the loop's clock
     "_lingering_time",  # for how many seconds the rest of a body is read after its request was answered
 )

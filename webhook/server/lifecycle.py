@@ -14,11 +14,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.server.certificate import CertificateWatcher, Files
-from webhook.server.connection import Connections
 from webhook.server.fatal_error import FatalError
 from webhook.server.health import Health
-from webhook.server.limits import HEALTH, REVIEWS, Limits
-from webhook.server.listener import Listener, bind
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import HEALTH, REVIEWS, Limits
+from webhook.server.http.listener import Listener, bind
 from webhook.server.memory import HeapTrimmer, bound_heap
 from webhook.server.metrics import ReviewMetrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews

@@ -10,9 +10,9 @@ import asyncio
 import ctypes
 from typing import Final
 
-from webhook.server.budget import Budget
-from webhook.server.connection import Connections
-from webhook.server.limits import MIB
+from webhook.server.http.budget import Budget
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import MIB
 
 _TRIM_THRESHOLD: Final = -1
 _MMAP_THRESHOLD: Final = -3

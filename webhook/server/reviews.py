@@ -15,14 +15,15 @@ from aiohttp.http import RawRequestMessage
 
 from webhook.admission.responses import Answer, errored
 from webhook.placement.text.problem import quote
-from webhook.server import logs, request_target
-from webhook.server.budget import Budget
-from webhook.server.connection import ClientConnection
+from webhook.server import logs
 from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage
-from webhook.server.limits import MIB, REVIEWS, Limits
+from webhook.server.http import request_target
+from webhook.server.http.budget import Budget
+from webhook.server.http.connection import ClientConnection
+from webhook.server.http.limits import MIB, REVIEWS, Limits
+from webhook.server.http.replies import HttpFault, failure, json, ok_bytes
+from webhook.server.http.request_body import read_body
 from webhook.server.metrics import ReviewMetrics
-from webhook.server.replies import HttpFault, failure, json, ok_bytes
-from webhook.server.request_body import read_body
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review: within a millisecond, or as an awaitable if the API server has to be asked first."""

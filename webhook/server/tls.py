@@ -5,7 +5,6 @@ import os
 import ssl
 import tempfile
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 from cryptography import x509
 
@@ -50,11 +49,6 @@ def expiry(chain: bytes) -> float:
         return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
     except ValueError as trouble:
         raise UnusableError("the certificate has no expiry date") from trouble
-
-
-def date(moment: float) -> str:
-    """The moment, in seconds since 1970, as text: ``2030-01-31T12:00:00Z``."""
-    return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 @contextlib.contextmanager

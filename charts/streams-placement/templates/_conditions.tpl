@@ -47,7 +47,7 @@ request.operation != 'UPDATE'
 !object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind in ['Deployment', 'CronJob']) || !(request.userInfo.username == 'system:kube-controller-manager' || request.userInfo.username.startsWith('system:serviceaccount:kube-system:'))
 {{- end -}}
 
-{{/* The API server's image of a static pod, which nobody schedules. Anybody can write the annotation; only kubelets are believed. */}}
+{{/* The API server's image of a static pod, which is never scheduled. Every user can write the annotation; only kubelets are believed. */}}
 {{- define "streams-placement.isMirror" -}}
 'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}) && 'system:nodes' in request.userInfo.?groups.orValue([])
 {{- end -}}
@@ -95,7 +95,7 @@ request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?
 object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }})
 {{- end -}}
 
-{{/* Whether whoever asks may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
+{{/* Whether the user may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
 {{- define "streams-placement.mayTolerate" -}}
 authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
 {{- end -}}

@@ -119,7 +119,7 @@ async def test_wrong_credentials_are_a_failure(api: Api, cluster: FakeCluster) -
 
 async def test_credentials_that_take_too_long_are_a_failure() -> None:
     """What is not about one request is said as it is."""
-    failure = ApiError(Cause.UNAUTHORIZED, f"there were no credentials within {CREDENTIALS:g} seconds")
+    failure = ApiError(Cause.UNAUTHORIZED, f"no credentials arrived within {CREDENTIALS:g} seconds")
     assert worded(failure) is failure
 
 

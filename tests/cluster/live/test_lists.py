@@ -179,7 +179,6 @@ async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body
 
 
 async def test_an_object_that_is_nested_too_deeply_hides_no_others(server: ApiServer) -> None:
-    nodes(server, "node-a")
     deep = b'{"metadata":{"name":"node-x"},"spec":{"x":' + b"[" * 5000 + b"]" * 5000 + b"}}"
     whole = msgspec.json.encode({"metadata": {"name": "node-b"}})
     body = b'{"metadata":{"resourceVersion":"7"},"items":[' + deep + b"," + whole + b"]}"

@@ -91,8 +91,11 @@ async def test_a_class_that_breaks_rules_is_neither(stored: StoredClasses, conne
     assert await PodClasses(ObjectClient(connection)).look_up([HEAVY, HIGH]) == ([], [])
 
 
-async def test_a_name_that_no_class_can_have_is_not_asked_for(stored: StoredClasses, connection: Connection) -> None:
-    odd = ClassRef("RuntimeClass", "A/../b", "")
+@pytest.mark.parametrize("name", ["A/../b", "a..b"])
+async def test_a_name_that_no_class_can_have_is_not_asked_for(
+    stored: StoredClasses, connection: Connection, name: str
+) -> None:
+    odd = ClassRef("RuntimeClass", name, "")
     assert await PodClasses(ObjectClient(connection)).look_up([odd]) == ([], [odd])
     assert stored.asked == []
 

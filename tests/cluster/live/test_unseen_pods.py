@@ -111,7 +111,9 @@ async def test_an_agent_of_a_daemon_set_is_bound(connection: Connection, there: 
 
 
 @pytest.mark.parametrize(
-    ("name", "uid"), [("agent-1", "u-2"), ("agent-2", ""), ("../../nodes/x", "")], ids=["another", "gone", "a path"]
+    ("name", "uid"),
+    [("agent-1", "u-2"), ("agent-2", ""), ("../../nodes/x", ""), ("a..b", "")],
+    ids=["another", "gone", "a path", "two dots"],
 )
 async def test_what_is_not_there_is_left_to_the_api_server(
     connection: Connection, there: Objects, name: str, uid: str

@@ -64,10 +64,11 @@ async def test_a_claim_that_there_is_not_is_missing() -> None:
     assert found.claim(NAME) is None
 
 
-async def test_a_name_that_no_claim_can_have_is_not_asked_for() -> None:
+@pytest.mark.parametrize("name", ["../nodes", "a..b"])
+async def test_a_name_that_no_claim_can_have_is_not_asked_for(name: str) -> None:
     server = Server()
-    found = await VolumeLookups(server).find([("apps", "../nodes")])
-    assert (found.claim(("apps", "../nodes")), server.asked) == (None, [CLASSES])
+    found = await VolumeLookups(server).find([("apps", name)])
+    assert (found.claim(("apps", name)), server.asked) == (None, [CLASSES])
 
 
 @pytest.mark.parametrize(

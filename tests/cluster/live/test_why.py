@@ -21,8 +21,8 @@ CREATED = "2026-09-01T08:00:00Z"
 LATER = "2026-09-01T09:00:00Z"
 PLACEMENT = "streams.ibm.com/placement"
 UNTOUCHED = (
-    "    admission has added nothing to it: when it was created the webhook was not asked (is its namespace "
-    "excluded?), or in audit mode; once that has changed, create it anew"
+    "    admission added nothing to it: when it was created, the webhook was not called (is its namespace "
+    "excluded?) or was in audit mode; change that, and recreate it"
 )
 SCHEDULER = "0/2 nodes are available: 2 Insufficient cpu."
 
@@ -233,7 +233,7 @@ async def test_a_pod_whose_placement_would_be_written_otherwise(
             '  asks for placement: host("node-a"), hostExlocation("apart")',
             "  submitted today it would be admitted, 1 of 1 nodes can run it",
             "  since it was created:",
-            "    admission would write metadata.labels, spec.affinity otherwise today: create it anew to have that",
+            "    admission would write metadata.labels, spec.affinity differently today: recreate it to get that",
             "  candidates: node-a",
         ],
     )
@@ -381,7 +381,7 @@ async def test_a_job_of_streams_and_one_of_its_elements(server: ApiServer, capfd
     assert (code, out.splitlines()) == (
         1,
         [
-            "Job default/parallel: not looked at by a controller yet",
+            "Job default/parallel: not reconciled by a controller yet",
             "  submitted today it would be refused",
             '  processing element e: host("node-z") cannot hold: 0 of 1 node can run this pod.',
             "    1 node is not named node-z",
@@ -427,7 +427,7 @@ async def test_a_user_who_may_not_read_the_cluster_learns_what_the_object_says(
     assert out.splitlines()[1:] == [
         '  asks for placement: host("node-a")',
         "  the current admission verdict cannot be determined",
-        f"  you may not list {unread}: what follows from them is left out",
+        f"  you may not list {unread}: results that depend on them are left out",
     ]
 
 
@@ -598,7 +598,7 @@ async def test_a_pool_that_the_watch_has_not_brought_has_no_verdict(
     server.store("streamshostpools", pool("mine", size=-1))
     _, out, err = await asked(capfd, "hostpool", "mine")
     assert out.splitlines() == [
-        "HostPool default/mine: not looked at by a controller yet",
+        "HostPool default/mine: not reconciled by a controller yet",
         "  the current admission verdict cannot be determined",
     ]
     assert (

@@ -110,6 +110,7 @@ async def test_a_workload_says_how_many_pods_it_wants(
     [
         pytest.param(WorkloadRef("team", "example.com/v1", "ReplicaSet", "web-1"), id="an unknown kind"),
         pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", "../../nodes/x"), id="a name that is a path"),
+        pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", "a..b"), id="a name with two dots"),
         pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", ""), id="no name"),
     ],
 )

@@ -11,7 +11,7 @@ from tests.apiserver.requests import delete
 from tests.apiserver.storage import Storage
 from tests.controller.controller_process import EPOCH, ControllerProcess
 from tests.controller.virtual_time import clock
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]

@@ -12,7 +12,7 @@ from tests.apiserver.requests import delete
 from tests.apiserver.storage import Storage
 from tests.controller.controller_process import ControllerProcess
 from tests.controller.jobs.job_cluster import FINISHED, moment
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]

@@ -11,8 +11,8 @@ from tests.builders import node
 from tests.controller.jobs.colocation_scheduler import DEVICE, ColocationScheduler
 from tests.controller.jobs.job_cluster import JobCluster
 from tests.controller.jobs.test_late_caches import PE, Passes
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
 from webhook.controller.jobs.element_standing import ElementStandings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import JobPhase

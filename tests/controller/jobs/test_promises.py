@@ -8,7 +8,7 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import POOLS, element_path, job_path, node_path
 from tests.controller.jobs.job_cluster import JobCluster, moment
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning.solver import Restless
 

@@ -8,7 +8,7 @@ import pytest
 from msgspec import Raw
 from msgspec.structs import replace
 
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import StoredElement, read_element
 from webhook.controller.jobstore.store import JobStore, Records

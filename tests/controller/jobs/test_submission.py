@@ -7,7 +7,7 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import ELEMENTS, PODS, POOLS, element_path, job_path, pod_path, pool_path
 from tests.controller.jobs.job_cluster import JobCluster
-from webhook.controller.hostpools.host_choice import ReconcilerSettings
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
 Json = dict[str, Any]

@@ -235,7 +235,7 @@ def test_a_hook_that_cannot_run_blocks_nothing_for_ever_and_the_rest_is_a_comman
     assert marked(admin) == {}
     wait_until_gone(admin, f"/api/v1/namespaces/{SPACE}", 60)
     again = release(plane, *given[2:])
-    assert (again.returncode, again.stdout) == (0, "HostPools: nothing to give back\n")
+    assert (again.returncode, again.stdout) == (0, "HostPools: nothing to release\n")
     for words in commands:
         if words[0] == "kubectl" and "delete" in words and "--selector" in words:
             done = plane.kubectl(*words[1:])

@@ -15,8 +15,8 @@ from kubeapi.leaderelection.lease_hold import LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from webhook.app.cluster_source import ReadingLog
-from webhook.controller.hostpools.host_choice import ReconcilerSettings, Replacement
 from webhook.controller.program import Controller, LeaseRef
+from webhook.controller.reconciler_settings import ReconcilerSettings, Replacement
 from webhook.server import logs
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of

@@ -165,7 +165,7 @@ async def test_credentials_that_take_too_long_are_a_failure(server: ApiServer) -
             return None
 
     failed = await failure(Connection(Configuration(Slow()), credential_seconds=0.05))
-    assert (failed.cause, str(failed)) == (Cause.UNAUTHORIZED, "there were no credentials within 0.05 seconds")
+    assert (failed.cause, str(failed)) == (Cause.UNAUTHORIZED, "no credentials arrived within 0.05 seconds")
 
 
 async def test_a_client_certificate_proves_who_asks(

@@ -83,7 +83,10 @@ async def test_what_goes_wrong_while_work_is_ended_is_logged(leases: Leases, cap
         leases.put(**THEIRS)
         with pytest.raises(LostError):
             await task
-    assert (complaints(caplog), bool(caplog.records[-1].exc_info)) == (["what was to end has failed"], True)
+    assert (complaints(caplog), bool(caplog.records[-1].exc_info)) == (
+        ["a task failed while it was being cancelled"],
+        True,
+    )
 
 
 async def test_whoever_is_stopped_ends_the_work_first_and_renews_meanwhile(leases: Leases) -> None:

@@ -146,7 +146,9 @@ def undecided(apps: Sequence[ClusterApp], seconds: float, *, complete: bool = Tr
 def test_a_refusal_that_is_not_proved_says_so(seconds: float, complete: bool) -> None:  # noqa: FBT001 -- a parameter
     apps = [app("one", workload("a", cpu=3), replication=2), app("two", workload("b", cpu=3))]
     found = undecided(apps, seconds, complete=complete)
-    assert found.refused["one"].startswith("Apps one, two were not found enough clusters for in the time there was: ")
+    assert found.refused["one"].startswith(
+        "Apps one, two may not all have enough clusters, which was not decided in time: "
+    )
 
 
 def test_more_clusters_than_are_counted_one_by_one_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:

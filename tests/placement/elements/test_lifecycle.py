@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended
 from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.elements.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
 
 NOW = 1_767_225_600.0
@@ -52,7 +53,7 @@ def test_the_pod_of_a_new_element_is_created() -> None:
 
 
 def test_nothing_is_created_while_the_job_is_not_complete() -> None:
-    hold = Said(holds=False, reason="WaitingForPools", message="it waits for 1 HostPool")
+    hold = ConditionState(holds=False, reason="WaitingForPools", message="it waits for 1 HostPool")
     found = step(hold=hold)
     assert (found.act, found.status.created, found.status.ready) == (Act.NONE, hold, hold)
 
@@ -81,20 +82,20 @@ def test_a_pod_that_only_the_watch_knows_is_asked_for_first() -> None:
 
 def test_what_a_running_pod_says_is_in_the_status() -> None:
     status = step(pod(1, node="node-a", ready=True), status=created(1)).status
-    ready = Said(holds=True, reason="PodReady")
+    ready = ConditionState(holds=True, reason="PodReady")
     assert (status.phase, status.node, status.ready) == (ElementPhase.RUNNING, "node-a", ready)
 
 
 def test_the_words_of_the_scheduler_are_in_the_status() -> None:
     words = "0/3 nodes are available"
     found = step(pod(1, "Pending", unscheduled=words), status=created(1))
-    assert found.status.scheduled == Said(holds=False, reason="Unschedulable", message=words)
-    assert found.status.ready == Said(holds=False, reason="PodPending", message=words)
+    assert found.status.scheduled == ConditionState(holds=False, reason="Unschedulable", message=words)
+    assert found.status.ready == ConditionState(holds=False, reason="PodPending", message=words)
 
 
 def test_what_a_container_waits_for_is_in_the_status() -> None:
     found = step(pod(1, "Pending", node="a", trouble="ErrImagePull: no such image"), status=created(1))
-    assert found.status.ready == Said(holds=False, reason="PodPending", message="ErrImagePull: no such image")
+    assert found.status.ready == ConditionState(holds=False, reason="PodPending", message="ErrImagePull: no such image")
 
 
 # The restart table, row by row
@@ -315,7 +316,7 @@ states = st.builds(
     pods=st.lists(pods, max_size=4, unique_by=lambda each: each.uid).map(tuple),
     present=st.sampled_from(["", "pod-1", "pod-2"]),
     looked=st.booleans(),
-    hold=st.none() | st.just(Said(holds=False, reason="JobDeleting")),
+    hold=st.none() | st.just(ConditionState(holds=False, reason="JobDeleting")),
 )
 
 

@@ -8,7 +8,7 @@ import pytest
 from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.text.problem import Problem
 
@@ -435,4 +435,4 @@ def test_the_name_of_an_element_is_that_of_an_object() -> None:
 )
 def test_the_object_of_a_pool_has_a_name_that_objects_can_have(pool: str, name: str) -> None:
     assert pool_object_name("j", pool) == name
-    assert is_node_name(name)
+    assert is_object_name(name)

@@ -1,4 +1,4 @@
-"""Addresses and node names: what is which, and which spellings mean the same."""
+"""Addresses: what is one, and which spellings mean the same."""
 
 import ipaddress
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webhook.placement.kube.addresses import Address, canonical, is_node_name, parse_address
+from webhook.placement.kube.addresses import Address, canonical, parse_address
 
 
 @pytest.mark.parametrize(
@@ -102,35 +102,6 @@ def test_addresses_differ(one: str, other: str) -> None:
 )
 def test_no_node_can_have_it_as_address(text: str) -> None:
     assert canonical(text) is None
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        pytest.param("node-a", True, id="label"),
-        pytest.param("foo.watson.ibm.com", True, id="subdomain"),
-        pytest.param("a--b", True, id="two hyphens"),
-        pytest.param("1.2.3.4", True, id="digits and dots"),
-        pytest.param("a" * 253, True, id="253 characters"),
-        pytest.param("a" * 254, False, id="254 characters"),
-        pytest.param("", False, id="empty"),
-        pytest.param("Foo", False, id="upper case"),
-        pytest.param("foo_bar", False, id="underscore"),
-        pytest.param("-a", False, id="leading hyphen"),
-        pytest.param("a-", False, id="trailing hyphen"),
-        pytest.param("a.-b", False, id="hyphen after a dot"),
-        pytest.param("a-.b", False, id="hyphen before a dot"),
-        pytest.param("a..b", False, id="two dots"),
-        pytest.param("a.", False, id="trailing dot"),
-        pytest.param("a\n", False, id="line end"),
-        pytest.param("n\u00f6de", False, id="umlaut"),
-        pytest.param("node\uff11", False, id="fullwidth digit"),
-        pytest.param("node\u200b", False, id="zero-width space"),
-        pytest.param("\ud800", False, id="half a surrogate pair"),
-    ],
-)
-def test_node_name(text: str, *, expected: bool) -> None:
-    assert is_node_name(text) is expected
 
 
 @settings(max_examples=200, deadline=None)

@@ -19,9 +19,9 @@ from webhook.app.clusters import (
 )
 from webhook.cli import Subparsers, flags, warn
 from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.commands.explain import add_manifests, manifests_of
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.manifests import add_manifests, manifests_of
 from webhook.cli.output import add_output, write
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
@@ -128,10 +128,10 @@ class _positive:  # noqa: N801 -- argparse names the type in its message
 
     def __call__(self, text: str) -> float:
         """The number; ``ValueError`` for any other text."""
-        found = self._kind(text)
-        if not 0 < found < _MOST:
+        number = self._kind(text)
+        if not 0 < number < _MOST:
             raise ValueError
-        return found
+        return number
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -147,14 +147,14 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse("no app in the manifests: an HPAIntent, or a workload such as a Deployment, is needed")
     with progress() as step:
         reading = ClusterReading(arguments.timeout, int(arguments.parallel), step=step)
-        found = placed(sources, apps, given, reading, warn)
+        answer = placed(sources, apps, given, reading, warn)
     if arguments.output in _FLEET:
-        _write_objects(apps, found, arguments)
+        _write_objects(apps, answer, arguments)
     elif arguments.output == "text":
-        _show(found, Screen())
+        _show(answer, Screen())
     else:
-        write(found, arguments.output)
-    return Exit.REFUSED if found.refused else Exit.OK
+        write(answer, arguments.output)
+    return Exit.REFUSED if answer.refused else Exit.OK
 
 
 def _sources(arguments: argparse.Namespace, settings: Settings) -> list[ClusterSource]:
@@ -165,47 +165,47 @@ def _sources(arguments: argparse.Namespace, settings: Settings) -> list[ClusterS
     return asyncio.run(profiles(arguments.profiles, settings))
 
 
-def _write_objects(apps: Sequence[ClusterApp], found: ClustersAnswer, arguments: argparse.Namespace) -> None:
+def _write_objects(apps: Sequence[ClusterApp], answer: ClustersAnswer, arguments: argparse.Namespace) -> None:
     """Print the objects of a fleet manager, and on standard error what they do not say."""
-    for text in (*dict.fromkeys(found.refused.values()), *_remarks(found)):
+    for text in (*dict.fromkeys(answer.refused.values()), *_remarks(answer)):
         warn(text)
     if arguments.output == "ocm":
-        objects = list(ocm_placements(apps, found))
+        objects = list(ocm_placements(apps, answer))
     else:
-        objects = list(propagation_policies(apps, found, divide=arguments.divide))
+        objects = list(propagation_policies(apps, answer, divide=arguments.divide))
     print("---\n".join(as_yaml(one) for one in objects), end="")
 
 
-def _show(found: ClustersAnswer, screen: Screen) -> None:
+def _show(answer: ClustersAnswer, screen: Screen) -> None:
     """Print the answer for a person."""
-    if found.apps:
+    if answer.apps:
         rows = [
-            (escape(name), str(one.replication_count), _list(one, found), _best(one))
-            for name, one in found.apps.items()
+            (escape(name), str(one.replication_count), _list(one, answer), _best(one))
+            for name, one in answer.apps.items()
         ]
         screen.table(("APP", "COUNT", "CLUSTERS", "BEST"), rows, fixed=("APP", "COUNT"))
-    for text in dict.fromkeys(found.refused.values()):
+    for text in dict.fromkeys(answer.refused.values()):
         screen.refusal(escape(text) if "\n" not in text else "\n".join(map(escape, text.split("\n"))))
-    for line in _remarks(found):
+    for line in _remarks(answer):
         screen.say(line, "yellow")
 
 
-def _list(one: AppList, found: ClustersAnswer) -> str:
+def _list(one: AppList, answer: ClustersAnswer) -> str:
     if one.allow is not None:
         return f"allow {enumerated(one.allow, _LISTED)}"
     denied = one.deny or ()
-    rest = counted(len(found.clusters) - len(denied), "cluster")
-    return f"deny {enumerated(denied, _LISTED)} (allows {rest})" if denied else f"deny none (allows {rest})"
+    allowed = counted(len(answer.clusters) - len(denied), "cluster")
+    return f"deny {enumerated(denied, _LISTED)} (allows {allowed})" if denied else f"deny none (allows {allowed})"
 
 
 def _best(one: AppList) -> str:
     return ", ".join(f"{name} ({one.weights[name]})" if name in one.weights else name for name in one.best)
 
 
-def _remarks(found: ClustersAnswer) -> Iterator[str]:
+def _remarks(answer: ClustersAnswer) -> Iterator[str]:
     """A line for each set of apps in contention, and for each cluster that was not read."""
-    for one in found.contention:
+    for one in answer.contention:
         apps, names = enumerated(one.apps, _LISTED), enumerated(one.clusters, _LISTED)
         yield f"in contention: {escape(apps)} cannot all run on {escape(names)}"
-    for name, trouble in found.unread.items():
+    for name, trouble in answer.unread.items():
         yield f"not read, so no app goes there: {escape(name)}: {escape(trouble)}"

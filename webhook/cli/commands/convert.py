@@ -15,7 +15,7 @@ from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.convert.conversion import ConvertOptions, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
 from webhook.convert.targets import Targets
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import counted, escape, quote, render
 
@@ -85,32 +85,34 @@ def run(arguments: argparse.Namespace) -> int:
         _check_name(f"--{flag}", getattr(arguments, flag))
     names = [*arguments.files, *arguments.filename]
     if not names:
-        raise WrongUse("there is nothing to convert: name files, folders of SPL programs, or - for standard input")
+        raise WrongUse("nothing to convert: name files, folders of SPL programs, or - for standard input")
     targets = _targets(arguments.onto)
     given = read_inputs(names, arguments.kind)
     options = ConvertOptions(arguments.name, arguments.namespace, targets, given.primitives)
     conversions = convert(given.inputs, options)
-    found: Results = [(one.name, conversion) for one, conversion in zip(given.inputs, conversions, strict=True)]
-    _check_one_name(arguments.name, found)
-    broken, lost = _report(found)
+    results: Results = [(one.name, conversion) for one, conversion in zip(given.inputs, conversions, strict=True)]
+    _check_one_name(arguments.name, results)
+    broken, lost = _report(results)
     if broken or (lost and not arguments.partial):
         why = counted(broken, "error") if broken else f"{counted(lost, 'demand')} lost; --partial writes the rest"
         return say(f"no manifest is written: {why}", Exit.REFUSED)
-    _write(found, [] if targets is None else [document for _, document in targets.documents], arguments.output)
+    _write(results, [] if targets is None else [document for _, document in targets.documents], arguments.output)
     return Exit.OK
 
 
 def _check_name(flag: str, name: str | None) -> None:
-    if name is not None and (not is_node_name(name) or len(name) > LABEL_LIMIT):
+    if name is not None and (not is_object_name(name) or len(name) > LABEL_LIMIT):
         raise WrongUse(
             f"{flag} {quote(name)} is not a valid name: a-z, 0-9, '-' and '.', at most {LABEL_LIMIT} characters"
         )
 
 
-def _check_one_name(name: str | None, found: Results) -> None:
+def _check_one_name(name: str | None, results: Results) -> None:
     """``--name`` is for one object; two of them with one name would be the same object."""
     named = [
-        (manifest["kind"], manifest["metadata"]["name"]) for _, conversion in found for manifest in conversion.manifests
+        (manifest["kind"], manifest["metadata"]["name"])
+        for _, conversion in results
+        for manifest in conversion.manifests
     ]
     twice = next((one for at, one in enumerate(named) if one in named[:at]), None)
     if twice is not None:
@@ -132,13 +134,13 @@ def _targets(names: list[str] | None) -> Targets | None:
         raise WrongUse(render(refused.problems)) from refused
 
 
-def _report(found: Results) -> tuple[int, int]:
+def _report(results: Results) -> tuple[int, int]:
     """Print problems and remarks on standard error; returns how many problems and lost demands there are."""
     broken = lost = 0
-    for _, conversion in found:
+    for _, conversion in results:
         for problem in conversion.problems[:_SHOWN]:
-            place, _, rest = render([problem]).partition(": ")
-            print(f"{place}: error: {rest}", file=sys.stderr)
+            place, _, text = render([problem]).partition(": ")
+            print(f"{place}: error: {text}", file=sys.stderr)
         for line in _remark_lines(conversion):
             print(line, file=sys.stderr)
         broken += len(conversion.problems)
@@ -153,23 +155,23 @@ def _remark_lines(conversion: Conversion) -> Iterator[str]:
         yield escape(f"{remark.at}: {label}: {remark.what}: {remark.why}; {remark.instead}")
 
 
-def _write(found: Results, onto: Sequence[Manifest], form: str) -> None:
-    manifests = [manifest for _, conversion in found for manifest in conversion.manifests]
+def _write(results: Results, onto: Sequence[Manifest], form: str) -> None:
+    manifests = [manifest for _, conversion in results for manifest in conversion.manifests]
     if form == "json":
         write({"apiVersion": "v1", "kind": "List", "items": [*manifests, *onto]}, form)
         return
-    texts = [*_documents(found), *map(as_yaml, onto)]
+    texts = [*_documents(results), *map(as_yaml, onto)]
     print("---\n".join(texts), end="")
 
 
-def _documents(found: Results) -> Iterable[str]:
+def _documents(results: Results) -> Iterable[str]:
     """The manifests as YAML; the first of each input has comments with the input's name and the remarks.
 
     A file of which nothing is made or said, such as one that others use, has none unless it is the only one.
     """
     pending = ""
-    for name, conversion in found:
-        if len(found) > 1 and not conversion.manifests and not conversion.remarks:
+    for name, conversion in results:
+        if len(results) > 1 and not conversion.manifests and not conversion.remarks:
             continue
         pending += "".join(f"# {line}\n" for line in (escape(f"Converted from {name}."), *_remark_lines(conversion)))
         for manifest in conversion.manifests:

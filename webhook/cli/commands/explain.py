@@ -1,10 +1,6 @@
-"""``explain``: what admission would make of manifests, against a snapshot or a cluster, and why.
-
-The flags that name manifests are those of kubectl: ``-f``, ``-R`` and ``-n``.
-"""
+"""``explain``: what admission would make of manifests, against a snapshot or a cluster, and why."""
 
 import argparse
-import importlib
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -19,23 +15,16 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
 from webhook.cli.job_explanation import JobExplanation, explain_job
+from webhook.cli.manifests import Manifests, add_manifests, readable_manifests_of
 from webhook.cli.output import add_output, write
+from webhook.cli.planned_manifests import write_page
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
-from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.placement.request.world import World
-from webhook.placement.text.api_kinds import NAMESPACE as NAMESPACE_KIND
-from webhook.placement.text.api_kinds import NODE
 from webhook.placement.text.decoder_words import unreadable
-from webhook.placement.text.problem import enumerated, quote
+from webhook.placement.text.problem import enumerated
 from webhook.settings import Settings
-
-Manifests = Sequence[tuple[str, Unstructured]]
-"""Objects in the order in which the user named their files, each with the name of its file."""
-
-_CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE_KIND))
-"""``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
@@ -88,72 +77,49 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Explain every pod and host pool; returns ``Exit.REFUSED`` if one of them would be refused."""
+    """Explain every pod and host pool that can be read.
+
+    Returns ``Exit.REFUSED`` if one of them would be refused, else ``Exit.WRONG_USE`` if something could not be read.
+    """
     settings = flags.read(arguments)
-    given = manifests_of(arguments)
+    given, unread = readable_manifests_of(arguments)
+    for sentence in unread:
+        _leave_out(sentence)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
             "no review to write: there is no pod and no workload", reviews, given, strict=arguments.must_judge
         )
         _write_reviews(reviews)
-        return Exit.OK
+        return Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "html":
-        # The page needs the planner, which nothing else here does.
-        plan = importlib.import_module("webhook.cli.commands.plan")
-        return int(plan.write_page(given, settings, title="Explanation"))
-    explanations = _judged(given, settings)
+        return write_page(given, settings, title="Explanation") or (Exit.WRONG_USE if unread else Exit.OK)
+    explanations, undecoded = _judged(given, settings)
+    if undecoded and not explanations:
+        raise WrongUse(undecoded[0])
+    for sentence in undecoded:
+        _leave_out(sentence)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
         _show(explanations)
     else:
         write(explanations, arguments.output)
-    return Exit.REFUSED if any(found.refused for found in explanations) else Exit.OK
+    if any(explanation.refused for explanation in explanations):
+        return Exit.REFUSED
+    return Exit.WRONG_USE if unread or undecoded else Exit.OK
 
 
-def add_manifests(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that name manifests."""
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="extend",
-        nargs="+",
-        required=True,
-        metavar="FILE",
-        help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
-    )
-    parser.add_argument("-R", "--recursive", action="store_true", help="Read folders recursively.")
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
-    )
+def _leave_out(sentence: str) -> None:
+    """Warn of a file or object that cannot be read; all others are judged."""
+    warn(f"{sentence} (left out)")
 
 
-def manifests_of(arguments: argparse.Namespace) -> Manifests:
-    """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
-    try:
-        found = list(read_named(arguments.filename, recursive=arguments.recursive))
-    except ManifestError as error:
-        raise WrongUse(str(error)) from error
-    return found if arguments.namespace is None else list(_in_namespace(found, arguments.namespace))
+def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[str]]:
+    """The explanation of every pod and host pool, in a world in which the manifests are applied.
 
-
-def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
-    """The objects with that namespace; as kubectl does, raises :class:`WrongUse` if one states another namespace."""
-    for file, document in manifests:
-        metadata = mapping(document, "metadata")
-        stated = metadata.get("namespace")
-        if (document.get("apiVersion"), document["kind"]) in _CLUSTER_SCOPED:
-            yield file, document
-        elif stated and stated != namespace:
-            what = f"{file}: {origin_of(document)} states the namespace {quote(str(stated))}"
-            raise WrongUse(f"{what}, but --namespace is {quote(namespace)}: give --namespace {stated}, or none")
-        else:
-            yield file, {**document, "metadata": {**metadata, "namespace": namespace}}
-
-
-def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
-    """The explanation of every pod and host pool, in a world in which the manifests are applied."""
+    With a sentence for each object whose pods cannot be decoded.
+    """
     with progress() as step:
         try:
             world = app.explain.explaining(settings, given, warn, step=step)
@@ -161,31 +127,33 @@ def _judged(given: Manifests, settings: Settings) -> list[Explanation]:
             raise WrongUse(str(error)) from error
         earlier = app.explain.EarlierWorkloads(world)
         explanations: list[Explanation] = []
+        undecoded: list[str] = []
         for at, (file, document) in enumerate(given):
             step("deciding", at, len(given))
-            explanations += _explained(file, document, world, earlier)
-    return explanations
+            try:
+                explanations += _explained(file, document, world, earlier)
+            except msgspec.ValidationError as error:
+                undecoded.append(unreadable(file, document, error))
+    return explanations, undecoded
 
 
 def _explained(
     file: str, document: Unstructured, world: World, earlier: "app.explain.EarlierWorkloads"
 ) -> Sequence[Explanation]:
+    """The explanations of what the object holds; raises ``ValidationError`` if its pods cannot be decoded."""
     if is_pool(document):
         return [explain_pool(file, document, world)]
     if is_job(document):
         return _explained_job(file, document, world)
-    try:
-        return [_explained_pod(file, document, found, world, earlier) for found in pods_of(document)]
-    except msgspec.ValidationError as error:
-        raise WrongUse(unreadable(file, document, error)) from error
+    return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
 
 
 def _explained_pod(
-    file: str, document: Unstructured, found: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
+    file: str, document: Unstructured, described: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
 ) -> Explanation:
     """The pods of the object; those of a workload beside earlier workloads of its job."""
-    alone = explain(file, document, found, world)
-    return alone if alone.refused or not alone.asks else beside(alone, earlier.judge(document, found))
+    alone = explain(file, document, described, world)
+    return alone if alone.refused or not alone.asks else beside(alone, earlier.judge(document, described))
 
 
 def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[Explanation]:
@@ -194,26 +162,26 @@ def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[
     if whole.refused:
         return [whole]
     pools = [explain_pool(file, pool, world) for pool in pools_of(document)]
-    return [whole, *pools, *(explain(file, document, found, world) for found in pods_of(document))]
+    return [whole, *pools, *(explain(file, document, described, world) for described in pods_of(document))]
 
 
-def _note_nothing(nothing: str, found: Sequence[object], given: Manifests, *, strict: bool) -> None:
-    """Warn, or with ``strict`` raise :class:`WrongUse`, if ``found`` is empty (only a Service, for example)."""
-    if found:
+def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, strict: bool) -> None:
+    """Warn, or with ``strict`` raise :class:`WrongUse`, if ``judged`` is empty (only a Service, for example)."""
+    if judged:
         return
     objects = [origin_of(document) for _, document in given]
-    held = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
+    contents = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
     if strict:
-        raise WrongUse(f"{nothing} in the manifests{held}")
-    warn(f"{nothing} in the manifests{held}")
+        raise WrongUse(f"{nothing} in the manifests{contents}")
+    warn(f"{nothing} in the manifests{contents}")
 
 
 def _reviews(given: Manifests) -> Iterator[bytes]:
     """The AdmissionReview of every pod, as the API server sends it to ``/mutate``, as JSON."""
     for _, document in given:
-        for found in pods_of(document):
-            namespace = mapping(found.pod, "metadata").get("namespace") or NAMESPACE
-            yield msgspec.json.encode(admission_review(found.pod, namespace))
+        for described in pods_of(document):
+            namespace = mapping(described.pod, "metadata").get("namespace") or NAMESPACE
+            yield msgspec.json.encode(admission_review(described.pod, namespace))
 
 
 def _write_reviews(reviews: Sequence[bytes]) -> None:
@@ -226,10 +194,10 @@ def _write_reviews(reviews: Sequence[bytes]) -> None:
 def _show(explanations: Iterable[Explanation]) -> None:
     """Print the explanations as text for a person."""
     screen = Screen()
-    for found in explanations:
-        if isinstance(found, PoolExplanation):
-            screen.pool(found)
-        elif isinstance(found, JobExplanation):
-            screen.job(found)
+    for explanation in explanations:
+        if isinstance(explanation, PoolExplanation):
+            screen.pool(explanation)
+        elif isinstance(explanation, JobExplanation):
+            screen.job(explanation)
         else:
-            screen.explanation(found)
+            screen.explanation(explanation)

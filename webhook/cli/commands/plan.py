@@ -3,20 +3,14 @@
 import argparse
 from typing import Final
 
-from webhook import app
-from webhook.app.plan import planned
-from webhook.cli import Subparsers, flags, warn
+from webhook.cli import Subparsers, flags
 from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.commands.explain import Manifests, add_manifests, manifests_of
-from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.manifests import add_manifests, manifests_of
 from webhook.cli.output import add_output, write
-from webhook.cli.plan_document import document_of
+from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
-from webhook.cli.planpage.page import render
-from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
-from webhook.settings import Settings
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
@@ -27,9 +21,6 @@ _DESCRIPTION: Final = (
     "lowest total cost. An object that does not fit beside the earlier ones is refused, with the smallest set of "
     "constraints that cannot hold together and the nearest fix."
 )
-SECONDS: Final = 10.0
-"""Seconds to look for the cheapest plan."""
-
 _SHOWN: Final = 20
 """Nodes whose free room is printed; the others are only counted."""
 
@@ -78,33 +69,7 @@ def run(arguments: argparse.Namespace) -> int:
         _show(document)
     else:
         write(document, arguments.output)
-    return _exit(document)
-
-
-def write_page(given: Manifests, settings: Settings, *, title: str, seconds: float = SECONDS) -> int:
-    """Print the page of the manifests; returns ``Exit.REFUSED`` if something of it would be refused."""
-    document = planned_document(given, settings, seconds, title)
-    print(render(document), end="")
-    return _exit(document)
-
-
-def _exit(document: PlanDocument) -> int:
-    return Exit.REFUSED if any(subject.verdict == "refused" for subject in document.subjects) else Exit.OK
-
-
-def planned_document(given: Manifests, settings: Settings, seconds: float, title: str) -> PlanDocument:
-    """The plan of the manifests as a document; raises :class:`WrongUse` for a manifest that cannot be used."""
-    with progress() as step:
-        try:
-            world = app.explain.explaining(settings, given, warn, step=step)
-            found = planned(given, world, seconds, step)
-        except ValueError as error:
-            raise WrongUse(str(error)) from error
-    if not found.objects:
-        warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
-    nodes = counted(len(world.inventory.nodes.nodes), "node")
-    source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"
-    return document_of(found, title, f"{nodes}, {source}")
+    return exit_of(document)
 
 
 def _show(document: PlanDocument) -> None:

@@ -44,7 +44,7 @@ class ReleaseAnswer(Struct, frozen=True, rename="camel"):
 
 HELP_EXAMPLES: Final = (
     HelpExample(
-        "what one pool would give back",
+        "what one pool would release",
         "streams-placement release team-a/mypool --lease-namespace streams-system --dry-run",
         cluster=True,
     ),
@@ -101,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
         warn("HostPools that are not deleted get hosts again as soon as a controller runs")
     failed = sum(bool(freed.failure) for freed in released)
     if failed:
-        warn(f"{failed} of {len(released)} could not be released altogether: do it again")
+        warn(f"{failed} of {len(released)} could not be fully released: run the command again")
     return Exit.TROUBLE if failed else Exit.OK
 
 
@@ -117,13 +117,13 @@ def _released(settings: Settings, wish: ReleaseRequest, form: str) -> list[Freed
 
     try:
         with progress() as step:
-            step("waiting for controllers to rest", 0, 0)
+            step("waiting for controllers to stop", 0, 0)
             uvloop.run(app.release.release(settings, wish, report))
     finally:
         if form != TEXT:
             write(ReleaseAnswer(wish.dry_run, tuple(released)), form)
     if form == TEXT and not released:
-        print("HostPools: nothing to give back")
+        print("HostPools: nothing to release")
     return released
 
 
@@ -131,7 +131,7 @@ def _scopes(arguments: argparse.Namespace) -> list[Scope]:
     """What to release, from the arguments; raises :class:`WrongUse` if these say nothing, or contradict ``--all``."""
     if arguments.all:
         if arguments.scopes:
-            raise WrongUse(f"--all is everything: leave out {', '.join(arguments.scopes)}, or --all")
+            raise WrongUse(f"--all releases everything: leave out {', '.join(arguments.scopes)}, or --all")
         return [Scope()]
     if not arguments.scopes:
         raise WrongUse("say what to release: NAMESPACE/POOL, NAMESPACE for all HostPools there, or --all")
@@ -152,7 +152,7 @@ def _line(freed: Freed, *, dry_run: bool) -> str:
     done = []
     if freed.hosts:
         names = enumerated(freed.hosts, _NAMED)
-        done.append(f"{'would give' if dry_run else 'gave'} back {names}")
+        done.append(f"{'would release' if dry_run else 'released'} {names}")
     if freed.finalizer:
         done.append("would remove its finalizer" if dry_run else "removed its finalizer")
-    return f"{freed.what}: {', '.join(done) or 'nothing to give back'}"
+    return f"{freed.what}: {', '.join(done) or 'nothing to release'}"

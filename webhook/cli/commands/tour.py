@@ -179,12 +179,12 @@ def _near(path: Path) -> Path:
 
 def _matching(files: list[Path], pattern: str) -> list[Path]:
     """The files whose names match the pattern, with or without ``.yaml``; raises :class:`WrongUse` if none does."""
-    found = [path for path in files if fnmatchcase(path.name, pattern) or fnmatchcase(path.stem, pattern)]
-    if not found:
+    matching = [path for path in files if fnmatchcase(path.name, pattern) or fnmatchcase(path.stem, pattern)]
+    if not matching:
         near = nearest(pattern, [path.stem for path in files])
         hint = f"did you mean {near}?" if near else f"they are called {enumerated([path.stem for path in files], 3)}"
         raise WrongUse(f"no example is called {quote(pattern)}: {hint}")
-    return found
+    return matching
 
 
 @contextlib.contextmanager
@@ -211,8 +211,8 @@ def _sent(path: Path, client: Client) -> Iterator[Sent]:
             whole = DescribedPod(origin_of(document), document)
             yield Sent(path, whole, client.review_workload(document, _namespace(document)))
             continue
-        for found in pods_of(document):
-            yield Sent(path, found, _reply(document, found, client))
+        for described in pods_of(document):
+            yield Sent(path, described, _reply(document, described, client))
 
 
 def _namespace(document: Unstructured) -> str:
@@ -231,15 +231,15 @@ def _show(sent: list[Sent], screen: Screen, *, table: bool) -> None:
         _show_one(each, screen)
 
 
-def _reply(document: Unstructured, found: DescribedPod, client: Client) -> Reply:
+def _reply(document: Unstructured, described: DescribedPod, client: Client) -> Reply:
     """The server's answer about the pod, with the warnings about its workload; that about a refused workload alone."""
-    namespace = _namespace(found.pod)
+    namespace = _namespace(described.pod)
     if not is_workload(document):
-        return client.review_pod(found.pod, namespace)
+        return client.review_pod(described.pod, namespace)
     whole = client.review_workload(document, namespace)
     if whole.after is None:
         return whole
-    single = client.review_pod(found.pod, namespace)
+    single = client.review_pod(described.pod, namespace)
     return replace(single, warnings=tuple(dict.fromkeys((*whole.warnings, *single.warnings))))
 
 

@@ -73,18 +73,18 @@ def _answer(settings: Settings, wanted: ObjectRef) -> WhyReport:
     try:
         with progress() as step:
             step("asking the API server", 0, 0)
-            found = asyncio.run(program.found(settings, wanted, warn))
+            facts = asyncio.run(program.found(settings, wanted, warn))
     except UnknownObjectError as unknown:
         raise WrongUse(_no_such_object(wanted, unknown.names)) from unknown
-    document = found.facts.document
-    judged = judge(wanted, found)
+    document = facts.facts.document
+    judged = judge(wanted, facts)
     pod = document if wanted.kind == POD else None
     refs = concerned(judged, pod)
     seen = asyncio.run(program.objects(settings, refs)) if refs else []
     if wanted.kind == HOST_POOL:
         seen = [document, *seen]
     created = document.get("metadata", {}).get("creationTimestamp")
-    return report(wanted, found, judged, changes_since(created, judged, pod, seen))
+    return report(wanted, facts, judged, changes_since(created, judged, pod, seen))
 
 
 def _no_such_object(wanted: ObjectRef, names: list[str]) -> str:

@@ -24,8 +24,8 @@ SCRIPTS: Final = {
 
 def main(words: Sequence[str] | None = None) -> int:
     """Print what the last of the words may become, a word and its description a line, and the directive last."""
-    found = candidates_of(sys.argv[1:] if words is None else words)
-    for each in found.words:
+    candidates = candidates_of(sys.argv[1:] if words is None else words)
+    for each in candidates.words:
         print(f"{each.word}\t{each.description}" if each.description else each.word)
-    print(f":{found.directive:d}")
+    print(f":{candidates.directive:d}")
     return Exit.OK

@@ -53,9 +53,9 @@ def candidates_of(words: Sequence[str]) -> Candidates:
     return Candidates() if entry is None else _of_command(entry, before[1:], last)
 
 
-def _beginning(found: Sequence[Candidate], last: str) -> Candidates:
+def _beginning(candidates: Sequence[Candidate], last: str) -> Candidates:
     """Those of the words that begin with ``last``."""
-    return Candidates(tuple(each for each in found if each.word.startswith(last)))
+    return Candidates(tuple(each for each in candidates if each.word.startswith(last)))
 
 
 def _of_command(entry: CommandEntry, before: Sequence[str], last: str) -> Candidates:

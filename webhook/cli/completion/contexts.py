@@ -1,11 +1,10 @@
 """Names of the contexts of the kubeconfig, for completion."""
 
-import importlib
 import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 _PLAIN: Final = re.compile(r"(?!:)[\w@%+=:,./-]+", re.ASCII)
 """Names that mean the same in every shell. Others are not offered: bash would put ``$(...)`` into the line as it is.
@@ -18,7 +17,7 @@ _LIMIT: Final = 4_000_000
 
 
 def context_names() -> tuple[str, ...]:
-    """The names, sorted; none where there is no kubeconfig, or one that is not readable."""
+    """The names, sorted; none without a readable kubeconfig."""
     return tuple(sorted({name for path in _files() for name in _names(path)}))
 
 
@@ -29,11 +28,12 @@ def _files() -> list[Path]:
 
 
 def _names(path: Path) -> Iterator[str]:
-    yaml: Any = importlib.import_module("yaml")  # takes 20 ms, and few completions need it
+    import yaml  # noqa: PLC0415 -- takes 20 ms, and few completions need it
+
     try:
         with path.open("rb") as file:
-            found = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
-        contexts = [each["name"] for each in found["contexts"] or ()]
+            config = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
+        contexts = [each["name"] for each in config["contexts"] or ()]
     except (OSError, yaml.YAMLError, TypeError, KeyError, ValueError, RecursionError):
         return  # completion that fails says nothing: the shell would write it into the line
     yield from (name for name in contexts if isinstance(name, str) and _PLAIN.fullmatch(name))

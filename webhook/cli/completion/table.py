@@ -42,7 +42,7 @@ class CommandFlag(Struct, frozen=True, omit_defaults=True):
 
 
 class CommandArgument(Struct, frozen=True, omit_defaults=True):
-    """An argument that is no flag, such as the files of ``convert``."""
+    """An argument that is not a flag, such as the files of ``convert``."""
 
     help: str
     value: CommandValue

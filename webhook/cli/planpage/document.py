@@ -162,10 +162,10 @@ class RuleTable:
 
 def ranges(places: Iterable[int]) -> tuple[tuple[int, int], ...]:
     """Ascending numbers as inclusive ranges: ``1, 2, 3, 7`` are ``(1, 3), (7, 7)``."""
-    found: list[tuple[int, int]] = []
+    pairs: list[tuple[int, int]] = []
     for place in places:
-        if found and place == found[-1][1] + 1:
-            found[-1] = (found[-1][0], place)
+        if pairs and place == pairs[-1][1] + 1:
+            pairs[-1] = (pairs[-1][0], place)
         else:
-            found.append((place, place))
-    return tuple(found)
+            pairs.append((place, place))
+    return tuple(pairs)

@@ -1,4 +1,4 @@
-"""HTML out of texts that may hold anything: what is no :class:`Markup` is escaped as it becomes part of an element."""
+"""HTML built from untrusted texts: every value except a :class:`Markup` is escaped when it enters an element."""
 
 import html
 import re

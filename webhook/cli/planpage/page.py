@@ -84,8 +84,8 @@ def _refusal(subject: Subject) -> Iterator[Markup]:
     place = tag("small", f"in namespace {subject.namespace}, from {subject.file}")
     yield tag("h3", tag("span", subject.origin, class_="name"), " ", place)
     if subject.message:
-        first, _, rest = subject.message.partition("\n")
-        yield tag("pre", tag("strong", first), f"\n{rest}" if rest else "", class_="message")
+        first, _, following = subject.message.partition("\n")
+        yield tag("pre", tag("strong", first), f"\n{following}" if following else "", class_="message")
     if subject.conflict:
         conflict = subject.conflict
         rows = [("Cannot hold together", conflict.clauses, "code"), ("Elements", conflict.elements, "name")]

@@ -10,7 +10,8 @@ from typing import Final
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cli.explanation import PodExplanation
 from webhook.cli.why.report import JudgedObject, SinceCreation
-from webhook.cluster.queries.object_facts import ObjectRef, moment, stamp
+from webhook.cluster.queries.object_facts import ObjectRef
+from webhook.placement.kube.timestamps import time_of, timestamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
 
@@ -45,40 +46,40 @@ def changes_since(
 
     ``seen`` are the objects of :func:`concerned`, and the object itself if it is a HostPool.
     """
-    start = moment(created)
+    start = time_of(created)
     dated = [
         (at, text) for one in seen for at, text in _history(one) if start is not None and at is not None and at > start
     ]
-    found = [SinceCreation(stamp(at), text) for at, text in sorted(dated)]
-    return [*found, *(SinceCreation("", text) for text in _differences(judged, pod))]
+    changes = [SinceCreation(timestamp(at), text) for at, text in sorted(dated)]
+    return [*changes, *(SinceCreation("", text) for text in _differences(judged, pod))]
 
 
 def _history(document: Unstructured) -> Iterator[tuple[datetime | None, str]]:
     """What a node or HostPool says about its past."""
     metadata, name = mapping(document, "metadata"), mapping(document, "metadata").get("name")
     if document.get("kind") == NODE.name:
-        yield moment(metadata.get("creationTimestamp")), f"node {name} was added"
+        yield time_of(metadata.get("creationTimestamp")), f"node {name} was added"
         for one in sequence(mapping(document, "status"), "conditions"):
             if one.get("type") == "Ready":
                 ready = "is ready" if one.get("status") == "True" else "is not ready"
-                yield moment(one.get("lastTransitionTime")), f"node {name} {ready}"
+                yield time_of(one.get("lastTransitionTime")), f"node {name} {ready}"
         for taint in sequence(mapping(document, "spec"), "taints"):
             shown = f"{taint.get('key')}:{taint.get('effect')}"
-            yield moment(taint.get("timeAdded")), f"node {name} got the taint {shown}"
+            yield time_of(taint.get("timeAdded")), f"node {name} got the taint {shown}"
         return
     for one in sequence(mapping(document, "status"), "conditions"):
         why = f": {one['message']}" if one.get("message") else ""
         state = f"condition {one.get('type')} became {one.get('status')}{why}"
-        yield moment(one.get("lastTransitionTime")), f"HostPool {name}: {state}"
+        yield time_of(one.get("lastTransitionTime")), f"HostPool {name}: {state}"
     yield _spec_changed(metadata), f"HostPool {name}: its spec was changed"
 
 
 def _spec_changed(metadata: Unstructured) -> datetime | None:
-    """When somebody last wrote to the spec; ``None`` if nobody has since the object was created."""
+    """When the spec was last written; ``None`` if it was not since the object was created."""
     if metadata.get("generation", 1) == 1:
         return None
     times = [
-        moment(entry.get("time"))
+        time_of(entry.get("time"))
         for entry in sequence(metadata, "managedFields")
         if "f:spec" in mapping(entry, "fieldsV1") and not entry.get("subresource")
     ]
@@ -97,11 +98,11 @@ def _differences(judged: JudgedObject | None, pod: Unstructured | None) -> Itera
         return
     if keys.INJECTED not in annotations:
         yield (
-            "admission has added nothing to it: when it was created the webhook was not asked (is its namespace "
-            "excluded?), or in audit mode; once that has changed, create it anew"
+            "admission added nothing to it: when it was created, the webhook was not called (is its namespace "
+            "excluded?) or was in audit mode; change that, and recreate it"
         )
     elif written := _written(explanation.patch):
-        yield f"admission would write {', '.join(written)} otherwise today: create it anew to have that"
+        yield f"admission would write {', '.join(written)} differently today: recreate it to get that"
 
 
 def _written(patch: Sequence[Unstructured]) -> list[str]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from webhook.cli.screen import StyledLine
 from webhook.cli.why.report import WhyReport
-from webhook.cluster.queries.object_facts import moment
+from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text.problem import counted, enumerated, escape
 
 _LISTED: Final = 12
@@ -18,62 +18,62 @@ _PODS: Final = 20
 _UNITS: Final = ((86400, "d"), (3600, "h"), (60, "m"), (1, "s"))
 
 
-def lines_of(found: WhyReport, now: datetime | None = None) -> Iterator[StyledLine]:
+def lines_of(report: WhyReport, now: datetime | None = None) -> Iterator[StyledLine]:
     """The lines of the answer; ``now`` is what ages are counted to."""
-    age = _age(found.created, now or datetime.now(UTC))
+    age = _age(report.created, now or datetime.now(UTC))
     created = f", created {age} ago" if age else ""
-    yield StyledLine(f"{found.kind} {found.namespace}/{found.name}: {escape(found.state)}{created}", "bold")
-    for wish in found.asks:
+    yield StyledLine(f"{report.kind} {report.namespace}/{report.name}: {escape(report.state)}{created}", "bold")
+    for wish in report.asks:
         yield StyledLine(f"  asks for {escape(wish)}")
-    yield from _verdict(found)
-    for warning in found.warnings:
+    yield from _verdict(report)
+    for warning in report.warnings:
         yield StyledLine(f"  warning: {escape(warning)}", "yellow")
-    if found.scheduler:
-        yield StyledLine(f"  the scheduler says: {escape(found.scheduler)}")
-    for event in found.events:
+    if report.scheduler:
+        yield StyledLine(f"  the scheduler says: {escape(report.scheduler)}")
+    for event in report.events:
         yield StyledLine(f"  {escape(event.reason)} of {escape(event.about)}: {escape(event.message)}", "yellow")
-    yield from _changes(found)
-    yield from _pods(found)
-    if found.candidates:
-        yield StyledLine(f"  candidates: {enumerated(found.candidates, _LISTED)}")
-    for removed in found.removed:
+    yield from _changes(report)
+    yield from _pods(report)
+    if report.candidates:
+        yield StyledLine(f"  candidates: {enumerated(report.candidates, _LISTED)}")
+    for removed in report.removed:
         clause = f"{escape(removed.clause)}: " if removed.clause else ""
         yield StyledLine(f"  out: {enumerated(removed.nodes, _LISTED)} ({clause}{escape(removed.reason)})", "dim")
-    if found.unread:
-        unread = enumerated(found.unread, _LISTED)
-        yield StyledLine(f"  you may not list {unread}: what follows from them is left out", "yellow")
+    if report.unread:
+        unread = enumerated(report.unread, _LISTED)
+        yield StyledLine(f"  you may not list {unread}: results that depend on them are left out", "yellow")
 
 
-def _verdict(found: WhyReport) -> Iterator[StyledLine]:
-    if found.verdict == "unknown":
+def _verdict(report: WhyReport) -> Iterator[StyledLine]:
+    if report.verdict == "unknown":
         yield StyledLine("  the current admission verdict cannot be determined", "yellow")
         return
-    total = len({*found.candidates, *(node for removed in found.removed for node in removed.nodes)})
-    count = f", {len(found.candidates)} of {total} nodes can run it" if total and found.kind != "HostPool" else ""
-    if found.verdict == "fits":
+    total = len({*report.candidates, *(node for removed in report.removed for node in removed.nodes)})
+    count = f", {len(report.candidates)} of {total} nodes can run it" if total and report.kind != "HostPool" else ""
+    if report.verdict == "fits":
         yield StyledLine(f"  submitted today it would be admitted{count}", "green")
         return
-    first, *rest = found.message.splitlines() or [""]
-    if found.verdict == "waits":
+    first, *following = report.message.splitlines() or [""]
+    if report.verdict == "waits":
         style, would = "yellow", "it asks for no placement: submitted today it would be admitted, and wait"
     else:
         style, would = "bold red", "submitted today it would be refused"
     yield StyledLine(f"  {would}{count}", style)
     yield StyledLine(f"  {first}", style)
-    yield from (StyledLine(f"  {line}") for line in rest)
+    yield from (StyledLine(f"  {line}") for line in following)
 
 
-def _changes(found: WhyReport) -> Iterator[StyledLine]:
-    if found.changes:
+def _changes(report: WhyReport) -> Iterator[StyledLine]:
+    if report.changes:
         yield StyledLine("  since it was created:")
-    for change in found.changes:
+    for change in report.changes:
         at = f"{change.at} " if change.at else ""
         yield StyledLine(f"    {at}{escape(change.text)}")
 
 
-def _pods(found: WhyReport) -> Iterator[StyledLine]:
+def _pods(report: WhyReport) -> Iterator[StyledLine]:
     """Those without a node first, each with the scheduler's words."""
-    ordered = sorted(found.pods, key=lambda pod: (bool(pod.node), pod.name))
+    ordered = sorted(report.pods, key=lambda pod: (bool(pod.node), pod.name))
     for pod in ordered[:_PODS]:
         where = f" on {pod.node}" if pod.node else ""
         why = f": {escape(pod.message)}" if pod.message else ""
@@ -84,6 +84,6 @@ def _pods(found: WhyReport) -> Iterator[StyledLine]:
 
 def _age(created: str, now: datetime) -> str:
     """The time since then in its largest unit; empty if it is not known."""
-    start = moment(created)
+    start = time_of(created)
     seconds = int((now - start).total_seconds()) if start else -1
     return next((f"{seconds // size}{unit}" for size, unit in _UNITS if seconds >= size), "")

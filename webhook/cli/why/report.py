@@ -13,9 +13,10 @@ from webhook.app.why import Found
 from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
 from webhook.cli.job_explanation import explain_job
 from webhook.cli.pool_explanation import explain_pool
-from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, stamp
+from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
@@ -92,9 +93,9 @@ class JudgedObject(NamedTuple):
     ask: Ask | None = None
 
 
-def judge(wanted: ObjectRef, found: Found) -> JudgedObject | None:
+def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
     """What admission would say about the object today; ``None`` where that cannot be told."""
-    world, document = found.world, found.facts.document
+    world, document = facts.world, facts.facts.document
     if world is None:
         return None
     if wanted.kind == HOST_POOL:
@@ -103,7 +104,7 @@ def judge(wanted: ObjectRef, found: Found) -> JudgedObject | None:
     if wanted.kind == STREAMS_JOB:
         return JudgedObject(explain_job("", document, world))
     if wanted.kind == PROCESSING_ELEMENT:
-        return _judge_pod(found.facts.pods[0], world) if found.facts.pods else None
+        return _judge_pod(facts.facts.pods[0], world) if facts.facts.pods else None
     if wanted.kind == POD:
         return _judge_pod(document, world)
     return next((_judge(document, described, world) for described in pods_of(document, document)), None)
@@ -127,16 +128,16 @@ def _judge(document: Unstructured, described: DescribedPod, world: World) -> Jud
 
 
 def unbound(pod: Unstructured) -> Unstructured:
-    """The pod without its node, and without its status, as somebody may have submitted it."""
+    """The pod without its node and status, as a user would submit it."""
     spec = {key: value for key, value in mapping(pod, "spec").items() if key != "nodeName"}
     return {**{key: value for key, value in pod.items() if key != "status"}, "spec": spec}
 
 
 def report(
-    wanted: ObjectRef, found: Found, judged: JudgedObject | None, changes: Sequence[SinceCreation] = ()
+    wanted: ObjectRef, object_facts: Found, judged: JudgedObject | None, changes: Sequence[SinceCreation] = ()
 ) -> WhyReport:
     """The answer about the object."""
-    facts, explanation = found.facts, judged.explanation if judged else None
+    facts, explanation = object_facts.facts, judged.explanation if judged else None
     document = facts.document
     return WhyReport(
         namespace=wanted.namespace,
@@ -149,12 +150,12 @@ def report(
         message=explanation.message if explanation else "",
         warnings=[one for one in explanation.warnings if one != UNREAD] if explanation else [],
         candidates=explanation.candidates if explanation else [],
-        removed=[*(explanation.removed if explanation else []), *_full(wanted, found, judged)],
+        removed=[*(explanation.removed if explanation else []), *_full(wanted, object_facts, judged)],
         scheduler=_condition(document, "PodScheduled"),
         events=list(_events(wanted, facts)),
         changes=list(changes),
         pods=[_pod_line(pod) for pod in facts.pods],
-        unread=list(found.unread),
+        unread=list(object_facts.unread),
     )
 
 
@@ -166,7 +167,7 @@ def _events(wanted: ObjectRef, facts: ObjectFacts) -> Iterator[EventLine]:
     for one in facts.warnings:
         by_scheduler = one.reason == _UNSCHEDULED
         if not (by_scheduler and (one.about in placed or (one.about, one.message) in said)):
-            yield EventLine(stamp(one.at), one.about, one.reason, one.message)
+            yield EventLine(timestamp(one.at), one.about, one.reason, one.message)
 
 
 def _called(pod: Unstructured) -> str:
@@ -190,11 +191,11 @@ def _asks(document: Unstructured) -> Iterator[str]:
                 yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
 
 
-def _full(wanted: ObjectRef, found: Found, judged: JudgedObject | None) -> Iterator[Removed]:
+def _full(wanted: ObjectRef, facts: Found, judged: JudgedObject | None) -> Iterator[Removed]:
     """Why candidates cannot take a pod that waits: their free room. Admission compares with all that a node has."""
-    world, document = found.world, found.facts.document
-    if wanted.kind == PROCESSING_ELEMENT and found.facts.pods:
-        document = found.facts.pods[0]
+    world, document = facts.world, facts.facts.document
+    if wanted.kind == PROCESSING_ELEMENT and facts.facts.pods:
+        document = facts.facts.pods[0]
     waits = wanted.kind in (POD, PROCESSING_ELEMENT) and not mapping(document, "spec").get("nodeName")
     if not waits or world is None or judged is None or judged.ask is None:
         return
@@ -216,7 +217,7 @@ def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:
     phase = str(status.get("phase") or "")
     if wanted.kind in (HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT):
         why = _condition(document, "Ready")
-        return f"{phase or 'not looked at by a controller yet'}{f': {why}' if why else ''}"
+        return f"{phase or 'not reconciled by a controller yet'}{f': {why}' if why else ''}"
     phases = Counter(_pod_line(pod).phase for pod in facts.pods)
     said = ", ".join(f"{phases[each]} {each}" for each in sorted(phases))
     return f"{_wanted(document)}{counted(len(facts.pods), 'pod')}{f' ({said})' if said else ''}"

@@ -46,7 +46,7 @@ TYPES: Final[Mapping[str, ApiKind]] = {
 """Every word for a kind, in lower case."""
 
 _POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.name by which pods ask for it"
-"""Why somebody may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
+"""Why a user may write a name with capitals: ``MyPool`` in ``host(MyPool)`` is the ``spec.name``."""
 
 
 def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
@@ -59,7 +59,7 @@ def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
 
 def _split(words: Sequence[str]) -> tuple[ApiKind, str]:
     """Kind and name: ``deployment/x``, ``deployment x``, or the name of a pod alone."""
-    first, slash, rest = words[0].partition("/")
+    first, slash, name = words[0].partition("/")
     if len(words) > (1 if slash else 2):
         raise WrongUse(f"one object at a time: {words[0] if slash else ' '.join(words[:2])}")
     if not slash and len(words) == 1:
@@ -69,4 +69,4 @@ def _split(words: Sequence[str]) -> tuple[ApiKind, str]:
         near = nearest(first.lower(), sorted(TYPES))
         hint = f", did you mean {near}?" if near else ": pod, deployment, statefulset, hostpool, streamsjob and others"
         raise WrongUse(f"{quote(first)} is not a supported kind of object{hint}")
-    return kind, rest if slash else words[1]
+    return kind, name if slash else words[1]

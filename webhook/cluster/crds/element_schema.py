@@ -7,9 +7,8 @@ a default would be stored in the object, and nothing could be inherited any more
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, open_object, properties, rule, text
+from webhook.placement.field_rules.element_patterns import QUANTITY
 from webhook.placement.jobs.problems import OPERATOR_LIMIT
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import QUANTITY
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.objects.job_spec import (
     DataVolumeClaim,
@@ -19,12 +18,9 @@ from webhook.placement.objects.job_spec import (
     OperatorSpec,
     RedisRepository,
 )
-from webhook.placement.text.keys import LABEL_LIMIT
 
 RESOURCE_LIMIT: Final = 64
 """Resources of one list of requests or limits."""
-
-_KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
 
 RULES: Final = "x-kubernetes-validations"
 

@@ -8,7 +8,7 @@ from typing import Final
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
 from webhook.cluster.crds.selector_schema import selector_schema
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.objects.pool import Phase
 from webhook.placement.objects.pool_spec import MODES, POOL_LIMIT, HostPoolSpec
 from webhook.placement.text.keys import LABEL_LIMIT

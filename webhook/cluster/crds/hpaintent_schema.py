@@ -11,7 +11,7 @@ from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, swit
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_fields import CONTAINERS, NOTES
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import KEY_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.kube.resource_name import UNITS
 from webhook.placement.objects.consumer import COUNT, OWN_NAME, WORDS
@@ -188,9 +188,6 @@ SPEC: Final = [
     ),
 ]
 """Rules of the spec."""
-
-KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
-"""Characters of a label key or resource name: a domain, a slash and a name (Kubernetes, ``IsQualifiedName``)."""
 
 _RULES: Final = "x-kubernetes-validations"
 

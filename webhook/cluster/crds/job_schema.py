@@ -11,9 +11,9 @@ from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, OPTIONS, RU
 from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
+from webhook.placement.field_rules.element_patterns import GITHUB_URL
 from webhook.placement.jobs.problems import POOL_LIMIT
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import GITHUB_URL
+from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
 from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,
     Bundle,
@@ -202,7 +202,7 @@ _PLAN: Final = obj(
             obj(
                 "An amount of a resource, and the processing elements that receive it.",
                 {
-                    "name": text("The name of the resource.", maxLength=NAME_LIMIT + 1 + LABEL_LIMIT),
+                    "name": text("The name of the resource.", maxLength=KEY_LIMIT),
                     "container": text("The name of the container.", maxLength=LABEL_LIMIT),
                     "requests": text("The amount that the container requests."),
                     "limits": text("Its limit."),

@@ -4,7 +4,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from webhook.placement.kube.field_rules import rules_of
+from webhook.placement.field_rules.rules import rules_of
 
 Schema = dict[str, Any]
 """A schema, or a part of one, as JSON."""

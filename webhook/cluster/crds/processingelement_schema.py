@@ -8,7 +8,7 @@ from typing import Final
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.element_schema import MODELLED, OPTION_RULES, RULES
 from webhook.cluster.crds.openapi import Schema, number, obj, properties, rule, text
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.objects.job_spec import ProcessingElementSpec
 from webhook.placement.text.keys import LABEL_LIMIT
 

@@ -3,20 +3,16 @@
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
-from webhook.placement.kube.addresses import NAME_LIMIT
+from webhook.placement.kube.names import KEY_LIMIT
 from webhook.placement.kube.selector import OPERATORS
 from webhook.placement.objects.pool_spec import EXPRESSION_LIMIT, LABELS, VALUES
-from webhook.placement.text.keys import LABEL_LIMIT
-
-_KEY_LIMIT: Final = NAME_LIMIT + 1 + LABEL_LIMIT
-"""Characters of a label key: a DNS subdomain, a slash and a name (Kubernetes, labels and selectors)."""
 
 _COUNT: Final = "size(self.?values.orValue([]))"
 
 _REQUIREMENT: Final = obj(
     "A requirement on one label.",
     {
-        "key": text("The label.", minLength=1, maxLength=_KEY_LIMIT),
+        "key": text("The label.", minLength=1, maxLength=KEY_LIMIT),
         "operator": text("Operator that compares the label with the values.", enum=list(OPERATORS)),
         "values": VALUES.schema(),
     },

@@ -1,6 +1,6 @@
 """HostPools, HPAIntents and Jobs of Streams as values; and namespaces where HPAIntents apply by label.
 
-As in ``translate``, an object that breaks a rule of its own raises :class:`MalformedError`.
+An object that breaks a rule of its own raises :class:`MalformedError`.
 """
 
 from collections.abc import Iterable, Iterator
@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import NAMESPACE, Notes, full_name, metadata_of, refuse, to_cpus
+from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, refuse
+from webhook.cluster.objects.pods import to_cpus
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.intent import Intent, read_intent
 from webhook.placement.objects.job import Element, StreamsJob
@@ -31,7 +32,7 @@ def pool(source: wire.HostPoolObject) -> Pool:
         pool_of_spec(spec, metadata.namespace or NAMESPACE, name),
         phase=phase if metadata.deletion_timestamp is None else Phase.RELEASING,
         assigned=tuple(PoolHost(host.index, host.name, host.uid or "") for host in status.hosts or ()),
-        reason=next((_reason(found) for found in status.conditions or () if found.type == "Ready"), ""),
+        reason=next((_reason(condition) for condition in status.conditions or () if condition.type == "Ready"), ""),
         created=(source.metadata and source.metadata.creation_timestamp) or "",
     )
 
@@ -102,8 +103,8 @@ def intent(source: wire.HPAIntentObject) -> tuple[Intent, Notes]:
     """An HPAIntent, and notes on what is wrong with it: one with problems is kept, and its pods are refused."""
     namespace, name = full_name(source.metadata).split("/", 1)
     where = f"HPAIntent {name} "
-    found = read_intent(namespace, name, {} if source.spec is None else source.spec, where)
-    return found, [f"{problem.field.removeprefix(where)}: {problem.message}" for problem in found.problems]
+    read = read_intent(namespace, name, {} if source.spec is None else source.spec, where)
+    return read, [f"{problem.field.removeprefix(where)}: {problem.message}" for problem in read.problems]
 
 
 def enabled(source: wire.NamespaceObject) -> tuple[str, bool]:

@@ -62,8 +62,8 @@ def document(item: Item) -> tuple[Head, Sequence[Item]]:
 
     Both in one pass, as kubectl writes the kind of a list after its members.
     """
-    found = decode(item, _RawDocument) if isinstance(item, Raw) else decode(item, _PlainDocument)
-    return Head(found.api_version, found.kind), found.items or ()
+    raw = decode(item, _RawDocument) if isinstance(item, Raw) else decode(item, _PlainDocument)
+    return Head(raw.api_version, raw.kind), raw.items or ()
 
 
 def name(item: Item) -> str:

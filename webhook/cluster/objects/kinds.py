@@ -6,10 +6,10 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Struct
 
 from kubeapi.client.api_types import Identity
-from webhook.cluster.objects import custom_resources, plugin_objects, storage, translate, wire
+from webhook.cluster.objects import custom_resources, nodes, plugin_objects, pods, storage, wire
 from webhook.cluster.objects.items import Item, decode
+from webhook.cluster.objects.metadata import NAMESPACE, Notes, metadata_of
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import NAMESPACE, Notes
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -35,7 +35,7 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
 
     api: ApiKind
     selector: str = ""
-    """A field selector: objects that nobody needs stay where they are."""
+    """A field selector: objects that are not needed are not transferred."""
     labels: str = ""
     """A label selector, for the same."""
     optional: bool = False
@@ -77,11 +77,11 @@ AnyKind = Kind[Any]
 
 
 def _read_node(item: Item) -> tuple[Node, Notes]:
-    return translate.node(decode(item, wire.NodeObject))
+    return nodes.node(decode(item, wire.NodeObject))
 
 
 def _read_pod(item: Item) -> tuple[PodInfo | None, Notes]:
-    return translate.bound_pod(decode(item, wire.PodObject))
+    return pods.bound_pod(decode(item, wire.PodObject))
 
 
 def _read_pool(item: Item) -> tuple[Pool, Notes]:
@@ -103,7 +103,7 @@ def _read_namespace(item: Item) -> tuple[str | None, Notes]:
 
 def _read_device_class(item: Item) -> tuple[DeviceClass, Notes]:
     source = decode(item, wire.DeviceClassObject)
-    _, name = translate.metadata_of(source.metadata)
+    _, name = metadata_of(source.metadata)
     return DeviceClass(name, (source.spec and source.spec.extended_resource_name) or ""), []
 
 

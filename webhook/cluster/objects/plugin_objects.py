@@ -1,12 +1,12 @@
 """LimitRanges, RuntimeClasses and PriorityClasses as values: what the API server completes pods by.
 
-As in ``translate``, an object that cannot be read raises :class:`MalformedError`.
+An object that cannot be read raises :class:`MalformedError`.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import full_name, metadata_of, refuse
+from webhook.cluster.objects.metadata import full_name, metadata_of, refuse
 from webhook.placement.kube.pod import Amount
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.pod_defaults.limit_range import LimitRange, limit_range_of

@@ -38,7 +38,7 @@ class IntentSink(Protocol):
 class DeviceSink(Protocol):
     """Takes DeviceClasses; dropping an absent one does nothing."""
 
-    def put(self, found: DeviceClass) -> None:
+    def put(self, device_class: DeviceClass) -> None:
         """A DeviceClass was added or changed."""
         ...
 
@@ -66,7 +66,7 @@ class VolumeSink(Protocol):
         """A PersistentVolume is gone."""
         ...
 
-    def put_class(self, found: StorageClass) -> None:
+    def put_class(self, storage_class: StorageClass) -> None:
         """A StorageClass was added or changed."""
         ...
 
@@ -78,7 +78,7 @@ class VolumeSink(Protocol):
 class PodDefaultsSink(Protocol):
     """Takes the objects that the API server completes pods by; dropping an absent one does nothing."""
 
-    def put_limit_range(self, found: LimitRange, /) -> None:
+    def put_limit_range(self, limit_range: LimitRange, /) -> None:
         """A LimitRange was added or changed."""
         ...
 
@@ -86,7 +86,7 @@ class PodDefaultsSink(Protocol):
         """A LimitRange is gone."""
         ...
 
-    def put_runtime_class(self, found: RuntimeClass, /) -> None:
+    def put_runtime_class(self, runtime_class: RuntimeClass, /) -> None:
         """A RuntimeClass was added or changed."""
         ...
 
@@ -94,7 +94,7 @@ class PodDefaultsSink(Protocol):
         """A RuntimeClass is gone."""
         ...
 
-    def put_priority_class(self, found: PriorityClass, /) -> None:
+    def put_priority_class(self, priority_class: PriorityClass, /) -> None:
         """A PriorityClass was added or changed."""
         ...
 

@@ -4,9 +4,9 @@ from typing import Final
 
 from msgspec import Struct, field
 
-from webhook.cluster.objects import translate, wire
+from webhook.cluster.objects import wire
 from webhook.cluster.objects.items import Item, decode
-from webhook.cluster.objects.translate import NAMESPACE, Notes
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes, metadata_of
 from webhook.placement.kube.pod import NodeSelector, NodeTerm, Requirement
 from webhook.placement.objects.volumes import Claim, PersistentVolume, StorageClass
 
@@ -72,7 +72,7 @@ class ClassObject(Struct, frozen=True, gc=False, rename="camel"):
 def read_claim(item: Item) -> tuple[Claim, Notes]:
     """A claim."""
     source = decode(item, ClaimObject)
-    metadata, name = translate.metadata_of(source.metadata)
+    metadata, name = metadata_of(source.metadata)
     spec = source.spec
     return Claim(metadata.namespace or NAMESPACE, name, spec.volume_name or "", spec.storage_class_name), []
 
@@ -80,7 +80,7 @@ def read_claim(item: Item) -> tuple[Claim, Notes]:
 def read_volume(item: Item) -> tuple[PersistentVolume, Notes]:
     """A volume, with the terms of its required node affinity."""
     source = decode(item, VolumeObject)
-    _, name = translate.metadata_of(source.metadata)
+    _, name = metadata_of(source.metadata)
     affinity = source.spec.node_affinity
     required = affinity.required if affinity else None
     return PersistentVolume(name, (required.node_selector_terms or ()) if required else None), []
@@ -91,7 +91,7 @@ def read_class(item: Item) -> tuple[StorageClass, Notes]:
     source = decode(item, ClassObject)
     name = source.metadata.name
     if not name:
-        raise translate.MalformedError("metadata.name: missing")
+        raise MalformedError("metadata.name: missing")
     marks = source.metadata.annotations
     terms = tuple(map(_term, source.allowed_topologies)) if source.allowed_topologies else None
     return (
@@ -107,5 +107,7 @@ def read_class(item: Item) -> tuple[StorageClass, Notes]:
 
 
 def _term(term: _TopologyTerm) -> NodeTerm:
-    needs = (Requirement(found.key, "In", found.values or ()) for found in term.match_label_expressions or ())
+    needs = (
+        Requirement(expression.key, "In", expression.values or ()) for expression in term.match_label_expressions or ()
+    )
     return NodeTerm(match_expressions=tuple(needs))

@@ -51,12 +51,12 @@ class _ProfileList(Struct, frozen=True):
 async def read_profiles(client: ObjectClient, namespace: str = "") -> list[ClusterProfile]:
     """The profiles of the namespace, or of all namespaces, sorted.
 
-    Raises ``ApiError``, and ``msgspec.ValidationError`` for an answer that is no such list.
+    Raises ``ApiError``, and ``msgspec.ValidationError`` for an answer that is not such a list.
     """
     where = f"/namespaces/{namespace}" if namespace else ""
     answer = await client.read(f"{_PATH}{where}/clusterprofiles")
-    found = msgspec.json.decode(answer, type=_ProfileList).items or ()
-    return sorted((_read(one) for one in found), key=lambda profile: (profile.namespace, profile.name))
+    profiles = msgspec.json.decode(answer, type=_ProfileList).items or ()
+    return sorted((_read(one) for one in profiles), key=lambda profile: (profile.namespace, profile.name))
 
 
 def _read(one: _Profile) -> ClusterProfile:

@@ -113,4 +113,4 @@ class AtOnce:
         return work()
 
     async def rest(self) -> None:
-        """Nobody else works."""
+        """Runs at once: no other work shares the thread."""

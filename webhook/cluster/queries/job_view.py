@@ -18,10 +18,10 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 
 UNKNOWN: Final = "Unknown"
-"""The phase of an object whose status nobody has written yet."""
+"""The phase of an object whose status has not been written yet."""
 
 ABSENT: Final = "Absent"
-"""The phase of a processing element that the Job lists, and that there is no object of."""
+"""The phase of a processing element that the Job lists and whose object does not exist."""
 
 _POOLS: Final = 5
 """HostPools of one page: one with 5,000 hosts may have more than a megabyte."""
@@ -126,8 +126,8 @@ class _StatusShown(Struct, frozen=True, rename="camel"):
 
     def reason(self, type_: str) -> str:
         """Why the condition of that type is not True; empty if it is, or is not there."""
-        found = next((one for one in self.conditions or () if one.type == type_ and one.status != "True"), None)
-        return (found.message or found.reason or "") if found else ""
+        condition = next((one for one in self.conditions or () if one.type == type_ and one.status != "True"), None)
+        return (condition.message or condition.reason or "") if condition else ""
 
 
 class StoredObject(Struct, frozen=True):

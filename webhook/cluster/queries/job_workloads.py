@@ -6,7 +6,6 @@ themselves. Every bound errs on the side of not knowing: the submitted workload 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -20,6 +19,7 @@ from webhook.admission.job_workloads import KINDS
 from webhook.admission.unstructured import Unstructured
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import ListReader
+from webhook.placement.kube.names import LABEL_NAME
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import DEPLOYMENT, ApiKind
@@ -35,9 +35,6 @@ LIST_BYTES: Final = 2 << 20
 
 AT_A_TIME: Final = 4
 """Jobs whose workloads are listed at a time: a replica holds at most 32 MiB of lists."""
-
-_LABEL: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
-"""The value of a label (Kubernetes, labels)."""
 
 
 class _LabelledTemplate(Struct, frozen=True, gc=False):
@@ -72,7 +69,7 @@ class JobWorkloads:
 
     async def find(self, namespace: str, job: str) -> Sequence[Unstructured]:
         """The workloads of the job; none where they cannot be found out in time."""
-        if not _LABEL.fullmatch(job):
+        if not LABEL_NAME.fullmatch(job):
             return ()
         if self._asking >= AT_A_TIME:
             self._unknown("busy")
@@ -80,15 +77,15 @@ class JobWorkloads:
         self._asking += 1
         try:
             async with asyncio.timeout(SECONDS):
-                found = await asyncio.gather(*(self._listed(kind, namespace, job) for kind in KINDS))
+                lists = await asyncio.gather(*(self._listed(kind, namespace, job) for kind in KINDS))
         except TimeoutError:
-            found = [None]
+            lists = [None]
         finally:
             self._asking -= 1
-        if None in found:
+        if None in lists:
             self._unknown("failed")
             return ()
-        return [workload for workloads in found for workload in workloads or ()]
+        return [workload for workloads in lists for workload in workloads or ()]
 
     async def _listed(self, kind: ApiKind, namespace: str, job: str) -> list[Unstructured] | None:
         """The workloads of that kind; ``None`` if they cannot be read, or are too many."""
@@ -108,12 +105,12 @@ class JobWorkloads:
         return None
 
 
-def _of_job(found: Sequence[Raw], kind: ApiKind, job: str) -> Iterator[Unstructured]:
+def _of_job(listed_items: Sequence[Raw], kind: ApiKind, job: str) -> Iterator[Unstructured]:
     """Those of the objects that are workloads of the job, with the kind that lists leave out; unreadable ones are not.
 
     Most objects of a namespace are others, and only a few fields of these are decoded.
     """
-    for item in found:
+    for item in listed_items:
         try:
             if items.decode(item, _ListedWorkload).belongs_to(job):
                 yield {**items.decode(item, Unstructured), "apiVersion": kind.api_version, "kind": kind.name}

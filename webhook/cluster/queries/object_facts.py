@@ -1,6 +1,6 @@
 """What the API server says about one object: the object itself, the pods of a workload, and the latest warnings.
 
-Everything is read once, with the rights of whoever asks. What they may not read is named, and left out
+Everything is read once, with the rights of the user who asks. What that user may not read is named, and left out
 (``docs/why.md``).
 """
 
@@ -16,6 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cluster.watch.lists import ListReader, listed
+from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import (
     BATCH_JOB,
@@ -81,7 +82,7 @@ class ObjectFacts(Struct, frozen=True):
 
 
 class UnknownObjectError(Exception):
-    """There is no such object; ``names`` are those of its kind that there are in the namespace."""
+    """The object does not exist; ``names`` are those of its kind in the namespace."""
 
     def __init__(self, names: Iterable[str]) -> None:
         super().__init__("no such object")
@@ -109,28 +110,28 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
 
 async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
     """Those of the objects that are there, and that may be read; raises ApiError for any other trouble."""
-    found = []
+    objects = []
     for one in wanted:
         try:
-            found.append(decoded(await reader.read(one.path)))
+            objects.append(decoded(await reader.read(one.path)))
         except ApiError as failure:
             if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
                 raise
-    return found
+    return objects
 
 
 async def forbidden(reader: ListReader, kinds: Iterable[ApiKind]) -> list[ApiKind]:
     """Those of the kinds of which not all objects of the cluster may be read; raises ApiError for other trouble."""
-    found = []
+    kinds_refused = []
     for kind in kinds:
         try:
             await reader.read(f"{kind.path}?limit=1")
         except ApiError as failure:
             if failure.cause is Cause.FORBIDDEN:
-                found.append(kind)
+                kinds_refused.append(kind)
             elif failure.cause is not Cause.MISSING:
                 raise
-    return found
+    return kinds_refused
 
 
 def decoded(body: bytes) -> Unstructured:
@@ -139,20 +140,6 @@ def decoded(body: bytes) -> Unstructured:
         return msgspec.json.decode(body, type=dict[str, object])
     except msgspec.MsgspecError as error:
         raise ApiError(Cause.UNREADABLE, f"an object cannot be read: {error}") from None
-
-
-def moment(text: object) -> datetime | None:
-    """The time that a timestamp of Kubernetes (RFC 3339) states; ``None`` if it is none."""
-    try:
-        found = datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
-        return None
-    return found if found is None or found.tzinfo else found.replace(tzinfo=UTC)
-
-
-def stamp(at: datetime) -> str:
-    """The time as Kubernetes writes it: RFC 3339 in UTC, whole seconds."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def _relevance(between: Unstructured) -> tuple[bool, str]:
@@ -164,12 +151,12 @@ def _relevance(between: Unstructured) -> tuple[bool, str]:
 async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
     """The names of the objects of the kind in the namespace, as far as they may be listed."""
     try:
-        found = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
+        names = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
     except ApiError as failure:
         if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
             raise
         return []
-    return [str(name) for name in found]
+    return [str(name) for name in names]
 
 
 async def _owned(
@@ -183,16 +170,16 @@ async def _owned(
     uids = {mapping(owner, "metadata").get("uid") for owner in owners}
     labels = {keys.JOB: metadata.get("name")} if job else mapping(workload, "spec", "selector", "matchLabels")
     selectors = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())} if labels else {}
-    found: list[Unstructured] = []
+    objects: list[Unstructured] = []
     try:
         async for one in _all(reader, kind, str(metadata.get("namespace")), selectors):
             if job or any(owner.get("uid") in uids for owner in sequence(mapping(one, "metadata"), "ownerReferences")):
-                found.append(one)
-            if len(found) == PODS:
+                objects.append(one)
+            if len(objects) == PODS:
                 break
     except ApiError as failure:
         _note(failure, kind.full_resource, unread)
-    return found
+    return objects
 
 
 async def _all(
@@ -207,17 +194,17 @@ async def _warnings(
     reader: ListReader, namespace: str, about: Sequence[Unstructured], unread: list[str]
 ) -> list[WarningEvent]:
     """The latest warnings about the first few of the objects, the newest first."""
-    found: list[WarningEvent] = []
+    warnings: list[WarningEvent] = []
     try:
         for one in about[:_ASKED]:
             selectors = {"fieldSelector": f"type=Warning,involvedObject.uid={mapping(one, 'metadata').get('uid')}"}
             async for item in listed(reader, f"/api/v1/namespaces/{quote(namespace, safe='')}/{_EVENTS}", selectors):
-                # Whoever may write Events may write any number of them.
-                found = sorted([*found, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
-                del found[WARNINGS:]
+                # A user who may write Events may write any number of them.
+                warnings = sorted([*warnings, _warning(decoded(bytes(item)))], key=lambda each: each.at, reverse=True)
+                del warnings[WARNINGS:]
     except ApiError as failure:
         _note(failure, _EVENTS, unread)
-    return found
+    return warnings
 
 
 def _warning(event: Unstructured) -> WarningEvent:
@@ -225,7 +212,7 @@ def _warning(event: Unstructured) -> WarningEvent:
     times = (mapping(event, "series").get("lastObservedTime"), event.get("lastTimestamp"), event.get("eventTime"))
     about = mapping(event, "involvedObject")
     return WarningEvent(
-        at=next(filter(None, map(moment, times)), datetime.fromtimestamp(0, UTC)),
+        at=next(filter(None, map(time_of, times)), datetime.fromtimestamp(0, UTC)),
         about=f"{about.get('kind')} {about.get('name')}",
         reason=_cut(event.get("reason")),
         message=_cut(event.get("message")),

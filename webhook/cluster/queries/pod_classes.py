@@ -1,6 +1,6 @@
 """RuntimeClasses and PriorityClasses that the watch may not have brought yet: the API server is asked for each.
 
-Whoever applies a class and a workload that names it in one go submits the workload milliseconds after the class.
+When a class and a workload that names it are applied together, the workload arrives milliseconds after the class.
 """
 
 import time
@@ -14,11 +14,11 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.cluster.objects.kinds import PRIORITY_CLASSES, RUNTIME_CLASSES, Kind
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.pod_defaults.pod_defaults import ClassRef
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass
-from webhook.placement.text.api_kinds import OBJECT_NAME
 
 SECONDS: Final = 1.0
 """For an answer: a review waits for it."""
@@ -45,7 +45,7 @@ class PodClasses:
 
         Raises ApiError where that cannot be found out.
         """
-        found: list[RuntimeClass | PriorityClass] = []
+        classes: list[RuntimeClass | PriorityClass] = []
         absent: list[ClassRef] = []
         for one in named:
             body = await self._read(one)
@@ -53,14 +53,14 @@ class PodClasses:
                 absent.append(one)
                 continue
             try:
-                found += filter(None, _KINDS[one.kind].read(Raw(body))[:1])
+                classes += filter(None, _KINDS[one.kind].read(Raw(body))[:1])
             except (MalformedError, *decoding.ERRORS):
                 continue
-        return found, absent
+        return classes, absent
 
     async def _read(self, one: ClassRef) -> bytes | None:
-        """The class as JSON; ``None`` if there is none of that name."""
-        if not OBJECT_NAME.fullmatch(one.name) or self._missing.get(one, 0.0) > self._clock():
+        """The class as JSON; ``None`` if it does not exist."""
+        if not is_object_name(one.name) or self._missing.get(one, 0.0) > self._clock():
             return None
         try:
             return await self._server.read(f"{_KINDS[one.kind].path}/{quote(one.name, safe='')}")

@@ -42,7 +42,7 @@ from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
 
 class ReviewQueries:
-    """Asks the questions that answers carry; an answer stands as it is where there is nobody to ask.
+    """Asks the questions that answers carry; without an API server an answer stands as it is.
 
     Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` asks
     nobody: it finds out about whole Jobs while other reviews go on.
@@ -117,7 +117,7 @@ class ReviewQueries:
         return self._asked(answer, question, since)
 
     def _found(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
-        """The answer that takes its time, to a question without which there is none."""
+        """The answer that takes its time, to a question that has to be answered first."""
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)
         return _claiming(self, question, self._volumes, since)
@@ -142,7 +142,7 @@ class ReviewQueries:
         return answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
-        """The answer of a user who may use the HostPools; where nobody is asked about rights everybody may."""
+        """The answer of a user who may use the HostPools; if rights are not checked, every user may."""
         permitted = functools.partial(self._permitted, answer, question, since)
         return _authorized(question, self._rights, permitted) if self._rights else permitted()
 
@@ -156,8 +156,8 @@ async def _claiming(
 ) -> Answer:
     """The answer by what is found out about the claims, and what that answer depends on."""
     begun = time.monotonic() if since is None else since
-    found = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
@@ -177,8 +177,8 @@ async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -
 async def _whole(queries: ReviewQueries, question: WholeQuestion, verdicts: JobVerdicts, since: float | None) -> Answer:
     """The answer about a whole Job, and what that answer depends on; all of it is to take the time of one verdict."""
     begun = time.monotonic() if since is None else since
-    found = queries.completed(await verdicts.find(question, since=begun), begun)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(await verdicts.find(question, since=begun), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _authorized(
@@ -193,8 +193,8 @@ async def _authorized(
         ]
     except ApiError as failure:
         return _unknown("whether the HostPools may be used", failure)
-    found = question.resume(refused) if refused else permitted()
-    return found if isinstance(found, Answer) else await found
+    answer = question.resume(refused) if refused else permitted()
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _fielded(
@@ -202,8 +202,8 @@ async def _fielded(
 ) -> Answer:
     """The answer once it is known which fields the API server knows, and what that answer depends on."""
     unknown = await fields.unknown(question.fields) if fields else None
-    found = queries.completed(question.resume(unknown), since)
-    return found if isinstance(found, Answer) else await found
+    answer = queries.completed(question.resume(unknown), since)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _of_classes(
@@ -230,8 +230,8 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
         job = await jobs.look_up(question.job)
     except ApiError as failure:
         return _unknown(f"what Job {question.job.name} says", failure) if question.needed else answer
-    found = queries.completed(question.resume(job))
-    return found if isinstance(found, Answer) else await found
+    completed = queries.completed(question.resume(job))
+    return completed if isinstance(completed, Answer) else await completed
 
 
 async def _beside(

@@ -16,9 +16,10 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import JobRef
 from webhook.cluster.objects.kinds import JOBS
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.job import StreamsJob
-from webhook.placement.text.api_kinds import OBJECT_NAME, STREAMS_JOB
+from webhook.placement.text.api_kinds import STREAMS_JOB
 
 SECONDS: Final = 1.0
 """For the answer: a review waits for it."""
@@ -39,9 +40,9 @@ class StreamsJobs:
         self._missing: dict[JobRef, float] = {}
 
     async def look_up(self, job: JobRef) -> StreamsJob | None:
-        """The Job; ``None`` if there is none, or it breaks rules. Raises ApiError where that cannot be found out."""
+        """The Job; ``None`` if it does not exist or breaks rules. Raises ApiError if the API server does not say."""
         # The label of a pod may hold other texts than names.
-        if not OBJECT_NAME.fullmatch(job.name) or self._missing.get(job, 0.0) > self._clock():
+        if not is_object_name(job.name) or self._missing.get(job, 0.0) > self._clock():
             return None
         try:
             body = await self._server.read(f"{STREAMS_JOB.path_in(quote(job.namespace, safe=''))}/{job.name}")

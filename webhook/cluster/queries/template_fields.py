@@ -48,16 +48,16 @@ class TemplateFields:
         body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template_of(asked)}
         try:
             await self._server.create(self._path, body)
-            found = frozenset[Names]()
+            unknown = frozenset[Names]()
         except ApiError as failure:
             read = _read(failure)
             if read is None:
                 return None
-            found = frozenset(names for names in asked if ".".join(names) in read)
+            unknown = frozenset(names for names in asked if ".".join(names) in read)
         if len(self._known) >= KEPT:
             self._known.clear()
-        self._known[asked] = found, self._clock() + GRANTED
-        return found
+        self._known[asked] = unknown, self._clock() + GRANTED
+        return unknown
 
 
 def _read(failure: ApiError) -> frozenset[str] | None:

@@ -5,7 +5,6 @@ come to exclusive hosts without naming the HostPool; whether a DaemonSet makes t
 can write an owner reference into a pod.
 """
 
-import re
 import time
 from collections.abc import Callable
 from typing import Final
@@ -18,8 +17,10 @@ from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.translate import MalformedError, bound_pod
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.cluster.objects.pods import bound_pod
 from webhook.placement.checks.unbound_pods import opening
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.owner import is_daemon_set
 from webhook.placement.kube.pod import PodSpec, Toleration
 from webhook.placement.objects.pod import PodInfo
@@ -33,9 +34,6 @@ KEPT_SECONDS: Final = 10.0
 
 KEPT: Final = 1024
 """DaemonSets that are kept: some 500 bytes each."""
-
-_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain: owner references and bindings are what somebody says, so they may hold anything."""
 
 _UNREADABLE: Final = (MalformedError, msgspec.MsgspecError, UnicodeDecodeError)
 
@@ -64,21 +62,21 @@ class UnknownPods:
         self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
 
     async def look_up(self, unknown: PodRef) -> PodInfo | None:
-        """The pod, unless it is gone, or a DaemonSet makes it; raises ApiError where that cannot be found out."""
+        """The pod; ``None`` if it is gone, or a DaemonSet creates it. Raises ApiError without an answer about it."""
         body = await self._read(POD, unknown.namespace, unknown.name)
         if body is None:
             return None
         try:
-            found = msgspec.json.decode(body, type=wire.PodObject)
-            pod, _ = bound_pod(found)
+            document = msgspec.json.decode(body, type=wire.PodObject)
+            pod, _ = bound_pod(document)
         except _UNREADABLE as error:
             raise ApiError(Cause.UNREADABLE, f"the pod is unreadable: {error}") from None
-        if pod is None or (unknown.uid and pod.uid != unknown.uid) or await self._of_daemon_set(found, unknown):
+        if pod is None or (unknown.uid and pod.uid != unknown.uid) or await self._of_daemon_set(document, unknown):
             return None
         return pod
 
     async def _of_daemon_set(self, pod: wire.PodObject, unknown: PodRef) -> bool:
-        """Whether a DaemonSet makes such pods: one that is there, and whose template tolerates as much as the pod."""
+        """Whether the pod is of a DaemonSet that exists and whose template tolerates as much as the pod."""
         metadata, spec = pod.metadata or wire.ObjectMetadata(), pod.spec or PodSpec()
         owner = next(filter(is_daemon_set, metadata.owner_references or ()), None)
         if owner is None:
@@ -87,23 +85,32 @@ class UnknownPods:
         return bool(uid) and uid == owner.uid and set(opening(spec.tolerations)) <= set(tolerated)
 
     async def _daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
-        """Uid of the DaemonSet, empty if there is none, and the tolerations of its pods that open exclusive hosts."""
+        """Uid of the DaemonSet (empty if it does not exist), and its tolerations that open exclusive hosts."""
         known = self._known.get((namespace, name))
         if known is None or known[2] <= self._clock():
             body = await self._read(DAEMON_SET, namespace, name)
             try:
-                found = msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
+                daemon_set = (
+                    msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
+                )
             except _UNREADABLE as error:
                 raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
             if len(self._known) >= KEPT:
                 self._known.clear()
-            tolerated = opening(found.spec.template.spec.tolerations)
-            known = self._known[namespace, name] = found.metadata.uid or "", tolerated, self._clock() + KEPT_SECONDS
+            tolerated = opening(daemon_set.spec.template.spec.tolerations)
+            known = self._known[namespace, name] = (
+                daemon_set.metadata.uid or "",
+                tolerated,
+                self._clock() + KEPT_SECONDS,
+            )
         return known[:2]
 
     async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
-        """Read the object; ``None`` where there is none, or can be none of that name."""
-        if not _NAME.fullmatch(name):
+        """The object as JSON; ``None`` if it does not exist.
+
+        Owner references and bindings may hold any text. Nothing is asked for a text that is not an object name.
+        """
+        if not is_object_name(name):
             return None
         try:
             return await self._server.read(f"{kind.path_in(quote(namespace, safe=''))}/{name}")

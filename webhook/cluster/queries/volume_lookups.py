@@ -1,7 +1,7 @@
 """Claims of volumes, asked of the API server when a pod is decided about that uses them (``docs/volumes.md``).
 
 Few pods that ask for placement have claims, and a cluster may have tens of thousands of these: a watch would cost more
-than the questions do. What cannot be found out in time is left unknown, and refuses nobody.
+than the questions do. What is not answered in time stays unknown, and no pod is refused for it.
 """
 
 import asyncio
@@ -16,11 +16,12 @@ from kubeapi.client import decoding
 from kubeapi.client.api_types import Page
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
-from webhook.cluster.objects.translate import MalformedError
 from webhook.cluster.watch.lists import ListReader
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
-from webhook.placement.text.api_kinds import CLAIM, OBJECT_NAME, PERSISTENT_VOLUME, STORAGE_CLASS
+from webhook.placement.text.api_kinds import CLAIM, PERSISTENT_VOLUME, STORAGE_CLASS
 
 SECONDS: Final = 1.0
 """For everything that one review asks."""
@@ -47,8 +48,8 @@ class _Recent(dict[str, tuple[float, _Kept]]):
 
     def at(self, path: str, now: float) -> _Kept | None:
         """The value at the path, if it still holds."""
-        found = self.get(path)
-        return found[1] if found and found[0] > now else None
+        entry = self.get(path)
+        return entry[1] if entry and entry[0] > now else None
 
     def keep(self, path: str, value: _Kept, now: float) -> None:
         """Keep the value for a while."""
@@ -69,26 +70,26 @@ class VolumeLookups:
         self._classes: _Recent[tuple[StorageClass, ...]] = _Recent()
 
     async def find(self, claims: Iterable[ClaimName]) -> Volumes:
-        """What is known of these claims; less if there is no time to ask."""
-        found = Volumes()
+        """The volumes of these claims, as far as the API server answers in time."""
+        volumes = Volumes()
         if self._asking >= AT_A_TIME:
-            return found
+            return volumes
         self._asking += 1
         wanted = list(claims)[:MOST]
         try:
             async with asyncio.timeout(SECONDS):
-                await asyncio.gather(self._list_classes(found), *(self._look_up(name, found) for name in wanted))
+                await asyncio.gather(self._list_classes(volumes), *(self._look_up(name, volumes) for name in wanted))
         except TimeoutError:
             pass
         finally:
             self._asking -= 1
-        return found
+        return volumes
 
-    async def _look_up(self, name: ClaimName, found: Volumes) -> None:
+    async def _look_up(self, name: ClaimName, volumes: Volumes) -> None:
         """Put the claim, and the volume that it is bound to."""
         namespace, claim_name = name
-        if not OBJECT_NAME.fullmatch(claim_name):
-            found.missing(name)
+        if not is_object_name(claim_name):
+            volumes.missing(name)
             return
         path = f"{CLAIM.path_in(quote(namespace, safe=''))}/{claim_name}"
         claim = self._claims.at(path, self._clock())
@@ -97,16 +98,16 @@ class VolumeLookups:
                 claim, _ = read_claim(Raw(await self._server.read(path)))
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
-                found.missing(name)
+                volumes.missing(name)
             return
         except _UNREADABLE:
             return
-        found.put_claim(claim)
+        volumes.put_claim(claim)
         if claim.volume:
             self._claims.keep(path, claim, self._clock())
-            await self._look_up_volume(claim.volume, found)
+            await self._look_up_volume(claim.volume, volumes)
 
-    async def _look_up_volume(self, name: str, found: Volumes) -> None:
+    async def _look_up_volume(self, name: str, volumes: Volumes) -> None:
         """Put the volume, if it can be read."""
         path = f"{PERSISTENT_VOLUME.path}/{quote(name, safe='')}"
         volume = self._volumes.at(path, self._clock())
@@ -116,9 +117,9 @@ class VolumeLookups:
         except (ApiError, *_UNREADABLE):
             return
         self._volumes.keep(path, volume, self._clock())
-        found.put_volume(volume)
+        volumes.put_volume(volume)
 
-    async def _list_classes(self, found: Volumes) -> None:
+    async def _list_classes(self, volumes: Volumes) -> None:
         """Put the storage classes, of which a cluster has few."""
         path = STORAGE_CLASS.path
         classes = self._classes.at(path, self._clock())
@@ -130,4 +131,4 @@ class VolumeLookups:
             return
         self._classes.keep(path, classes, self._clock())
         for each in classes:
-            found.put_class(each)
+            volumes.put_class(each)

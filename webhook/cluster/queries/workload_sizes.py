@@ -15,6 +15,7 @@ from msgspec import Struct
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import WorkloadRef
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
 SECONDS: Final = 0.5
@@ -33,9 +34,6 @@ _COUNTED: Final[Mapping[tuple[str, str], ApiKind]] = {
 
 _DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
 """Annotation by which a Deployment tells its ReplicaSet how many pods there are to be after a rollout (Kubernetes)."""
-
-_NAME = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain: the name of a workload. Owner references are what the pod says, so they may hold anything."""
 
 
 class _WorkloadMetadata(Struct, frozen=True):
@@ -63,13 +61,13 @@ class WorkloadSizes:
 
     def count(self, workload: WorkloadRef) -> int | None:
         """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
-        found = self._known.get(workload)
-        return found[0] if found and found[1] > self._clock() else None
+        entry = self._known.get(workload)
+        return entry[0] if entry and entry[1] > self._clock() else None
 
     async def learn(self, workload: WorkloadRef) -> bool:
         """Ask the API server, unless it was asked lately; whether the number is known then."""
-        found = self._known.get(workload)
-        if found is None or found[1] <= self._clock():
+        entry = self._known.get(workload)
+        if entry is None or entry[1] <= self._clock():
             if len(self._known) >= KEPT:
                 self._known.clear()
             self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
@@ -77,7 +75,8 @@ class WorkloadSizes:
 
     async def _asked(self, workload: WorkloadRef) -> int | None:
         kind = _COUNTED.get((workload.version, workload.kind))
-        if kind is None or not _NAME.fullmatch(workload.name):
+        # An owner reference may hold any text.
+        if kind is None or not is_object_name(workload.name):
             return None
         try:
             body = await self._server.read(f"{kind.path_in(quote(workload.namespace, safe=''))}/{workload.name}")
@@ -86,11 +85,11 @@ class WorkloadSizes:
             return None
 
 
-def _size(kind: str, found: _WorkloadObject) -> int:
-    spec = found.spec
+def _size(kind: str, workload: _WorkloadObject) -> int:
+    spec = workload.spec
     if kind == BATCH_JOB.name:
         parallel = 1 if spec.parallelism is None else spec.parallelism
         return parallel if spec.completions is None else min(parallel, spec.completions)
     replicas = 1 if spec.replicas is None else spec.replicas
-    desired: Any = (found.metadata.annotations or {}).get(_DESIRED, "")
+    desired: Any = (workload.metadata.annotations or {}).get(_DESIRED, "")
     return max(replicas, int(desired)) if re.fullmatch(r"[0-9]{1,9}", desired, re.ASCII) else replicas

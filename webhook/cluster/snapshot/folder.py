@@ -24,17 +24,17 @@ FolderSignature = tuple[tuple[str, int, int, int], ...]
 
 def files(folder: Path) -> list[Path]:
     """The snapshot's files, sorted by path; raises :class:`SnapshotError` if the folder cannot be listed."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_unlisted):
         folders[:] = (name for name in folders if not name.startswith("."))
-        found += (Path(parent, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
-        if len(found) > FILE_LIMIT:
+        paths += (Path(parent, name) for name in names if name.endswith(SUFFIXES) and not name.startswith("."))
+        if len(paths) > FILE_LIMIT:
             raise SnapshotError(f"the folder {folder} holds more than {FILE_LIMIT} files")
-    return sorted(found)
+    return sorted(paths)
 
 
 def read(path: Path) -> bytes:
-    """The bytes of a file; raises :class:`OSError` if it cannot be read, or is no regular file of bounded size."""
+    """The bytes of a file; raises :class:`OSError` if it cannot be read, or is not a regular file of bounded size."""
     if not path.is_file():
         raise OSError(None, "not a regular file")
     if path.stat().st_size > SIZE_LIMIT:
@@ -48,14 +48,14 @@ def signature(folder: Path) -> FolderSignature:
         paths = files(folder)
     except SnapshotError:
         return ()
-    found = []
+    entries = []
     for path in paths:
         try:
             state = path.stat()
         except OSError:
             continue  # the file was removed after it was listed; the next signature will differ
-        found.append((str(path), state.st_mtime_ns, state.st_size, state.st_ino))
-    return tuple(found)
+        entries.append((str(path), state.st_mtime_ns, state.st_size, state.st_ino))
+    return tuple(entries)
 
 
 def _unlisted(error: OSError) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from kubeapi.client import decoding
-from webhook.cluster.objects import custom_resources, items, translate, wire
+from webhook.cluster.objects import custom_resources, items, pods, wire
 from webhook.cluster.objects.items import Head, Item
 from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, STORAGE, AnyKind
+from webhook.cluster.objects.metadata import MalformedError, full_name
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import MalformedError
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
@@ -125,11 +125,11 @@ class SnapshotLoader:
 
     def _pod(self, item: Item) -> None:
         source = items.decode(item, wire.PodObject)
-        value, notes = translate.bound_pod(source)
+        value, notes = pods.bound_pod(source)
         if value is None:
             self._counts["finished"] += 1
             return
-        name = translate.full_name(source.metadata)
+        name = full_name(source.metadata)
         # The sink knows the pods; a set of the names of 150,000 pods would take as much memory as the pods.
         if self._sink.has_pod(value.uid):
             raise MalformedError("an earlier Pod has the same uid")

@@ -6,7 +6,7 @@ A file may hold several documents and lists of objects.
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,12 +27,19 @@ class ManifestError(Exception):
     """A manifest cannot be read; the text is a sentence for the user."""
 
 
-def read_named(names: Iterable[str], *, recursive: bool = False) -> Iterator[tuple[str, dict[str, Any]]]:
+def _raise(sentence: str) -> None:
+    raise ManifestError(sentence)
+
+
+def read_named(
+    names: Iterable[str], *, recursive: bool = False, unreadable: Callable[[str], object] = _raise
+) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every object of the named files, each with the name of its file.
 
     A name is a file with any ending, a folder of ``*.json``, ``*.yaml`` and ``*.yml`` files, or ``-`` for standard
-    input; with ``recursive`` the folders below a folder are read, too. Raises :class:`ManifestError` if a file cannot
-    be read, or a document is no object.
+    input; with ``recursive`` the folders below a folder are read, too. Raises :class:`ManifestError` for a name that
+    stands for no file. ``unreadable`` is called with a sentence for each file that cannot be read, and each document
+    that is not an object. By default it raises :class:`ManifestError`; if it returns, these are left out.
     """
     for name in names:
         if _URL.match(name):
@@ -40,34 +47,36 @@ def read_named(names: Iterable[str], *, recursive: bool = False) -> Iterator[tup
             raise ManifestError(f"{name}: URLs are not read; {advice}")
         if name == _DASH:
             content = sys.stdin.buffer.read()
-            yield from ((STDIN, document) for document in _objects(STDIN, content, json=_is_json(content)))
+            objects = _objects(STDIN, content, unreadable, json=_is_json(content))
+            yield from ((STDIN, document) for document in objects)
             continue
         if not name:
             raise ManifestError("the name of a file is empty")
         for path in _folder(Path(name), recursive=recursive) if Path(name).is_dir() else (Path(name),):
-            yield from ((str(path), document) for document in read_manifests(path))
+            yield from ((str(path), document) for document in read_manifests(path, unreadable))
 
 
-def read_manifests(path: Path) -> Iterator[dict[str, Any]]:
-    """Every object of the file, those inside a ``List`` one by one. Raises :class:`ManifestError`."""
+def read_manifests(path: Path, unreadable: Callable[[str], object] = _raise) -> Iterator[dict[str, Any]]:
+    """Every object of the file, those inside a ``List`` one by one. ``unreadable`` is that of :func:`read_named`."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        raise ManifestError(f"{path}: {error.strerror}") from None
-    yield from _objects(str(path), content, json=path.suffix == ".json")
+        unreadable(f"{path}: {error.strerror}")
+        return
+    yield from _objects(str(path), content, unreadable, json=path.suffix == ".json")
 
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:
     """The files of manifests in a folder, sorted by path."""
-    found: list[Path] = []
+    paths: list[Path] = []
     for parent, folders, names in os.walk(folder, onerror=_unlisted):
-        found += (Path(parent, name) for name in names if name.endswith(SUFFIXES))
+        paths += (Path(parent, name) for name in names if name.endswith(SUFFIXES))
         if not recursive:
             folders.clear()
-    if not found:
+    if not paths:
         below = "" if recursive else "; with -R those in the folders below it count, too"
         raise ManifestError(f"{folder}: the folder holds no file that ends in {', '.join(SUFFIXES)}{below}")
-    return sorted(found)
+    return sorted(paths)
 
 
 def _unlisted(error: OSError) -> None:
@@ -75,7 +84,7 @@ def _unlisted(error: OSError) -> None:
 
 
 def _is_json(content: bytes) -> bool:
-    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is no YAML."""
+    """Whether the text is a JSON object: YAML may begin with a brace too, and JSON with tabs is not YAML."""
     if not content.lstrip().startswith(b"{"):
         return False
     try:
@@ -85,20 +94,22 @@ def _is_json(content: bytes) -> bool:
     return True
 
 
-def _objects(name: str, content: bytes, *, json: bool) -> Iterator[dict[str, Any]]:
-    for document in _json(name, content) if json else documents(content):
+def _objects(name: str, content: bytes, unreadable: Callable[[str], object], *, json: bool) -> Iterator[dict[str, Any]]:
+    for document in _json(content) if json else documents(content):
         if isinstance(document, UnreadableDocument):
-            raise ManifestError(f"{name}: {escape(document.reason)}")
-        yield from _listed(name, document)
+            unreadable(f"{name}: {escape(document.reason)}")
+        else:
+            yield from _listed(name, document, unreadable)
 
 
-def _listed(name: str, document: object) -> Iterator[dict[str, Any]]:
+def _listed(name: str, document: object, unreadable: Callable[[str], object]) -> Iterator[dict[str, Any]]:
     """The object, or the objects of the list that the document is.
 
     The members of a typed list (``PodList``) may leave out ``apiVersion`` and ``kind``, which follow from the list's.
     """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-        raise ManifestError(f"{name}: a document is not a Kubernetes object: it has no kind")
+        unreadable(f"{name}: a document is not a Kubernetes object: it has no kind")
+        return
     kind, items = document["kind"], document.get("items")
     if not kind.endswith("List") or not isinstance(items, list):
         yield document
@@ -106,11 +117,11 @@ def _listed(name: str, document: object) -> Iterator[dict[str, Any]]:
     member = {"apiVersion": document.get("apiVersion", ""), "kind": kind.removesuffix("List")}
     stated = member if kind != "List" else {}
     for item in items:
-        yield from _listed(name, {**stated, **item} if isinstance(item, dict) else item)
+        yield from _listed(name, {**stated, **item} if isinstance(item, dict) else item, unreadable)
 
 
-def _json(name: str, content: bytes) -> Iterator[object]:
+def _json(content: bytes) -> Iterator[object]:
     try:
         yield msgspec.json.decode(content)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise ManifestError(f"{name}: {error}") from None
+        yield UnreadableDocument(str(error))

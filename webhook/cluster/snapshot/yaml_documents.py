@@ -104,13 +104,13 @@ class _Builder:
         return value
 
     def _sequence(self, depth: int) -> list[object]:
-        found = []
+        items = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
-            found.append(self._node(event, depth))
-        return found
+            items.append(self._node(event, depth))
+        return items
 
     def _mapping(self, depth: int) -> dict[object, object]:
-        found: dict[object, object] = {}
+        mapping: dict[object, object] = {}
         merged: list[object] = []
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             if not isinstance(event, yaml.ScalarEvent):
@@ -120,13 +120,13 @@ class _Builder:
                 merged += value if isinstance(value, list) else [value]
                 continue
             key = self._scalar(event)
-            if key in found:
+            if key in mapping:
                 raise _NotReadError(event, f"the key {event.value} occurs twice")
-            found[key] = self._node(self._next(), depth)
+            mapping[key] = self._node(self._next(), depth)
         for other in merged:
             if isinstance(other, dict):
-                found = {**other, **found}
-        return found
+                mapping = {**other, **mapping}
+        return mapping
 
     def _scalar(self, event: yaml.ScalarEvent) -> object:
         text: str = event.value

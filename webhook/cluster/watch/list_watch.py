@@ -30,15 +30,15 @@ class Lines:
 
     def feed(self, chunk: bytes) -> list[bytes]:
         """The lines that are complete now, without newlines and without empty lines; may raise ``TooLongError``."""
-        *ended, rest = chunk.split(b"\n")
-        found = []
+        *ended, unfinished = chunk.split(b"\n")
+        lines = []
         for piece in ended:
             self._take(piece)
-            found.append(b"".join(self._parts))
+            lines.append(b"".join(self._parts))
             self._parts.clear()
             self._size = 0
-        self._take(rest)
-        return [line for line in found if line]
+        self._take(unfinished)
+        return [line for line in lines if line]
 
     def _take(self, piece: bytes) -> None:
         self._size += len(piece)

@@ -34,11 +34,11 @@ async def listed(
     while True:
         body = await reader.read(f"{path}?{urlencode(query, quote_via=quote)}")
         try:
-            found = items.decode(Raw(body), Page)
+            part = items.decode(Raw(body), Page)
         except decoding.ERRORS as error:
             raise ApiError(Cause.UNREADABLE, f"the list cannot be read: {decoding.reason(error)}") from None
-        for item in found.items or ():
+        for item in part.items or ():
             yield item
-        if not found.metadata.following:
+        if not part.metadata.following:
             return
-        query["continue"] = found.metadata.following
+        query["continue"] = part.metadata.following

@@ -114,4 +114,4 @@ class LiveCluster(Generic[I]):
 
 
 def _named(findings: Iterable[Findings]) -> tuple[Finding, ...]:
-    return tuple(islice(filter(None, chain.from_iterable(found.values() for found in findings)), FINDING_LIMIT))
+    return tuple(islice(filter(None, chain.from_iterable(finding.values() for finding in findings)), FINDING_LIMIT))

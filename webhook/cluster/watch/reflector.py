@@ -1,4 +1,4 @@
-"""``Reflector`` (client-go): keeps the objects of one kind up to date by a list in pages, and then watches, for ever.
+"""``Reflector`` (client-go): keeps the objects of one kind up to date by a list in pages, and by watches from then on.
 
 After a failure, or after a watch without any event, the reflector checks the API server's current resourceVersion
 before it watches again. If that version is lower than the last one seen, the API server was restored from a backup: a

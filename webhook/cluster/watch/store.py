@@ -12,9 +12,9 @@ from kubeapi.client import decoding
 from kubeapi.client.api_types import Identified, Identity
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import MalformedError
 
 TellFinding = Callable[[Finding], object]
 """Called with what is wrong with an object."""

@@ -6,14 +6,15 @@ from typing import Any, Final, Literal
 
 from msgspec import Struct
 
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.names import NAME_LIMIT
+from webhook.placement.text.api_kinds import ApiKind
+
 API: Final = "events.k8s.io/v1"
 
 NOTE_LIMIT: Final = 1024
 WORD_LIMIT: Final = 128
 """Bytes of a note; of a reason, an action, and of who reports it (Kubernetes, ``core/validation/events.go``)."""
-
-NAME_LIMIT: Final = 253
-"""Characters of an object's name (RFC 1123 subdomain)."""
 
 NAMESPACE: Final = "default"
 """The namespace of Events about cluster-scoped objects."""
@@ -30,6 +31,19 @@ class Regarding(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     name: str
     namespace: str = ""
     uid: str = ""
+
+    @classmethod
+    def of(cls, kind: ApiKind, name: Name, uid: str) -> "Regarding":
+        """The object of that kind with that namespace and name."""
+        return cls(api_version=kind.api_version, kind=kind.name, namespace=name[0], name=name[1], uid=uid)
+
+
+class EventText(Struct, frozen=True):
+    """What an Event says: its type, its reason in one CamelCase word, and its note."""
+
+    type: Literal["Normal", "Warning"]
+    reason: str
+    note: str
 
 
 class EventKey(Struct, frozen=True, kw_only=True):

@@ -135,7 +135,7 @@ class Events:
         except ApiError as failure:
             self.failed += 1
             self._sent.pop(said, None)  # the next occurrence creates it again
-            _log.warning("an event about %s %s is not written: %s", said.regarding.kind, said.regarding.name, failure)
+            _log.warning("an event about %s %s was not written: %s", said.regarding.kind, said.regarding.name, failure)
         else:
             self.written += 1
             sent.seen = count

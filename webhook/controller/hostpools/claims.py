@@ -8,14 +8,14 @@ import asyncio
 import enum
 import random
 from collections.abc import Callable, Collection
-from typing import Final, Protocol
+from typing import Final
 
 from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
-from webhook.cluster.watch.lists import ListReader
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.hostpools.marks import Patch, PoolMark, StoredNode, read_node
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import PoolHost
 from webhook.placement.text.api_kinds import NODE
@@ -30,14 +30,6 @@ AT_A_TIME: Final = 16
 """Concurrent writes to nodes of one pool; as each pool has its own limit, none waits for another one's nodes."""
 
 _random: Final = random.SystemRandom()
-
-
-class ObjectWriter(ListReader, Protocol):
-    """The API server; failures are ApiError, or LostError when this process does not hold the Lease any more."""
-
-    async def merge_patch(self, path: str, body: object) -> bytes:
-        """Apply a merge patch; the error's cause is CONFLICT if its ``resourceVersion`` is not the stored one."""
-        ...
 
 
 class Claimed(Struct, frozen=True):
@@ -79,9 +71,9 @@ class Claims:
         Raises :class:`ApiError`, after which some may be claimed.
         """
         turns = asyncio.Semaphore(AT_A_TIME)
-        found = await gather_or_cancel(self._claim(host, mark, cached, turns) for host in hosts)
+        outcomes = await gather_or_cancel(self._claim(host, mark, cached, turns) for host in hosts)
         by: dict[_Outcome, list[PoolHost]] = {outcome: [] for outcome in _Outcome}
-        for host, outcome in zip(hosts, found, strict=True):
+        for host, outcome in zip(hosts, outcomes, strict=True):
             by[outcome].append(host)
         return Claimed(by[_Outcome.WRITTEN], by[_Outcome.LOST], by[_Outcome.CHANGED])
 
@@ -89,7 +81,7 @@ class Claims:
         """The hosts whose nodes exist, by a read of the API server. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
-        return [host for host, found in zip(hosts, there, strict=True) if found is not None]
+        return [host for host, node in zip(hosts, there, strict=True) if node is not None]
 
     async def release_all(self, names: Collection[str], mark: PoolMark) -> None:
         """Remove the pool's marks from these nodes. Raises :class:`ApiError`."""

@@ -6,32 +6,19 @@ from typing import Final
 from msgspec import Struct
 
 from kubeapi.clock import Clock
-from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.hostpools.marks import PoolMark, mark_of
+from webhook.controller.reconciler_settings import Replacement
 from webhook.placement.checks.pool_health import OUT, HostCondition, troubles
-from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
 from webhook.placement.objects.pool import Pool, PoolHost
-from webhook.placement.planning.solver import Solving
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import PoolPlan, plan, published
 
 _Key = tuple[int, str, str]
 """Index of the host, name of its node, and kind of trouble."""
-
-
-class Replacement(Struct, frozen=True):
-    """When hosts that still exist are replaced (``docs/operations.md``).
-
-    ``unusable_after`` seconds of being cordoned, not ready or otherwise tainted; 0 for never. ``unlabelled`` is whether
-    a host that has lost a tag is.
-    """
-
-    unusable_after: float = 0.0
-    unlabelled: bool = False
 
 
 class Dismissals:
@@ -57,9 +44,9 @@ class Dismissals:
                 continue
             key = trouble.host.index, trouble.host.name, trouble.kind
             known[key] = before.get(key, now)
-            left = known[key] + patience - now
-            if left > 0:
-                waits.append(left)
+            wait = known[key] + patience - now
+            if wait > 0:
+                waits.append(wait)
             elif not users(pool, inventory) & inventory.nodes.named(trouble.host.name):
                 due.add(trouble.host.index)
         if known:
@@ -96,17 +83,17 @@ class NodeExclusions:
     def add(self, pool: Name, nodes: Iterable[str]) -> None:
         """Exclude the nodes, or extend their exclusion."""
         until = self._clock() + self._seconds
-        found = dict.fromkeys(nodes, until)
-        if found:
-            self._until.setdefault(pool, {}).update(found)
+        excluded = dict.fromkeys(nodes, until)
+        if excluded:
+            self._until.setdefault(pool, {}).update(excluded)
 
     def of(self, pool: Name) -> dict[str, float]:
         """The excluded nodes, each with the seconds that are left."""
         now = self._clock()
-        left = {node: until for node, until in self._until.pop(pool, {}).items() if until > now}
-        if left:
-            self._until[pool] = left
-        return {node: until - now for node, until in left.items()}
+        excluded = {node: until for node, until in self._until.pop(pool, {}).items() if until > now}
+        if excluded:
+            self._until[pool] = excluded
+        return {node: until - now for node, until in excluded.items()}
 
     def end(self, pool: Name) -> None:
         """Forget the pool."""
@@ -158,17 +145,17 @@ class Choices:
         unwanted, due = self._dismissals.of(pool, self._inventory) if published(pool) else (set[int](), None)
         waits = [*excluded.values(), *(() if due is None else (due,))]
         wanted = {} if published(pool) else self.planned(pool)
-        found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
-        if unwanted and found.reason:
+        chosen = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost | unwanted, planned=wanted)
+        if unwanted and chosen.reason:
             # A host in trouble is kept while no other node can replace it.
-            found = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
+            chosen = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
         standing = self._inventory.pools.hosts(pool)
         return Choice(
-            plan=found,
-            unmarked=[host for host in found.hosts if not self._is_marked(host, mark)],
-            fresh=[host for host in found.hosts if host not in had],
+            plan=chosen,
+            unmarked=[host for host in chosen.hosts if not self._is_marked(host, mark)],
+            fresh=[host for host in chosen.hosts if host not in had],
             gone=[host for host in had if not standing[host.index]],
             due=min(waits, default=None),
         )
@@ -185,16 +172,3 @@ class Choices:
     def _is_marked(self, host: PoolHost, mark: PoolMark) -> bool:
         node = self._inventory.nodes.get(host.name)
         return node is not None and mark.on(node, host.index)
-
-
-class ReconcilerSettings(Struct, frozen=True):
-    """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
-
-    ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
-    whole Job can run.
-    """
-
-    policy: Policy
-    replacement: Replacement = Replacement()
-    runtime_image: str = RUNTIME_IMAGE
-    solving: Callable[[], Solving] = AtOnce

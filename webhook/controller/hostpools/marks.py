@@ -161,10 +161,10 @@ class MarkOwners:
 
     def pools(self, node: Node | None) -> set[Name]:
         """The pools whose label or taint the node carries."""
-        found = (self._owner(key, value) for key, value in marks(node))
-        return {name for name in found if name is not None}
+        owners = (self._owner(key, value) for key, value in marks(node))
+        return {name for name in owners if name is not None}
 
-    def nobodys(self, node: Node | None) -> list[PoolMark]:
+    def orphaned(self, node: Node | None) -> list[PoolMark]:
         """The marks on the node whose pool does not exist."""
         return [
             PoolMark("", value) if key == keys.EXCLUSIVE else PoolMark(key, "")

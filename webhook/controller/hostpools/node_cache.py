@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Identified
-from webhook.cluster.objects import items, translate, wire
+from webhook.cluster.objects import items, nodes, wire
 from webhook.cluster.objects.kinds import NODES, AnyKind
+from webhook.cluster.objects.metadata import MalformedError, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import MalformedError, Notes
 from webhook.placement.objects.node import Node
 
 _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
@@ -37,21 +37,21 @@ class NodeCache:
         """The kind Node for a watch, with versions."""
         kind: AnyKind = NODES
         return replace(
-            kind, read=_read, value_key=lambda found: found.node.name, put=self._put, drop=self._drop
+            kind, read=_read, value_key=lambda versioned: versioned.node.name, put=self._put, drop=self._drop
         )  # fmt: skip
 
     def learn(self, body: bytes) -> None:
         """Keep a node that the API server has just answered, if it is newer than the cached one."""
         try:
-            found, _ = _read(Raw(body))
+            versioned, _ = _read(Raw(body))
         except _UNREADABLE:
             return  # the watch reports what is wrong with the node
-        if found.version > self._versions.get(found.node.name, found.version):
-            self._put(self._sink, found)
+        if versioned.version > self._versions.get(versioned.node.name, versioned.version):
+            self._put(self._sink, versioned)
 
-    def _put(self, sink: Sink, found: _Versioned) -> None:
-        self._versions[found.node.name] = found.version
-        sink.set_node(found.node)
+    def _put(self, sink: Sink, versioned: _Versioned) -> None:
+        self._versions[versioned.node.name] = versioned.version
+        sink.set_node(versioned.node)
 
     def _drop(self, sink: Sink, name: str) -> None:
         del self._versions[name]
@@ -59,6 +59,6 @@ class NodeCache:
 
 
 def _read(item: Raw) -> tuple[_Versioned, Notes]:
-    node, notes = translate.node(items.decode(item, wire.NodeObject))
+    node, notes = nodes.node(items.decode(item, wire.NodeObject))
     version = items.decode(item, Identified).metadata.version
     return _Versioned(node, int(version) if version.isdecimal() else 0), notes

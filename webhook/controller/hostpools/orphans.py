@@ -1,6 +1,6 @@
 """Removes from nodes the marks of HostPools that do not exist any more.
 
-A paused controller, or a finalizer that somebody removed by hand, can leave such marks.
+A paused controller can leave such marks, and so can a user who removes a finalizer by hand.
 """
 
 from typing import Final
@@ -8,10 +8,11 @@ from typing import Final
 from kubeapi.client.api_types import Identified
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects import items
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.watch.lists import ListReader, listed
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
+from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import MarkOwners, mark_named
+from webhook.controller.object_editor import ObjectWriter
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text.api_kinds import HOST_POOL
@@ -33,14 +34,14 @@ class Orphans:
 
     async def reconcile(self, name: str) -> float | None:
         """Check that node; returns the seconds after which to check again, or ``None``. Raises ApiError."""
-        marks = self._whose.nobodys(self._inventory.nodes.get(name))
+        marks = self._whose.orphaned(self._inventory.nodes.get(name))
         if not marks:
             self._since.pop(name, None)
             return None
         since = self._since.setdefault(name, self._clock())
-        left = since + GRACE - self._clock()
-        if left > 0:
-            return left
+        wait = since + GRACE - self._clock()
+        if wait > 0:
+            return wait
         # The cache of pools can be a minute behind if its watch has died, and marks of a live pool must stay.
         alive = [mark_named(*pool) for pool in await self._names.since(since)]
         labels, values = {mark.label for mark in alive}, {mark.value for mark in alive}
@@ -68,8 +69,8 @@ class PoolNames:
         """The names as listed at some time after that moment of the clock. Raises ApiError."""
         if self._begun <= moment:
             begun = self._clock()
-            found = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
-            self._begun, self._names = begun, frozenset(found)
+            names = {_name(item) async for item in listed(self._reader, HOST_POOL.path, {}, page=_PAGE)}
+            self._begun, self._names = begun, frozenset(names)
         return self._names
 
 

@@ -16,7 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items, wire
 from webhook.cluster.objects.custom_resources import pool
 from webhook.cluster.objects.kinds import POOLS, AnyKind
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.objects.pool_spec import HostPoolSpec
@@ -36,9 +36,9 @@ def read_believed(item: Raw) -> tuple[Pool, Notes]:
     try:
         return pool(items.decode(item, wire.HostPoolObject)), []
     except (MalformedError, *decoding.ERRORS) as error:
-        rest = items.decode(item, _Believed)
-        found = pool(wire.HostPoolObject(rest.metadata, rest.spec))
-        return found, [f"{reason_of(error)}; rewriting its status"]
+        believed = items.decode(item, _Believed)
+        value = pool(wire.HostPoolObject(believed.metadata, believed.spec))
+        return value, [f"{reason_of(error)}; rewriting its status"]
 
 
 def reason_of(error: Exception) -> str:
@@ -120,8 +120,8 @@ class StoredPool(Struct, frozen=True):
 
     def free(self) -> dict[str, Any]:
         """The merge patch that removes the controller's finalizer."""
-        left = [name for name in self.metadata.finalizers or () if name != FINALIZER]
-        return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": left or None}}
+        finalizers = [name for name in self.metadata.finalizers or () if name != FINALIZER]
+        return {"metadata": {"resourceVersion": self.metadata.resource_version, "finalizers": finalizers or None}}
 
 
 def path_of(namespace: str, name: str) -> str:
@@ -132,11 +132,11 @@ def path_of(namespace: str, name: str) -> str:
 def read_pool(body: bytes) -> StoredPool:
     """Read a HostPool from JSON; raises :class:`ApiError` if not even its metadata can be read."""
     try:
-        found = items.decode(Raw(body), _PoolDocument)
+        document = items.decode(Raw(body), _PoolDocument)
     except decoding.ERRORS as error:
         raise ApiError(Cause.UNREADABLE, f"the HostPool cannot be read: {decoding.reason(error)}") from None
-    status = found.status if isinstance(found.status, dict) else {}
+    status = document.status if isinstance(document.status, dict) else {}
     try:
-        return StoredPool(found.metadata, status, read_believed(Raw(body))[0])
+        return StoredPool(document.metadata, status, read_believed(Raw(body))[0])
     except (MalformedError, *decoding.ERRORS) as error:
-        return StoredPool(found.metadata, status, None, reason_of(error))
+        return StoredPool(document.metadata, status, None, reason_of(error))

@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.controller.conditions import merged_conditions
 from webhook.controller.hostpools.pool_object import StoredPool
 from webhook.placement.checks.pool_health import OUT, guests, troubles
 from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
@@ -13,6 +14,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.host_list import entries
@@ -21,9 +23,6 @@ from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 20
 """Workloads on exclusive hosts that a message names; a cluster has a handful of agents."""
-
-MESSAGE_LIMIT: Final = 2048
-"""Characters of a condition's message; the API allows 32,768."""
 
 Document = dict[str, Any]
 
@@ -64,25 +63,16 @@ def status_of(stored: StoredPool, state: State, now: str) -> Document | None:
 
 
 def _conditions(stored: StoredPool, state: State, now: str) -> list[Document]:
-    """The controller's conditions with their transition times; conditions of other writers stay."""
-    ready = state.phase is Phase.READY
+    """The conditions to write."""
     degraded = "; ".join(state.degraded)
-    ours = {
-        "Ready": _condition(ready, state.reason, state.message),
-        "Degraded": _condition(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
+    states = {
+        "Ready": ConditionState(state.phase is Phase.READY, state.reason, state.message),
+        "Degraded": ConditionState(bool(degraded), "HostsInTrouble" if degraded else "HostsServe", degraded),
     }
     if state.guests is not None:
-        ours["Exclusive"] = _condition(
-            not state.guests, "OthersTolerate" if state.guests else "NobodyElse", shared(state)
-        )
-    there = stored.status.get("conditions")
-    before = {found.get("type"): found for found in there or () if isinstance(found, dict)}
-    for type_, condition in ours.items():
-        old = before.get(type_, {})
-        turned = old.get("status") != condition["status"] or not old.get("lastTransitionTime")
-        condition |= {"lastTransitionTime": now if turned else old["lastTransitionTime"]}
-        before[type_] = {"type": type_, **condition, "observedGeneration": stored.metadata.generation}
-    return list(before.values())
+        reason = "OthersTolerate" if state.guests else "NobodyElse"
+        states["Exclusive"] = ConditionState(not state.guests, reason, shared(state))
+    return merged_conditions(stored.status.get("conditions"), states, stored.metadata.generation, now)
 
 
 def shared(state: State) -> str:
@@ -90,11 +80,6 @@ def shared(state: State) -> str:
     if not state.guests:
         return ""
     return f"these tolerate its taint and run on its hosts: {enumerated(state.guests, NAMED)}"
-
-
-def _condition(is_so: bool, reason: str, message: str) -> Document:  # noqa: FBT001 -- it is the value of the condition
-    shown = message if len(message) <= MESSAGE_LIMIT else f"{message[: MESSAGE_LIMIT - 3]}..."
-    return {"status": str(is_so), "reason": reason, "message": shown}
 
 
 WAITING: Final = frozenset({"WaitingForNodes", "NotEnoughNodes"})
@@ -119,12 +104,12 @@ def surplus(reason: str) -> State:
     return State(Phase.FAILED, "TooManyPools", reason)
 
 
-def short(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+def short(pool: Pool, chosen: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """State of a pool without enough nodes: Pending if nodes may come or recover, else Failed."""
     faults = [entry.fault for entry in entries(pool, inventory, policy) if entry.fault]
     waits = pool.elastic or policy.elastic or _recovering(pool, inventory, policy)
     phase, reason = (Phase.PENDING, "WaitingForNodes") if waits else (Phase.FAILED, "NotEnoughNodes")
-    return State(phase, reason, found.reason, eligible=found.eligible, ready=0, degraded=faults)
+    return State(phase, reason, chosen.reason, eligible=chosen.eligible, ready=0, degraded=faults)
 
 
 def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
@@ -133,40 +118,40 @@ def _recovering(pool: Pool, inventory: Inventory, policy: Policy) -> bool:
     return later is not None and not plan(pool, later, policy).reason
 
 
-def settling(found: PoolPlan) -> State:
+def settling(chosen: PoolPlan) -> State:
     """State of a pool whose hosts are marked and still have to be checked for pods that were bound meanwhile."""
-    what = f"{counted(len(found.hosts), 'host')} marked; assigned next, unless another pod is found there"
-    return State(Phase.PENDING, "Settling", what, eligible=found.eligible, ready=0)
+    what = f"{counted(len(chosen.hosts), 'host')} marked; assigned next, unless another pod is found there"
+    return State(Phase.PENDING, "Settling", what, eligible=chosen.eligible, ready=0)
 
 
-def ready(pool: Pool, found: PoolPlan, inventory: Inventory, policy: Policy) -> State:
+def ready(pool: Pool, chosen: PoolPlan, inventory: Inventory, policy: Policy) -> State:
     """State of a pool with hosts: Ready, even if some hosts are gone; Failed if another pool has taken all of them."""
-    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(found, inventory), inventory, policy)
-    assigned = replace(pool, assigned=found.hosts)
+    asleep = 0 if policy.guard_bindings else sleepers(pool, _nodes(chosen, inventory), inventory, policy)
+    assigned = replace(pool, assigned=chosen.hosts)
     wrong = list(troubles(assigned, inventory))
     out = {trouble.host.index for trouble in wrong if trouble.kind == "gone" or trouble.kind in OUT}
-    taken = sum(trouble.kind == "taken" for trouble in wrong)
-    lost = taken == len(found.hosts)
-    missing = [f"{found.reason}, so a host that is gone has not been replaced"] if found.reason else []
+    stolen = sum(trouble.kind == "taken" for trouble in wrong)
+    lost = stolen == len(chosen.hosts)
+    missing = [f"{chosen.reason}, so a host that is gone has not been replaced"] if chosen.reason else []
     return State(
         Phase.FAILED if lost else Phase.READY,
         "HostsTaken" if lost else "HostsAssigned",
-        f"it has {counted(len(found.hosts), 'host')}{_of_which(taken, len(found.hosts))}{_asleep(asleep)}",
-        hosts=found.hosts,
-        ready=len(found.hosts) - len(out),
-        eligible=found.eligible,
+        f"it has {counted(len(chosen.hosts), 'host')}{_of_which(stolen, len(chosen.hosts))}{_asleep(asleep)}",
+        hosts=chosen.hosts,
+        ready=len(chosen.hosts) - len(out),
+        eligible=chosen.eligible,
         degraded=(*missing, *map(str, wrong)),
         sleepers=asleep,
         guests=guests(assigned, inventory) if pool.exclusive else None,
     )
 
 
-def _of_which(taken: int, hosts: int) -> str:
+def _of_which(stolen: int, hosts: int) -> str:
     """A clause that counts the hosts taken by another pool; empty if none is."""
-    if not taken:
+    if not stolen:
         return ""
-    number = "" if hosts == 1 else "all of " if taken == hosts else f"{taken} of "
-    return f", {number}which {'is' if taken == 1 else 'are'} exclusive to another HostPool"
+    number = "" if hosts == 1 else "all of " if stolen == hosts else f"{stolen} of "
+    return f", {number}which {'is' if stolen == 1 else 'are'} exclusive to another HostPool"
 
 
 def _asleep(number: int) -> str:
@@ -174,8 +159,8 @@ def _asleep(number: int) -> str:
     return f"; {sleepers_text(number)}" if number else ""
 
 
-def _nodes(found: PoolPlan, inventory: Inventory) -> Bits:
-    return union(inventory.nodes.named(host.name) for host in found.hosts)
+def _nodes(chosen: PoolPlan, inventory: Inventory) -> Bits:
+    return union(inventory.nodes.named(host.name) for host in chosen.hosts)
 
 
 def releasing(pool: Pool, busy: int) -> State:
@@ -186,4 +171,4 @@ def releasing(pool: Pool, busy: int) -> State:
 
 def returned() -> State:
     """State of a pool whose hosts the ``release`` command, or the uninstallation, has released."""
-    return State(Phase.PENDING, "HostsReturned", "its hosts were given back, and a running controller assigns others")
+    return State(Phase.PENDING, "HostsReturned", "its hosts were released; a running controller assigns others")

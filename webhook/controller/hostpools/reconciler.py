@@ -11,23 +11,22 @@ from typing import Final
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools import pool_status
-from webhook.controller.hostpools.claims import Claims, ObjectWriter
-from webhook.controller.hostpools.host_choice import Choice, Choices, PlannedHosts, ReconcilerSettings
+from webhook.controller.hostpools.claims import Claims
+from webhook.controller.hostpools.host_choice import Choice, Choices, PlannedHosts
 from webhook.controller.hostpools.marks import mark_named
 from webhook.controller.hostpools.pool_object import StoredPool, path_of, read_pool, unreadable
 from webhook.controller.hostpools.pool_reports import RELEASED, PoolReports, stranger
 from webhook.controller.hostpools.pool_status import State
 from webhook.controller.hostpools.status_cache import RESYNC, StatusCache
 from webhook.controller.hostpools.strangers import TaintGracePeriod, hosts_in_use, strangers_on
+from webhook.controller.object_editor import ObjectWriter
+from webhook.controller.reconciler_settings import SOON, ReconcilerSettings
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import surplus
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
-
-SOON: Final = 0.1
-"""Seconds until the next pass after a conflict."""
 
 LATER: Final = 5.0
 """Seconds until the next pass over a deleted pool that is still cached, or whose pods are not cached yet."""
@@ -69,10 +68,10 @@ class HostPools:
 
         Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
-        left = self._calm(name)
-        if left:
+        wait = self._calm(name)
+        if wait:
             await asyncio.sleep(0)  # other tasks run between passes over many pools
-            return left
+            return wait
         try:
             stored = read_pool(await self._server.read(path_of(*name)))
             return await (self._release(stored) if stored.leaving else self._provide(stored))
@@ -132,9 +131,9 @@ class HostPools:
             stored = read_pool(await self._server.merge_patch(stored.path, stored.holding()))
         choice = await self._take(pool)
         if choice.fresh and pool.exclusive:
-            left = await self._unsettled(stored, pool, choice)
-            if left is not None:
-                return left
+            wait = await self._unsettled(stored, pool, choice)
+            if wait is not None:
+                return wait
         await self._say(stored, pool, self._outcome(pool, choice))
         self._grace.end(stored.name)
         await self._claims.release_all(choice.plan.stray, self._choices.mark(pool))
@@ -164,11 +163,11 @@ class HostPools:
 
     async def _unsettled(self, stored: StoredPool, pool: Pool, choice: Choice) -> float | None:
         """Seconds until the fresh hosts can be published; ``None`` if they can be now."""
-        left = self._grace.left(stored.name, choice.fresh)
-        if left:
+        wait = self._grace.left(stored.name, choice.fresh)
+        if wait:
             if not published(pool):
                 await self._reports.say(stored, pool_status.settling(choice.plan))
-            return left
+            return wait
         strange = await strangers_on(choice.fresh, pool, self._inventory, self._server)
         if not strange:
             return None

@@ -12,7 +12,8 @@ from msgspec import Raw
 from kubeapi.client import decoding
 from kubeapi.clock import Clock
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import MalformedError, bound_pod
+from webhook.cluster.objects.metadata import MalformedError
+from webhook.cluster.objects.pods import bound_pod
 from webhook.cluster.watch.lists import ListReader, listed
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.placement.inventory.inventory import Inventory
@@ -41,8 +42,8 @@ async def strangers_on(
         async with turns:
             return any([is_stranger(pod, pool, inventory) async for pod in _pods(reader, POD.path, selectors)])
 
-    told = await gather_or_cancel(strange(host) for host in hosts)
-    return [host for host, is_so in zip(hosts, told, strict=True) if is_so]
+    verdicts = await gather_or_cancel(strange(host) for host in hosts)
+    return [host for host, is_so in zip(hosts, verdicts, strict=True) if is_so]
 
 
 async def hosts_in_use(pool: Pool, inventory: Inventory, reader: ListReader) -> int:
@@ -50,8 +51,8 @@ async def hosts_in_use(pool: Pool, inventory: Inventory, reader: ListReader) -> 
     selectors = {"fieldSelector": _ALIVE}
     if pool.job is not None:
         selectors["labelSelector"] = f"{keys.JOB}={pool.job}"
-    found = _pods(reader, POD.path_in(pool.namespace), selectors)
-    return len({pod.node async for pod in found if pod.node and is_user(pod, pool, inventory)})
+    pods = _pods(reader, POD.path_in(pool.namespace), selectors)
+    return len({pod.node async for pod in pods if pod.node and is_user(pod, pool, inventory)})
 
 
 async def _pods(reader: ListReader, path: str, selectors: dict[str, str]) -> AsyncIterator[PodInfo]:

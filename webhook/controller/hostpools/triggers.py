@@ -153,7 +153,7 @@ class Triggers:
             self._waiting.ask()
 
     def _orphaned(self, node: Node) -> None:
-        if self._whose.nobodys(node):
+        if self._whose.orphaned(node):
             self._nodes.add(node.name)
 
 

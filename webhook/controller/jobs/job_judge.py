@@ -15,7 +15,6 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
-from webhook.placement.elements.element_status import UNKNOWN, Said
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -24,6 +23,7 @@ from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.jobs.whole_job import claims_of_job, judge_job, members_of_job, pools_of_job
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
@@ -40,7 +40,7 @@ SATISFIABLE: Final = "Satisfiable"
 class Judgement(Struct, frozen=True):
     """What was found out about a Job: the condition Satisfiable, and the plan if it is promised anything."""
 
-    satisfiable: Said = UNKNOWN
+    satisfiable: ConditionState = UNKNOWN
     plan: PlannedNodes | None = None
     members: tuple[Member, ...] = ()
 
@@ -51,9 +51,10 @@ class Judgement(Struct, frozen=True):
 
 
 class JobJudge:
-    """Judges Jobs by the inventory; whoever writes what follows from a verdict keeps ``turn`` from before to after.
+    """Judges Jobs by the inventory.
 
-    ``volumes`` finds out about the claims of a Job; without it what the inventory has counts.
+    A caller that writes the result of a verdict holds ``turn`` while it judges and writes. ``volumes`` looks up the
+    claims of a Job; without it the inventory counts.
     """
 
     def __init__(
@@ -81,13 +82,13 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         verdict = await judge_job(*job.key, spec, inventory, self._policy, self._solving())
         if verdict.refused:
-            return Judgement(Said(holds=False, reason=UNSATISFIABLE, message=verdict.line))
+            return Judgement(ConditionState(holds=False, reason=UNSATISFIABLE, message=verdict.line))
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
             return Judgement()
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)
         count = sum(verdict.group.counts)
         words = (f"{counted(count, 'processing element')} can run at the same time", *verdict.warnings)
-        said = Said(holds=True, reason=SATISFIABLE, message="; ".join(words))
+        said = ConditionState(holds=True, reason=SATISFIABLE, message="; ".join(words))
         return Judgement(said, planned_nodes(verdict.group, plan.placed, verdict.given), verdict.group.members)
 
     def judges(self, job: StoredJob) -> bool:
@@ -100,10 +101,10 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
 
-    def keep_anew(self, job: StoredJob, spec: JobSpec, found: Replanned) -> None:
+    def keep_anew(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
         """Keep the room for elements that wait, by the plan which the Job was stored with."""
-        pods = stand_ins(job.key, found.members, found.plan)
-        self._kept.hold(job.key, pods, self._pools(job.key, spec, found.plan), job.judged)
+        pods = stand_ins(job.key, replanned.members, replanned.plan)
+        self._kept.hold(job.key, pods, self._pools(job.key, spec, replanned.plan), job.judged)
 
     def keep(self, job: StoredJob, spec: JobSpec, judged: Judgement) -> None:
         """Keep the room that the Job is promised by the plan which it was stored with."""
@@ -146,5 +147,5 @@ class JobJudge:
                 yield replace(pool, phase=Phase.READY, assigned=tuple(hosts))
 
     def _uid(self, node: str) -> str:
-        found = self._inventory.nodes.get(node)
-        return found.uid if found else ""
+        indexed = self._inventory.nodes.get(node)
+        return indexed.uid if indexed else ""

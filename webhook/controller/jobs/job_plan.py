@@ -29,7 +29,7 @@ class MadeElement(Struct, frozen=True):
 class JobPlan(Struct, frozen=True):
     """What is to be done for a Job, in the order of the fields; ``names`` are those of all of its elements.
 
-    ``taken`` names an object that has one of the Job's names and belongs to somebody else. ``leftover`` names one of an
+    ``taken`` names an object that has one of the Job's names and has another owner. ``leftover`` names one of an
     earlier Job of the same name, which the garbage collector has not deleted yet.
     """
 
@@ -66,19 +66,19 @@ def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) 
     """The plan for a Job that is not being deleted.
 
     Once it was ``submitted``, nothing is changed any more, so that what people change by hand stays; and an element
-    that is missing was deleted by somebody, and is made again only if it is restartable.
+    that is missing was deleted, and is created again only if it is restartable.
     """
     pools = {pool_object_name(job.name, pool.name or ""): pool for pool in spec.host_pools or ()}
     listed = spec.processing_elements or ()
     elements = {element_name(job.name, place, element): element for place, element in enumerate(listed)}
     there = {name: store.elements.all.get((job.namespace, name)) for name in elements}
-    found = {name: store.pools.all.get((job.namespace, name)) for name in pools}
+    stored_pools = {name: store.pools.all.get((job.namespace, name)) for name in pools}
     missing = {name: elements[name] for name, stored in there.items() if stored is None}
     wanted = {name: element for name, element in missing.items() if not submitted or restartable(element)}
     return JobPlan(
         names=tuple(elements),
-        pools_made={name: _pool_spec(job, pools[name]) for name, pool in found.items() if pool is None},
-        pools_changed=() if submitted else tuple(_changed_pools(job, pools, found)),
+        pools_made={name: _pool_spec(job, pools[name]) for name, pool in stored_pools.items() if pool is None},
+        pools_changed=() if submitted else tuple(_changed_pools(job, pools, stored_pools)),
         elements_made=tuple(
             MadeElement(name, _element_spec(job, spec, element))
             for name, element in most_constrained_first(wanted.items())
@@ -88,13 +88,13 @@ def plan_of(job: StoredJob, spec: JobSpec, store: JobStore, *, submitted: bool) 
             element for element in owned_elements(job, store) if element.name not in elements and not element.deleting
         ),
         pools_removed=tuple(pool for pool in owned_pools(job, store) if pool.name not in pools and not pool.deleting),
-        **_of_others(job, [*found.values(), *there.values()]),
+        **_of_others(job, [*stored_pools.values(), *there.values()]),
     )
 
 
-def _of_others(job: StoredJob, found: list[StoredHostPool | StoredElement | None]) -> Json:
+def _of_others(job: StoredJob, stored: list[StoredHostPool | StoredElement | None]) -> Json:
     """The first object that has a name of the Job's, and is not the Job's own."""
-    for record in found:
+    for record in stored:
         if record is None or record.owner_uid == job.uid:
             continue
         kind = "HostPool" if isinstance(record, StoredHostPool) else "ProcessingElement"
@@ -116,10 +116,10 @@ def _changed(
 
 
 def _changed_pools(
-    job: StoredJob, pools: Mapping[str, HostPoolSpec], found: Mapping[str, StoredHostPool | None]
+    job: StoredJob, pools: Mapping[str, HostPoolSpec], stored_pools: Mapping[str, StoredHostPool | None]
 ) -> Iterator[tuple[StoredHostPool, Json]]:
     for name, stated in pools.items():
-        stored = found[name]
+        stored = stored_pools[name]
         if stored is not None and not stored.deleting and stored.owner_uid == job.uid:
             wanted = _pool_spec(job, stated)
             if _meaning(stored, msgspec.convert(wanted, HostPoolSpec)) != _meaning(stored, _read(stored)):

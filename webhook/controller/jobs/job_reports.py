@@ -1,20 +1,20 @@
 """Writes the status of a Job where it differs from the stored one, and records Events about its changes."""
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Raw
 
 from kubeapi.clock import Clock
-from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.pool_reports import EventRecorder
+from webhook.controller.events.event import EventText, Regarding
+from webhook.controller.events.recorder import EventRecorder, record
 from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patch, status_of_job
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.elements.element_status import Said
+from webhook.controller.object_editor import ObjectEditor
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE, JobPhase
+from webhook.placement.kube.timestamps import timestamp
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import enumerated
 
@@ -35,7 +35,7 @@ class JobReports:
 
     def moment(self) -> str:
         """The time in RFC 3339."""
-        return datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return timestamp(self._now())
 
     async def say(self, job: StoredJob, status: JobStatus) -> StoredJob:
         """The Job with that status, written if it differs. Raises ApiError."""
@@ -46,8 +46,8 @@ class JobReports:
         with self._store.jobs.writing(job.key):
             written = read_job(Raw(await self._server.merge_patch(f"{job_path(*job.key)}/status", patch)))
             self._store.jobs.learn(written)
-        for warns, reason, note in _news(before, status):
-            (self._events.warning if warns else self._events.normal)(_about(job), reason, note)
+        for text in _news(before, status):
+            record(self._events, _about(job), text)
         return written
 
     def moved(self, job: StoredJob, elements: Sequence[str]) -> None:
@@ -58,32 +58,26 @@ class JobReports:
 
 
 def _about(job: StoredJob) -> Regarding:
-    return Regarding(
-        api_version=STREAMS_JOB.api_version,
-        kind=STREAMS_JOB.name,
-        namespace=job.namespace,
-        name=job.name,
-        uid=job.uid,
-    )
+    return Regarding.of(STREAMS_JOB, job.key, job.uid)
 
 
-def _news(before: JobStatus, after: JobStatus) -> Iterator[tuple[bool, str, str]]:
-    """Events about the change of a status: whether one warns, its reason and its note."""
+def _news(before: JobStatus, after: JobStatus) -> Iterator[EventText]:
+    """Events about the change of a status."""
     if after.submitted.holds and (not before.submitted.holds or before.generation != after.generation):
-        yield False, "Submitted", after.submitted.message
+        yield EventText("Normal", "Submitted", after.submitted.message)
     turned = after.phase is not before.phase
     if after.phase is JobPhase.FAILED and not after.submitted.holds and (turned or before.submitted != after.submitted):
-        yield True, after.submitted.reason, after.submitted.message
+        yield EventText("Warning", after.submitted.reason, after.submitted.message)
     elif turned and after.phase not in {JobPhase.SUBMITTING, JobPhase.DELETING}:
         warns = after.phase in {JobPhase.FAILED, JobPhase.DEGRADED}
-        yield warns, after.phase.value, after.ready.message
+        yield EventText("Warning" if warns else "Normal", after.phase.value, after.ready.message)
     if after.phase not in {JobPhase.FAILED, JobPhase.DELETING}:
         yield from _of_satisfiable(before.satisfiable, after.satisfiable)
 
 
-def _of_satisfiable(before: Said, after: Said) -> Iterator[tuple[bool, str, str]]:
+def _of_satisfiable(before: ConditionState, after: ConditionState) -> Iterator[EventText]:
     """An Event where a Job could not be started again as a whole any more, or can be again."""
     if after.reason in _TROUBLE and (before.reason, before.message) != (after.reason, after.message):
-        yield True, after.reason, after.message
+        yield EventText("Warning", after.reason, after.message)
     elif after.holds and before.reason in _TROUBLE:
-        yield False, after.reason, after.message
+        yield EventText("Normal", after.reason, after.message)

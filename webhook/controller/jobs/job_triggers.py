@@ -33,8 +33,8 @@ class JobTriggers:
     def _job(self, before: StoredJob | None, after: StoredJob | None) -> None:
         if self._leading and after is not None:
             # The controller's own status counts elements; each such write must not count them again at once.
-            told = before is not None and _asked(before) == _asked(after)
-            self._queue.add_after(after.key, TOGETHER if told else 0.0)
+            unchanged = before is not None and _asked(before) == _asked(after)
+            self._queue.add_after(after.key, TOGETHER if unchanged else 0.0)
 
     def _element(self, before: StoredElement | None, after: StoredElement | None) -> None:
         known = after or before

@@ -19,16 +19,17 @@ from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.planned_launches import LaunchEntry, PlannedLaunches
 from webhook.controller.jobs.stored_job_status import status_of_job
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredJob, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import Said
 from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE
 from webhook.placement.jobs.replanning import Replanned, Standing
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import enumerated
@@ -51,9 +52,6 @@ AVOIDED: Final = 600.0
 
 CHANGED: Final = 2.0
 """Seconds from a change of nodes or HostPools until elements that find no node are looked at."""
-
-SOON: Final = 0.1
-"""Seconds until the next look after a conflict."""
 
 NAMED: Final = 3
 
@@ -129,16 +127,16 @@ class LaunchPlans:
         job = self._store.jobs.all.get((element.namespace, element.job))
         if job is None or job.uid != element.owner_uid or not self._judge.judges(job):
             return UNPLANNED
-        found = self._of(job, element)
+        launch = self._of(job, element)
         # Where nothing is enforced a plan is a wish as well.
-        return PlannedLaunch(found.node, hardware=found.hardware) if found and self._judge.audit else found
+        return PlannedLaunch(launch.node, hardware=launch.hardware) if launch and self._judge.audit else launch
 
     def _of(self, job: StoredJob, element: StoredElement) -> PlannedLaunch | None:
-        found = self._launches.of(job, element)
-        if found is None:
+        launch = self._launches.of(job, element)
+        if launch is None:
             self._asked.add(job.key)
             self.queue.add_after(job.key, TOGETHER)
-        return found
+        return launch
 
     # Planning
 
@@ -167,32 +165,34 @@ class LaunchPlans:
         if since is None or self._now() < since + PATIENCE or self._judge.audit:
             standing = replace(standing, movable=frozenset())
         async with self._judge.turn:
-            found = await self._judge.replan(job, spec, standing)
-            job = await self._say(job, spec, found, late=since is not None)
-        await self._launch(job, standing, standings.pending, found)
+            replanned = await self._judge.replan(job, spec, standing)
+            job = await self._say(job, spec, replanned, late=since is not None)
+        await self._launch(job, standing, standings.pending, replanned)
         self._asked.discard(job.key)
-        if not found.short:
+        if not replanned.short:
             await self._recovered(job, spec)
-        for element in standing.waiting | found.moved:
+        for element in standing.waiting | replanned.moved:
             for wake in self.wake:
                 wake((job.namespace, element))
-        if not found.short:
+        if not replanned.short:
             return LOOK if standings.pending else None
         self._short.setdefault(job.key, self._now())
         return LOOK
 
-    async def _say(self, job: StoredJob, spec: JobSpec, found: Replanned, *, late: bool) -> StoredJob:
+    async def _say(self, job: StoredJob, spec: JobSpec, replanned: Replanned, *, late: bool) -> StoredJob:
         """The Job with the plan in its status, and with why elements find no node if they have found none for long."""
-        status, told = status_of_job(job), job.planned()
-        pools = {pool.name: pool for pool in (*told.pools, *found.plan.pools)}
-        plan = msgspec.structs.replace(found.plan, pools=tuple(pools.values()))
-        if found.short and late and not found.undecided:
-            status = replace(status, satisfiable=Said(holds=False, reason=STRANDED, message=_words(found)))
-        if found.plan.nodes and plan != told:
+        status, stored_plan = status_of_job(job), job.planned()
+        pools = {pool.name: pool for pool in (*stored_plan.pools, *replanned.plan.pools)}
+        plan = msgspec.structs.replace(replanned.plan, pools=tuple(pools.values()))
+        if replanned.short and late and not replanned.undecided:
+            status = replace(
+                status, satisfiable=ConditionState(holds=False, reason=STRANDED, message=_words(replanned))
+            )
+        if replanned.plan.nodes and plan != stored_plan:
             document = {**msgspec.to_builtins(plan), "judgedAt": self._reports.moment()}
             status = replace(status, plan=document)
         written = await self._reports.say(job, status)
-        self._judge.keep_anew(written, spec, found)
+        self._judge.keep_anew(written, spec, replanned)
         return written
 
     async def _recovered(self, job: StoredJob, spec: JobSpec) -> None:
@@ -206,30 +206,30 @@ class LaunchPlans:
         current = self._store.jobs.all.get(job.key, job)
         await self._reports.say(current, replace(status_of_job(current), satisfiable=judged.satisfiable))
 
-    def stranded(self, job: StoredJob, satisfiable: Said) -> Said:
+    def stranded(self, job: StoredJob, satisfiable: ConditionState) -> ConditionState:
         """What to say of a Job that could be started anew as a whole, if elements of it find no node now."""
         said = status_of_job(job).satisfiable
         waits = job.key in self._short and said.reason == STRANDED
         return said if waits and satisfiable.reason != UNSATISFIABLE else satisfiable
 
     async def _launch(
-        self, job: StoredJob, standing: Standing, pending: dict[str, ElementPod], found: Replanned
+        self, job: StoredJob, standing: Standing, pending: dict[str, ElementPod], replanned: Replanned
     ) -> None:
         """Note what is planned for each element, and replace pods that have to go elsewhere."""
-        for name in sorted(standing.waiting | found.moved):
+        for name in sorted(standing.waiting | replanned.moved):
             element = self._store.elements.all.get((job.namespace, name))
             if element is None:
                 continue
-            planned = self._of_plan(name, found)
+            planned = self._of_plan(name, replanned)
             old = self._launches.find(element)
             if name in pending and old is not None and not _misplaced(old.planned, planned):
                 continue
-            if name in found.moved or (name in pending and _misplaced(_before(name, standing, old), planned)):
+            if name in replanned.moved or (name in pending and _misplaced(_before(name, standing, old), planned)):
                 element = await self._raised(element)
-            together = found.together.get(name, frozenset())
+            together = replanned.together.get(name, frozenset())
             self._launches.note(element, self._next_launch(element, pending), planned, together)
-        if found.moved:
-            self._reports.moved(job, sorted(found.moved))
+        if replanned.moved:
+            self._reports.moved(job, sorted(replanned.moved))
 
     def _next_launch(self, element: StoredElement, pending: dict[str, ElementPod]) -> int:
         """The launch that the next pod of the element will be of: another one if its present pod is ending."""
@@ -237,14 +237,14 @@ class LaunchPlans:
         ending = element.name not in pending and any(pod.launch == element.launch for pod in pods)
         return element.launch + ending
 
-    def _of_plan(self, name: str, found: Replanned) -> PlannedLaunch:
+    def _of_plan(self, name: str, replanned: Replanned) -> PlannedLaunch:
         """What the plan says of an element; one that shares its node with others waits until there is one for all."""
-        why = found.short.get(name)
+        why = replanned.short.get(name)
         if why is None:
-            return planned_launch(name, found.plan)
-        if name not in found.together or found.elastic or found.undecided:
+            return planned_launch(name, replanned.plan)
+        if name not in replanned.together or replanned.elastic or replanned.undecided:
             return UNPLANNED
-        return PlannedLaunch(held=Said(holds=False, reason=STRANDED, message=why))
+        return PlannedLaunch(held=ConditionState(holds=False, reason=STRANDED, message=why))
 
     def _without_refused(self, job: StoredJob, standings: ElementStandings, standing: Standing) -> Standing:
         """How the elements stand, without nodes onto which the scheduler does not put them."""
@@ -253,8 +253,8 @@ class LaunchPlans:
         for name, pod in standings.pending.items() if ready else ():
             entry = self._launches.find(self._store.elements.all[job.namespace, name])
             if entry and entry.planned.required and pod.unscheduled and now >= entry.since + REFUSED:
-                found = entry.together or {name}
-                avoided |= dict.fromkeys(((each, entry.planned.node) for each in found), now + AVOIDED)
+                names = entry.together or {name}
+                avoided |= dict.fromkeys(((each, entry.planned.node) for each in names), now + AVOIDED)
         self._avoided[job.key] = avoided = {key: until for key, until in avoided.items() if until > now}
         sent = {name: node for name, node in standing.sent.items() if (name, node) not in avoided}
         return replace(standing, sent=sent, avoided=frozenset(avoided))
@@ -280,10 +280,10 @@ def _misplaced(before: PlannedLaunch, planned: PlannedLaunch) -> bool:
     return bool(planned.node) and (elsewhere or not had <= has)
 
 
-def _words(found: Replanned) -> str:
+def _words(replanned: Replanned) -> str:
     """Which elements find no node, and why."""
     reasons: dict[str, list[str]] = {}
-    for name, why in found.short.items():
+    for name, why in replanned.short.items():
         reasons.setdefault(why, []).append(name)
     return "; ".join(_clause(names, why) for why, names in reasons.items())
 

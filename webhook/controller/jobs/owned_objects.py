@@ -7,7 +7,6 @@ from typing import Any, Final
 from kubeapi.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.jobs.job_plan import JobPlan
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import (
     StoredElement,
     StoredHostPool,
@@ -15,6 +14,7 @@ from webhook.controller.jobstore.records import (
     element_path,
     host_pool_path,
 )
+from webhook.controller.object_editor import ObjectEditor
 from webhook.placement.elements.names import owned_by
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind

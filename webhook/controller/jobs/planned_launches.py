@@ -7,10 +7,10 @@ from msgspec import Struct
 from kubeapi.clock import Clock
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.elements.element_status import Said
 from webhook.placement.elements.plan import UNPLANNED, PlannedLaunch, planned_launch
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.text.problem import enumerated
 
 VALID: Final = 60.0
@@ -74,4 +74,4 @@ class PlannedLaunches:
         if entry.planned.held is not None or not there:
             return entry.planned
         message = f"pods that it shares a node with have not ended on {enumerated(sorted(there), NAMED)}"
-        return PlannedLaunch(held=Said(holds=False, reason="ColocationEnding", message=message))
+        return PlannedLaunch(held=ConditionState(holds=False, reason="ColocationEnding", message=message))

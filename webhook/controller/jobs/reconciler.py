@@ -15,16 +15,17 @@ from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
+from webhook.controller.conditions import shortened
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pools, plan_of
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
 from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
-from webhook.controller.jobstore.condition_list import shortened
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.elements.element_status import FINAL, UNKNOWN, ElementPhase, Said
+from webhook.controller.object_editor import REFUSALS, ObjectEditor
+from webhook.controller.reconciler_settings import SOON
+from webhook.placement.elements.element_status import FINAL, ElementPhase
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import (
     NAME_TAKEN,
@@ -35,12 +36,10 @@ from webhook.placement.jobs.job_progress import (
     Tallied,
     tallied,
 )
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import Problem, counted, enumerated
-
-SOON: Final = 0.1
-"""Seconds until the next pass after a conflict, and while the watch is behind."""
 
 LATER: Final = 5.0
 """Seconds until the next pass if the watch has not brought by then what was made."""
@@ -49,9 +48,6 @@ NAMED: Final = 3
 """Processing elements that a message says the reason of, and pools that it names."""
 
 NO_POD: Final = "its pod has not been created yet"
-
-_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
-"""Causes of failures that tell why an object cannot be created: quota, admission, and a webhook that is away."""
 
 ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 """What is wrong with the spec of the Job of that name."""
@@ -102,7 +98,7 @@ class Jobs:
     async def _advance(self, job: StoredJob) -> float | None:
         status = status_of_job(job)
         if job.deleting:
-            ready = Said(holds=False, reason="Deleting", message="it is being deleted")
+            ready = ConditionState(holds=False, reason="Deleting", message="it is being deleted")
             await self._reports.say(job, replace(status, phase=JobPhase.DELETING, ready=ready))
             return None
         spec, known = job.stated(), status.generation == job.generation and status.submitted.reason != INVALID
@@ -156,10 +152,12 @@ class Jobs:
         if status.submitted.reason == INVALID:
             # What ran before the Job was made invalid still runs.
             runs = any(element.begun for element in owned_elements(job, self._store))
-        said = Said(holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created")
-        begun = replace(status, submitted=said, generation=job.generation)
+        begins = ConditionState(
+            holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created"
+        )
+        begun = replace(status, submitted=begins, generation=job.generation)
         if not runs:
-            begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=said)
+            begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=begins)
         return begun
 
     async def _undone(self, job: StoredJob) -> bool:
@@ -185,7 +183,7 @@ class Jobs:
             try:
                 await self._do(job, plan)
             except ApiError as failure:
-                if failure.cause not in _REFUSALS:
+                if failure.cause not in REFUSALS:
                     raise
                 refusal = failure
         present = _present(plan, self._store, job)
@@ -193,7 +191,7 @@ class Jobs:
         complete = len(present) == len(plan.names) and {pool.name for pool in pools} >= set(job.pools)
         if not status.submitted.holds and complete and plan.empty:
             what = f"{counted(len(job.pools), 'HostPool')} and {counted(len(plan.names), 'processing element')}"
-            status = replace(status, submitted=Said(holds=True, reason="Submitted", message=what))
+            status = replace(status, submitted=ConditionState(holds=True, reason="Submitted", message=what))
         wait = await self._count(job, spec, status, present, _first(plan, refusal))
         if refusal is not None:
             raise refusal
@@ -225,13 +223,13 @@ class Jobs:
         if status.submitted.holds and begun and ready == len(job.pools):
             await self._say(job, status, present, tally.phase)
             return None
-        left = self._left(spec, status)
-        if left <= 0:
+        wait = self._left(spec, status)
+        if wait <= 0:
             waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
             await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
             return None
         await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
-        return left
+        return wait
 
     async def _say(
         self, job: StoredJob, status: JobStatus, present: Sequence[StoredElement], phase: JobPhase, first: str = ""
@@ -239,7 +237,9 @@ class Jobs:
         """Write the status of a Job in that phase; ``first`` is what else it waits for."""
         runs = phase in {JobPhase.RUNNING, JobPhase.COMPLETED}
         message = "; ".join(filter(None, (first, _words(status.tally, present))))
-        ready = Said(phase is JobPhase.RUNNING, phase.value, shortened(message if not runs else str(status.tally)))
+        ready = ConditionState(
+            phase is JobPhase.RUNNING, phase.value, shortened(message if not runs else str(status.tally))
+        )
         await self._reports.say(job, replace(status, phase=phase, ready=ready))
 
     async def _fail(self, job: StoredJob, status: JobStatus, reason: str, message: str) -> None:
@@ -248,11 +248,11 @@ class Jobs:
 
     async def _fresh(self, job: StoredJob) -> StoredJob:
         """The Job as the API server has it; raises ApiError, MISSING also for another Job of its name."""
-        found = read_job(Raw(await self._server.read(job_path(*job.key))))
-        if found.uid != job.uid:
+        stored = read_job(Raw(await self._server.read(job_path(*job.key))))
+        if stored.uid != job.uid:
             raise ApiError(Cause.MISSING, f"the Job {job.name} was replaced by another object of that name")
-        self._store.jobs.learn(found)
-        return found
+        self._store.jobs.learn(stored)
+        return stored
 
     def _left(self, spec: JobSpec, status: JobStatus) -> float:
         """Seconds until the submission has failed."""
@@ -267,8 +267,8 @@ def _limit(spec: JobSpec) -> int:
 
 def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredElement]:
     """The Job's own elements that its spec lists and that are not being deleted, in the order of the spec."""
-    found = (store.elements.all.get((job.namespace, name)) for name in plan.names)
-    return [element for element in found if element and element.owner_uid == job.uid and not element.deleting]
+    elements = (store.elements.all.get((job.namespace, name)) for name in plan.names)
+    return [element for element in elements if element and element.owner_uid == job.uid and not element.deleting]
 
 
 def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:

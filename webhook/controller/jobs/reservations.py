@@ -20,7 +20,7 @@ from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool
 
 SECONDS: Final = 60.0
-"""Seconds for which room is kept: pods are made and bound within a few, and nobody shall hoard room."""
+"""Seconds for which room is kept: pods are created and bound within a few, and no Job may hoard room."""
 
 _OVER: Final = frozenset({JobPhase.FAILED, JobPhase.DELETING})
 

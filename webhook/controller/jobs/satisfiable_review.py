@@ -17,10 +17,11 @@ from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
-from webhook.placement.elements.element_status import UNKNOWN
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.objects.condition import UNKNOWN
 from webhook.placement.objects.job_spec import JobSpec
 
 DELAY: Final = 2.0
@@ -28,9 +29,6 @@ DELAY: Final = 2.0
 
 IDLE: Final = 9
 """For so many times as long as a Job was judged, none is judged: at most a tenth of the leader's time goes into it."""
-
-SOON: Final = 0.1
-"""Seconds until the next look after a conflict."""
 
 _EVERY: Final[Name] = "", ""
 """The key of the queue that stands for all Jobs."""

@@ -1,6 +1,5 @@
 """The status of a Job as a value, read from the stored object, and as the merge patch that writes it."""
 
-from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -8,10 +7,11 @@ from msgspec import Struct
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import wire
-from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
+from webhook.controller.conditions import condition_in, merged_conditions, shortened
 from webhook.controller.jobstore.records import StoredJob
-from webhook.placement.elements.element_status import UNKNOWN, Said
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase, Tallied
+from webhook.placement.kube.timestamps import seconds_of
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 Document = dict[str, Any]
 
@@ -31,9 +31,9 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     ready_pools: int = 0
     submitted_at: str = ""
     generation: int = 0
-    submitted: Said = UNKNOWN
-    ready: Said = UNKNOWN
-    satisfiable: Said = UNKNOWN
+    submitted: ConditionState = UNKNOWN
+    ready: ConditionState = UNKNOWN
+    satisfiable: ConditionState = UNKNOWN
     plan: Document | None = None
     """What is to be written as ``plan``, empty to write none; ``None`` leaves that of before."""
 
@@ -45,10 +45,7 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     @property
     def since(self) -> float | None:
         """When the submission began, in seconds since 1970; ``None`` if that is not known."""
-        try:
-            return datetime.fromisoformat(self.submitted_at).timestamp()
-        except ValueError:
-            return None
+        return seconds_of(self.submitted_at)
 
 
 class _JobFigures(Struct, frozen=True, rename="camel"):
@@ -75,7 +72,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
     except decoding.ERRORS:
         figures = _JobFigures()
     there = job.told().get("conditions")
-    dated = next((found for found in figures.conditions or () if found.type == "Submitted"), None)
+    dated = next((condition for condition in figures.conditions or () if condition.type == "Submitted"), None)
     return JobStatus(
         phase=figures.phase,
         tally=Tallied(
@@ -89,15 +86,15 @@ def status_of_job(job: StoredJob) -> JobStatus:
         ready_pools=figures.ready_pools,
         submitted_at=figures.submitted_at or "",
         generation=dated.observed_generation if dated else 0,
-        submitted=said_in(there, "Submitted", UNKNOWN),
-        ready=said_in(there, "Ready", UNKNOWN),
-        satisfiable=said_in(there, "Satisfiable", UNKNOWN),
+        submitted=condition_in(there, "Submitted", UNKNOWN),
+        ready=condition_in(there, "Ready", UNKNOWN),
+        satisfiable=condition_in(there, "Satisfiable", UNKNOWN),
     )
 
 
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status says the same."""
-    told = job.told()
+    stored = job.told()
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:
         said["Satisfiable"] = status.satisfiable
@@ -111,19 +108,19 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
         "pools": status.pools,
         "readyPools": status.ready_pools,
         "submittedAt": status.submitted_at or None,
-        "conditions": merged_conditions(told.get("conditions"), said, job.generation, now),
+        "conditions": merged_conditions(stored.get("conditions"), said, job.generation, now),
         "observedGeneration": job.generation,
     }
     if status.plan is not None:
         wanted["plan"] = status.plan or None
-    if all(told.get(field) == value for field, value in wanted.items()):
+    if all(stored.get(field) == value for field, value in wanted.items()):
         return None
     return {"metadata": {"resourceVersion": str(job.version)}, "status": wanted}
 
 
 def failed(reason: str, message: str, status: JobStatus, generation: int) -> JobStatus:
     """The status of a Job whose submission of that generation has failed."""
-    said = Said(holds=False, reason=reason, message=shortened(message))
+    said = ConditionState(holds=False, reason=reason, message=shortened(message))
     return msgspec.structs.replace(
         status, phase=JobPhase.FAILED, submitted=said, ready=said, generation=generation
     )  # fmt: skip

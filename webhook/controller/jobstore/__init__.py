@@ -1,6 +1,5 @@
 """What the controller knows of Jobs: Jobs, ProcessingElements, their pods, and HostPools, as the watches bring them.
 
 Read in this order: ``records`` (the objects, as far as they are kept), ``pod_reader`` (pods), ``store`` (the indices
-and listeners), ``watched_kinds`` (the kinds for the watch), ``editor`` (requests that change objects),
-``condition_list`` (conditions of a status with the times at which they changed).
+and listeners), ``watched_kinds`` (the kinds for the watch).
 """

@@ -1,16 +1,16 @@
 """Reads pods of processing elements from JSON, with only what their state machine looks at."""
 
 import sys
-from datetime import datetime
 
 from msgspec import Raw, Struct
 
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import NAMESPACE
+from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.controller.jobstore.records import controller_of
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.names import launch_of
 from webhook.placement.elements.pod_manifest import CONTAINER, CONTENT_ID
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 _WORDS = 1024
@@ -72,8 +72,8 @@ class _PodDocument(Struct, frozen=True, gc=False):
 
 def read_element_pod(item: Raw) -> ElementPod | None:
     """The pod; ``None`` if its controller is not a ProcessingElement. Raises one of :data:`decoding.ERRORS`."""
-    found = items.decode(item, _PodDocument)
-    metadata, status = found.metadata, found.status or _PodProgress()
+    document = items.decode(item, _PodDocument)
+    metadata, status = document.metadata, document.status or _PodProgress()
     owner = controller_of(metadata.owner_references, PROCESSING_ELEMENT)
     if owner is None or not metadata.name:
         return None
@@ -91,7 +91,7 @@ def read_element_pod(item: Raw) -> ElementPod | None:
         launch=launch_of(owner.name, metadata.name),
         content_id=sys.intern((metadata.annotations or {}).get(CONTENT_ID, "")),
         phase=sys.intern(status.phase or "Pending"),
-        node=sys.intern((found.spec and found.spec.node_name) or ""),
+        node=sys.intern((document.spec and document.spec.node_name) or ""),
         deleting=metadata.deletion_timestamp is not None,
         disruption=_reason(disruption)[:_WORDS] if disruption and disruption.status == "True" else "",
         exit_code=end.exit_code if end else None,
@@ -101,8 +101,8 @@ def read_element_pod(item: Raw) -> ElementPod | None:
         ready=ready is not None and ready.status == "True",
         unready=_unready(ready),
         unscheduled=(bound.message or "")[:_WORDS] if bound and bound.status == "False" else "",
-        started=_moment(status.start_time),
-        finished=_moment(end.finished_at) if end else 0.0,
+        started=seconds_of(status.start_time) or 0.0,
+        finished=(seconds_of(end.finished_at) or 0.0) if end else 0.0,
     )
 
 
@@ -133,11 +133,3 @@ def _trouble(status: _PodProgress) -> str:
         if each.state and each.state.waiting:
             return ": ".join(filter(None, (each.state.waiting.reason, each.state.waiting.message)))[:_WORDS]
     return ""
-
-
-def _moment(text: str | None) -> float:
-    """Seconds since 1970; 0 if the text is no timestamp."""
-    try:
-        return datetime.fromisoformat(text or "").timestamp()
-    except ValueError:
-        return 0.0

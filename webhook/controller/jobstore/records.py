@@ -4,7 +4,6 @@ Specs and statuses stay JSON text until they are used: ten thousand processing e
 memory that their values would.
 """
 
-from datetime import datetime
 from typing import Any, Final
 
 import msgspec
@@ -13,12 +12,13 @@ from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import items, wire
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
 from webhook.placement.elements.element_status import REFUSED, ElementPhase
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
@@ -90,8 +90,8 @@ class _Record(Struct, frozen=True, gc=False, kw_only=True):
 
     def told(self) -> dict[str, Any]:
         """The status as JSON values; empty if it is none."""
-        found = msgspec.json.decode(self.status)
-        return found if isinstance(found, dict) else {}
+        status = msgspec.json.decode(self.status)
+        return status if isinstance(status, dict) else {}
 
 
 class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
@@ -125,8 +125,8 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
         """The whole spec; ``None`` if it cannot be read."""
         if self.options is None:
             return None
-        found = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
-        return replace(self.options, processing_elements=found)
+        elements = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
+        return replace(self.options, processing_elements=elements)
 
 
 class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
@@ -164,12 +164,12 @@ def read_job(item: Raw) -> StoredJob:
     """A Job from JSON; raises :class:`MalformedError` without a name, or one of :data:`decoding.ERRORS`."""
     document, common = _common(item)
     head = _status_head(document.status)
-    submitted = next((found for found in head.conditions or () if found.type == "Submitted"), None)
+    submitted = next((condition for condition in head.conditions or () if condition.type == "Submitted"), None)
     undone = head.phase == JobPhase.FAILED and submitted is not None and submitted.reason in UNDONE
     # The elements are not kept with the rest: most decisions need the options only.
     common |= {"spec": b"{}", "undone": undone, "judged": _judged(head.plan)}
     common["submitted"] = head.submitted_at or document.metadata.creation_timestamp or ""
-    satisfiable = next((found for found in head.conditions or () if found.type == "Satisfiable"), None)
+    satisfiable = next((condition for condition in head.conditions or () if condition.type == "Satisfiable"), None)
     common["satisfiable"] = satisfiable is None or satisfiable.status != "False"
     if head.phase in list(JobPhase):
         common["phase"] = JobPhase(head.phase)
@@ -194,7 +194,7 @@ def read_element(item: Raw) -> StoredElement:
     document, common = _common(item)
     head = msgspec.json.decode(document.spec, type=_ElementHead)
     status = _status_head(document.status)
-    ready = next((found for found in status.conditions or () if found.type == "Ready"), None)
+    ready = next((condition for condition in status.conditions or () if condition.type == "Ready"), None)
     phase = ElementPhase(status.phase) if status.phase in list(ElementPhase) else ElementPhase.PENDING
     return StoredElement(
         **common,
@@ -204,7 +204,9 @@ def read_element(item: Raw) -> StoredElement:
         phase=phase,
         why=(ready.message or ready.reason or "") if ready and ready.status != "True" else "",
         begun=phase is not ElementPhase.PENDING or bool(status.ended),
-        refused=any(found.type == "PodCreated" and found.reason == REFUSED for found in status.conditions or ()),
+        refused=any(
+            condition.type == "PodCreated" and condition.reason == REFUSED for condition in status.conditions or ()
+        ),
     )
 
 
@@ -212,22 +214,22 @@ def read_host_pool(item: Raw) -> StoredHostPool:
     """A HostPool from JSON; raises as :func:`read_job` does."""
     document, common = _common(item)
     head = _status_head(document.status)
-    ready = next((found for found in head.conditions or () if found.type == "Ready"), None)
+    ready = next((condition for condition in head.conditions or () if condition.type == "Ready"), None)
     common["status"] = b"{}"
-    degraded = any(found.type == "Degraded" and found.status == "True" for found in head.conditions or ())
+    degraded = any(condition.type == "Degraded" and condition.status == "True" for condition in head.conditions or ())
     return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "", degraded=degraded)
 
 
 def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = None) -> wire.Owner | None:
     """The owner that is the object's controller; with a ``kind`` of ours only one of that kind."""
-    found = next((owner for owner in owners or () if owner.controller), None)
-    if found is None or kind is None:
-        return found
-    return found if found.kind == kind.name and found.api_version.startswith(f"{API_GROUP}/") else None
+    controller = next((owner for owner in owners or () if owner.controller), None)
+    if controller is None or kind is None:
+        return controller
+    return controller if controller.kind == kind.name and controller.api_version.startswith(f"{API_GROUP}/") else None
 
 
 def of_a_job(record: StoredElement | StoredHostPool) -> str:
-    """The name of the Job that is the object's controller, whether or not it still exists; empty if there is none."""
+    """The name of the Job that controls the object, whether or not the Job still exists; empty without one."""
     owner = record.owner
     return owner.name if owner and controller_of((owner,), STREAMS_JOB) else ""
 
@@ -268,10 +270,7 @@ def _common(item: Raw) -> tuple[_OwnedDocument, dict[str, Any]]:
 
 def _judged(plan: object) -> float:
     """The time of a plan; 0 if it states none."""
-    try:
-        return datetime.fromisoformat(str(plan["judgedAt"])).timestamp() if isinstance(plan, dict) else 0.0
-    except (KeyError, ValueError):
-        return 0.0
+    return (seconds_of(plan.get("judgedAt")) if isinstance(plan, dict) else None) or 0.0
 
 
 def _status_head(status: Raw) -> _StatusHead:

@@ -9,8 +9,8 @@ from msgspec.structs import replace
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Identity
 from webhook.cluster.objects.kinds import JOBS, AnyKind, Kind
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.cluster.objects.translate import NAMESPACE, MalformedError, Notes
 from webhook.controller.hostpools.pool_object import OWN_POOLS, reason_of
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import (
@@ -43,15 +43,15 @@ def _pools(store: JobStore) -> AnyKind:
         assert pool is not None  # noqa: S101 -- for the type: a HostPool always holds something
         return (pool, read_host_pool(item)), notes
 
-    def put(sink: Sink, found: ReadPool) -> None:
-        sink.set_pool(found[0])
-        store.pools.put(found[1])
+    def put(sink: Sink, read_value: ReadPool) -> None:
+        sink.set_pool(read_value[0])
+        store.pools.put(read_value[1])
 
     def drop(sink: Sink, key: str) -> None:
         OWN_POOLS.drop(sink, key)
         store.pools.drop(_named(key))
 
-    return replace(OWN_POOLS, read=read, put=put, drop=drop, value_key=lambda found: _key(found[1]))
+    return replace(OWN_POOLS, read=read, put=put, drop=drop, value_key=lambda read_value: _key(read_value[1]))
 
 
 def _jobs(store: JobStore) -> AnyKind:
@@ -65,8 +65,8 @@ def _jobs(store: JobStore) -> AnyKind:
             return (None, stored), [reason_of(error)]
         return (model, stored), notes
 
-    def put(sink: Sink, found: ReadJob) -> None:
-        model, stored = found
+    def put(sink: Sink, job: ReadJob) -> None:
+        model, stored = job
         if model is None:
             sink.remove_job(*stored.key)
         else:
@@ -77,7 +77,7 @@ def _jobs(store: JobStore) -> AnyKind:
         inherited.drop(sink, key)
         store.jobs.drop(_named(key))
 
-    return replace(inherited, read=read, put=put, drop=drop, value_key=lambda found: _key(found[1]))
+    return replace(inherited, read=read, put=put, drop=drop, value_key=lambda job: _key(job[1]))
 
 
 def _elements(store: JobStore) -> AnyKind:

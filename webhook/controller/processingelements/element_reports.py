@@ -1,18 +1,17 @@
 """Writes the status of a ProcessingElement where it differs from the stored one, and records Events."""
 
-from datetime import UTC, datetime
-
 from msgspec import Raw
 
 from kubeapi.clock import Clock
 from webhook.controller.events.event import Regarding
-from webhook.controller.hostpools.pool_reports import EventRecorder
-from webhook.controller.jobstore.editor import ObjectEditor
+from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.jobstore.records import StoredElement, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.processingelements.stored_status import status_of_element, status_patch
 from webhook.placement.elements.element_status import FINAL, ElementStatus
 from webhook.placement.elements.restart_policy import LaunchOutcome
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 
 
@@ -27,8 +26,7 @@ class ElementReports:
 
     async def say(self, element: StoredElement, status: ElementStatus) -> StoredElement:
         """The element with that status, written if it differs. Raises ApiError."""
-        moment = datetime.fromtimestamp(self._now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-        patch = status_patch(element, status, moment)
+        patch = status_patch(element, status, timestamp(self._now()))
         if patch is None:
             return element
         before = status_of_element(element)
@@ -58,10 +56,4 @@ _VERBS = {"Completed": "completed", "Failed": "failed", "Deleted": "been deleted
 
 
 def _about(element: StoredElement) -> Regarding:
-    return Regarding(
-        api_version=PROCESSING_ELEMENT.api_version,
-        kind=PROCESSING_ELEMENT.name,
-        namespace=element.namespace,
-        name=element.name,
-        uid=element.uid,
-    )
+    return Regarding.of(PROCESSING_ELEMENT, element.key, element.uid)

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 from webhook.controller.jobstore.records import StoredElement, StoredJob
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.elements.element_status import Said
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.text.problem import counted, enumerated
 
 NAMED = 3
 """HostPools that a message names."""
 
 
-def pod_hold(element: StoredElement, store: JobStore) -> Said | None:
+def pod_hold(element: StoredElement, store: JobStore) -> ConditionState | None:
     """The reason in words; ``None`` if a pod may be created."""
     job = store.jobs.all.get((element.namespace, element.job))
     if job is None:
@@ -19,7 +19,7 @@ def pod_hold(element: StoredElement, store: JobStore) -> Said | None:
     return next(_reasons(element, job, store), None)
 
 
-def _reasons(element: StoredElement, job: StoredJob, store: JobStore) -> Iterator[Said]:
+def _reasons(element: StoredElement, job: StoredJob, store: JobStore) -> Iterator[ConditionState]:
     if element.owner is not None and element.owner_uid != job.uid:
         yield _held("JobReplaced", f"its Job was deleted, and Job {element.job} is another one")
     if job.deleting:
@@ -39,5 +39,5 @@ def _exists(job: StoredJob, name: str, store: JobStore) -> bool:
     return pool is not None and pool.owner_uid == job.uid
 
 
-def _held(reason: str, message: str) -> Said:
-    return Said(holds=False, reason=reason, message=message)
+def _held(reason: str, message: str) -> ConditionState:
+    return ConditionState(holds=False, reason=reason, message=message)

@@ -16,30 +16,29 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.cluster.watch.lists import listed
-from webhook.controller.jobstore.editor import ObjectEditor
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import StoredElement, element_path, read_element
 from webhook.controller.jobstore.store import JobStore
+from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
 from webhook.controller.processingelements.steering import Steering
 from webhook.controller.processingelements.stored_status import status_of_element
+from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import REFUSED, ElementStatus, Said
+from webhook.placement.elements.element_status import REFUSED, ElementStatus
 from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.elements.names import pod_name
 from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.elements.restart_policy import restart_policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 
-SOON: Final = 0.1
-"""Seconds until the next pass after a conflict, and while the watch is behind."""
-
 TAKEN: Final = 5.0
-"""Seconds until the next pass while somebody else's pod has the name of the next one."""
+"""Seconds until the next pass while a pod of another owner has the name of the next one."""
 
 STRICT: Final = "fieldValidation=Strict"
 """A field that the API server does not know is an error, and is not left out of the pod."""
@@ -55,9 +54,6 @@ PLANNED: Final = 5.0
 
 HELD: Final = 1.0
 """Seconds until the next pass over an element whose pod must not be created yet, by the plan of its Job."""
-
-_REFUSALS: Final = frozenset({Cause.FORBIDDEN, Cause.INVALID, Cause.BROKEN, Cause.BUSY})
-"""Causes of failures that tell why a pod cannot be created: quota, admission, and a webhook that is away."""
 
 
 class ProcessingElements:
@@ -120,7 +116,7 @@ class _ElementPass:
         self._pod: ElementPod | None = None
         """The pod of the present launch, if this pass has created or read it."""
         self._looked = False
-        """Whether the API server has just said that there is no such pod."""
+        """Whether the API server has just answered that the pod does not exist."""
         self._fresh = False
         """Whether the element was read from the API server in this pass."""
 
@@ -211,13 +207,13 @@ class _ElementPass:
 
     async def _read(self) -> bool:
         """Read the element from the API server; raises ApiError, MISSING also for another element of its name."""
-        found = read_element(Raw(await self._server.read(element_path(*self._element.key))))
-        if found.uid != self._element.uid:
+        element = read_element(Raw(await self._server.read(element_path(*self._element.key))))
+        if element.uid != self._element.uid:
             raise ApiError(
-                Cause.MISSING, f"the ProcessingElement {found.name} was replaced by another object of that name"
+                Cause.MISSING, f"the ProcessingElement {element.name} was replaced by another object of that name"
             )
-        self._store.elements.learn(found)
-        self._element, self._fresh = found, True
+        self._store.elements.learn(element)
+        self._element, self._fresh = element, True
         return False
 
     async def _look(self) -> bool:
@@ -230,12 +226,12 @@ class _ElementPass:
         """The element's pod of that launch, as the API server has it."""
         path = f"{POD.path_in(self._element.namespace)}/{pod_name(self._element.name, launch)}"
         try:
-            found = read_element_pod(Raw(await self._server.read(path)))
+            pod = read_element_pod(Raw(await self._server.read(path)))
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 return None
             raise
-        return found if found is not None and found.owner == self._element.uid else None
+        return pod if pod is not None and pod.owner == self._element.uid else None
 
     async def _raise(self, launch: int) -> bool:
         patch = {"metadata": {"resourceVersion": str(self._element.version)}, "spec": {"launchCount": launch}}
@@ -274,7 +270,7 @@ class _ElementPass:
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
                 return await self._taken(step, name)
-            if failure.cause in _REFUSALS:
+            if failure.cause in REFUSALS:
                 why = (failure.request and failure.request.detail) or str(failure)
                 await self._say(_held(step.status, REFUSED, why))
                 self._reports.refused(element, name, why)
@@ -295,13 +291,13 @@ class _ElementPass:
             return False
         own = {"labelSelector": f"{keys.PE}={element.name}"}
         async for item in listed(self._server, POD.path_in(element.namespace), own):
-            found = read_element_pod(item)
-            if found is not None and found.element == element.name and not found.terminal:
+            pod = read_element_pod(item)
+            if pod is not None and pod.element == element.name and not pod.terminal:
                 return True
         return False
 
     async def _taken(self, step: Step, name: str) -> bool:
-        """There is a pod of that name: one that this element's controller has made before, or somebody else's."""
+        """A pod of that name exists: this element's, created in an earlier pass, or one of another owner."""
         self._pod = await self._read_pod(step.launch)
         if self._pod is not None:
             return False
@@ -310,5 +306,5 @@ class _ElementPass:
 
 
 def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:
-    said = Said(holds=False, reason=reason, message=message)
+    said = ConditionState(holds=False, reason=reason, message=message)
     return replace(status, created=said, ready=said)

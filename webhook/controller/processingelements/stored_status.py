@@ -6,9 +6,10 @@ import msgspec
 from msgspec import Struct
 
 from kubeapi.client import decoding
-from webhook.controller.jobstore.condition_list import merged_conditions, said_in, shortened
+from webhook.controller.conditions import condition_in, merged_conditions, shortened
 from webhook.controller.jobstore.records import StoredElement
-from webhook.placement.elements.element_status import UNKNOWN, ElementPhase, ElementStatus, Ended, Said
+from webhook.placement.elements.element_status import ElementPhase, ElementStatus, Ended
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 Document = dict[str, Any]
 
@@ -36,7 +37,7 @@ def status_of_element(element: StoredElement) -> ElementStatus:
     except decoding.ERRORS:
         figures = _Figures()
     there = element.told().get("conditions")
-    created, scheduled, ready = (said_in(there, kind, UNKNOWN) for kind in PHASE_CONDITIONS)
+    created, scheduled, ready = (condition_in(there, kind, UNKNOWN) for kind in PHASE_CONDITIONS)
     return ElementStatus(
         phase=figures.phase,
         launch_count=figures.launch_count,
@@ -55,8 +56,8 @@ def status_of_element(element: StoredElement) -> ElementStatus:
 def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status says the same."""
     wanted = _cut(status)
-    told = element.told()
-    if status_of_element(element) == wanted and told.get("observedGeneration") == element.generation:
+    stored = element.told()
+    if status_of_element(element) == wanted and stored.get("observedGeneration") == element.generation:
         return None
     said = dict(zip(PHASE_CONDITIONS, (wanted.created, wanted.scheduled, wanted.ready), strict=True))
     ended = wanted.ended
@@ -71,7 +72,7 @@ def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Doc
             "restarts": wanted.restarts,
             "failures": wanted.failures,
             "ended": ended and {**_NO_END, **msgspec.to_builtins(ended)},
-            "conditions": merged_conditions(told.get("conditions"), said, element.generation, now),
+            "conditions": merged_conditions(stored.get("conditions"), said, element.generation, now),
             "observedGeneration": element.generation,
         },
     }
@@ -88,5 +89,5 @@ def _cut(status: ElementStatus) -> ElementStatus:
     )
 
 
-def _short(said: Said) -> Said:
-    return Said(said.holds, said.reason, shortened(said.message))
+def _short(said: ConditionState) -> ConditionState:
+    return ConditionState(said.holds, said.reason, shortened(said.message))

@@ -142,7 +142,7 @@ class Queue(Generic[K]):
         self._changed.set()  # the flow has a free seat now
 
     def _next(self) -> K | None:
-        """The first key of the first flow that has a free seat; ``None`` if there is none."""
+        """The first key of the first flow that has a free seat; ``None`` if no flow has."""
         for flow, keys in self._ready.items():
             if self._seats is None or len(self._working.get(flow, ())) < self._seats:
                 return keys[0]

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Hashable
 from typing import Final, NoReturn, TypeVar
 
 from kubeapi.client.errors import ApiError
+from kubeapi.clock import Clock
 from kubeapi.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
 
@@ -53,11 +54,20 @@ async def _turn(queue: Queue[K], work: KeyHandler[K], name: str, key: K) -> None
         raise
     except ApiError as failure:
         seconds = queue.retry(key, wait=failure.wait)
-        _log.warning("%s %s: %s (again in %.3g s)", name, key, failure, seconds)
+        _log.warning("%s %s: %s; retrying in %.3g s", name, key, failure, seconds)
     except Exception:  # noqa: BLE001 -- the error is logged, and one key must not stop the others
         seconds = queue.retry(key)
-        _log.exception("%s %s has failed (again in %.3g s)", name, key, seconds)
+        _log.exception("%s %s failed; retrying in %.3g s", name, key, seconds)
     else:
         queue.forget(key)
         if again is not None:
             queue.add_after(key, again)
+
+
+def fair_queue(clock: Clock) -> Queue[tuple[str, str]]:
+    """A queue of objects by namespace and name, in which namespaces take turns and each has :data:`SEATS` workers."""
+    return Queue(flow=_namespace, seats=SEATS, clock=clock)
+
+
+def _namespace(name: tuple[str, str]) -> str:
+    return name[0]

@@ -111,9 +111,9 @@ class SplFindings:
             return
         for part in parts:
             text = self.scanner.text(part)
-            found, problems = parse_placement(text, "")
-            if not problems and len(found) == 1 and not found[0].operator:
-                yield SplClause(found[0], self.number, part.start)
+            parsed, problems = parse_placement(text, "")
+            if not problems and len(parsed) == 1 and not parsed[0].operator:
+                yield SplClause(parsed[0], self.number, part.start)
             elif (computed := self._computed_clause(part, values)) is not None:
                 clause, token = computed
                 yield SplClause(clause, self.number, part.start, token, depth)
@@ -129,15 +129,15 @@ class SplFindings:
         """The pools of ``hostPool : name = pool , { "," , name = pool } ;``."""
         for part in self.scanner.split(config.value, ","):
             text = self.scanner.text(part)
-            found, problems = parse_pools(text, "")
+            parsed, problems = parse_pools(text, "")
             known = True
             if problems and self._pool_is_computed(part):
                 computed = self._computed_pool(part, values)
                 known = bool(computed)
-                found, wrong = parse_pools(computed, "")
+                parsed, wrong = parse_pools(computed, "")
                 problems = tuple(replace(one, offset=0) for one in wrong)
             if known and not problems:
-                yield from (DeclaredPool(self.line(part.start), pool) for pool in found)
+                yield from (DeclaredPool(self.line(part.start), pool) for pool in parsed)
             elif not known:
                 self.leave_out(part, text, "write its size, tags and hosts as literals")
             else:
@@ -185,8 +185,8 @@ class SplFindings:
         fields = [
             self._field(field, values) for field in self.scanner.split(self.scanner.inside(arguments[0].start), ",")
         ]
-        rest = "".join(f", {self.scanner.text(one)}" for one in arguments[1:])
-        return f"{name} = createPool({{{', '.join(fields)}}}{rest})" if all(fields) else ""
+        others = "".join(f", {self.scanner.text(one)}" for one in arguments[1:])
+        return f"{name} = createPool({{{', '.join(fields)}}}{others})" if all(fields) else ""
 
     def _field(self, field: Span, values: Values) -> str:
         """A field of a pool with its value, ``size = 3``; empty if the value is not known."""
@@ -203,7 +203,7 @@ class SplFindings:
         return self.scanner.after(part.start + 1) == part.end
 
     def _computed(self, part: Span) -> bool:
-        """Whether the argument of a clause is an expression, or a name that is no host pool."""
+        """Whether the argument of a clause is an expression, or a name that is not a host pool."""
         if not self._is_call(part):
             return False
         inside = self.scanner.inside(part.start + 1)

@@ -70,9 +70,9 @@ class Parameters:
     def inside(self, definition: Definition, actuals: Sequence[SplParameter]) -> "Parameters":
         """The parameters of a composite that is invoked where these are known."""
         formals = definition.composite.parameters
-        found = Parameters(definition.text, formals)
-        found._spans |= {one.name: (self._text, one.value, self) for one in actuals if one.name in found._spans}
-        return found
+        inner = Parameters(definition.text, formals)
+        inner._spans |= {one.name: (self._text, one.value, self) for one in actuals if one.name in inner._spans}
+        return inner
 
     def __call__(self, name: str) -> Value:
         """The value of a parameter; ``None`` if it is not known, or made of itself or of a long chain of others."""
@@ -232,7 +232,7 @@ class Expansion:
             return names.get(name) or outer.parameters(name)
 
         depth = len(outer.channels)
-        found: dict[str, list[SplClause]] = {}
+        by_operator: dict[str, list[SplClause]] = {}
         for config in configs:
             if config.name == "placement":
                 key = (config.place, depth)
@@ -240,14 +240,14 @@ class Expansion:
                 if key not in read:
                     read[key] = tuple(outer.text.findings.clauses(config, depth, value))
                 for each in read[key]:
-                    found.setdefault(_KINDS[each.clause.name], []).append(each)
-        _check_number(configs, found, outer.text)
-        return {**outer.clauses, **{kind: tuple(clauses) for kind, clauses in found.items()}}
+                    by_operator.setdefault(_KINDS[each.clause.name], []).append(each)
+        _check_number(configs, by_operator, outer.text)
+        return {**outer.clauses, **{kind: tuple(clauses) for kind, clauses in by_operator.items()}}
 
 
-def _check_number(configs: Sequence[SplConfig], found: Mapping[str, Sequence[SplClause]], text: SplText) -> None:
+def _check_number(configs: Sequence[SplConfig], clauses: Mapping[str, Sequence[SplClause]], text: SplText) -> None:
     """Refuse two hosts, and more clauses than a placement text may have."""
-    hosts, number = found.get("host", ()), sum(map(len, found.values()))
+    hosts, number = clauses.get("host", ()), sum(map(len, clauses.values()))
     message = ""
     if len(hosts) > 1:
         both = f"{hosts[0].clause} and {hosts[1].clause}"

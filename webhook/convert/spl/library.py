@@ -59,8 +59,8 @@ class SplLibrary:
 
     def find(self, text: SplText, name: str) -> Definition | None:
         """The composite that a name of that text means; one of the text itself before all others."""
-        found = self._candidates(text, name)
-        return next(iter([*(one for one in found if one.text is text), *found]), None)
+        candidates = self._candidates(text, name)
+        return next(iter([*(one for one in candidates if one.text is text), *candidates]), None)
 
     def twice(self, text: SplText) -> Iterator[Problem]:
         """A problem for the first composite of a text that has the name of another one in the same text."""
@@ -71,15 +71,15 @@ class SplLibrary:
 
     def ambiguous(self, text: SplText, name: str) -> str:
         """Where a name of that text is defined, if that is in several other texts; else empty."""
-        found = self._candidates(text, name)
-        if len(found) <= 1 or any(one.text is text for one in found):
+        candidates = self._candidates(text, name)
+        if len(candidates) <= 1 or any(one.text is text for one in candidates):
             return ""
-        return " and ".join(str(one.text.findings.line(one.composite.place)) for one in found)
+        return " and ".join(str(one.text.findings.line(one.composite.place)) for one in candidates)
 
     def _candidates(self, text: SplText, name: str) -> Sequence[Definition]:
         """The definitions of the first full name that a name of that text may stand for, and that is defined."""
-        found = (self._definitions.get(key, ()) for key in _meanings(text.program, name))
-        return next(filter(None, found), ())
+        definitions = (self._definitions.get(key, ()) for key in _meanings(text.program, name))
+        return next(filter(None, definitions), ())
 
     def origin(self, text: SplText, name: str) -> Origin:
         """Where an operator of that name comes from, that no text defines."""

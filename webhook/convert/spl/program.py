@@ -110,8 +110,8 @@ def read_program(scanner: SplScanner) -> SplProgram:
             namespace = _joined(scanner, span)
         elif scanner.word(place) == "use":
             uses.append(_joined(scanner, span))
-        elif (found := _composite_word(scanner, span)) is not None:
-            composites.append(_composite(scanner, span, found))
+        elif (word := _composite_word(scanner, span)) is not None:
+            composites.append(_composite(scanner, span, word))
         elif scanner.word(place) == _CONFIG:
             span = _loose_config(scanner, Span(place, end))
             configs += _configs(scanner, Span(place + 1, span.end))
@@ -242,8 +242,8 @@ def _strict_invocation(scanner: SplScanner, span: Span) -> Invocation:
     name = _instance(scanner, Span(start, top[equals])) if equals else None
     brackets = [scanner.word(place) for place in top[equals:] if scanner.word(place) in {"(", "{"}]
     if name is None or brackets != ["(", "{"] or scanner.word(top[-1]) != "{":
-        found = scanner.text(Span(start, min(start + 8, span.end)))
-        message = f"{quote(found)} begins no operator invocation such as {_EXAMPLE}"
+        beginning = scanner.text(Span(start, min(start + 8, span.end)))
+        message = f"{quote(beginning)} begins no operator invocation such as {_EXAMPLE}"
         raise RefusedInputError(scanner.problem(start, message))
     return _invocation(scanner, span, name, top[equals], top[-1])
 
@@ -318,7 +318,7 @@ def _stream_name(scanner: SplScanner, output: Span) -> int | None:
 
 def _annotations(scanner: SplScanner, span: Span) -> tuple[tuple[SplAnnotation, ...], int]:
     """The annotations at the beginning of a statement, and the place after them."""
-    found: list[SplAnnotation] = []
+    annotations: list[SplAnnotation] = []
     place = span.start
     while place + 1 < span.end and scanner.word(place) == "@" and scanner.named(place + 1):
         name, following = scanner.word(place + 1), place + 2
@@ -327,6 +327,6 @@ def _annotations(scanner: SplScanner, span: Span) -> tuple[tuple[SplAnnotation, 
         # Parentheses before "as" or "=" are the outputs of an invocation whose annotation has no arguments.
         if after < span.end and scanner.word(after) not in {"as", "="}:
             arguments, following = scanner.inside(following), after
-        found.append(SplAnnotation(name, place + 1, arguments))
+        annotations.append(SplAnnotation(name, place + 1, arguments))
         place = following
-    return tuple(found), place
+    return tuple(annotations), place

@@ -43,7 +43,7 @@ class SplReading(Struct, frozen=True):
 def read_spl(sources: Sequence[SourceText], primitives: frozenset[str], *, alone: bool) -> list[SplReading]:
     """The readings of texts that belong together, in their order.
 
-    ``primitives`` are names of operators that are known to be no composites. If there are no other texts that could not
+    ``primitives`` are names of operators that are not composites. If there are no other texts that could not
     be read (``alone``), one of the texts has to be more than a library.
     """
     broken: dict[int, tuple[Problem, ...]] = {}
@@ -59,8 +59,8 @@ def read_spl(sources: Sequence[SourceText], primitives: frozenset[str], *, alone
         texts.append(SplText(len(texts), scanner, program, SplFindings(scanner, len(texts))))
         numbers.append(at)
     reader = _SplReader(SplLibrary(texts, primitives))
-    found = dict(zip(numbers, reader.readings(alone=alone and not broken), strict=True))
-    return [found.get(at) or SplReading(problems=broken[at]) for at in range(len(sources))]
+    readings = dict(zip(numbers, reader.readings(alone=alone and not broken), strict=True))
+    return [readings.get(at) or SplReading(problems=broken[at]) for at in range(len(sources))]
 
 
 class _SplReader:

@@ -40,7 +40,7 @@ class SplScanner:
 
     def _matched(self) -> dict[int, int]:
         """The place of the closing bracket of each opening one."""
-        found: dict[int, int] = {}
+        closing: dict[int, int] = {}
         opened: list[int] = []
         for place, token in enumerate(self.tokens):
             if token.kind is TokenKind.BROKEN and token.value.endswith("never closed"):
@@ -52,11 +52,11 @@ class SplScanner:
             elif token.text in _CLOSES:
                 if not opened or self.tokens[opened[-1]].text != _CLOSES[token.text]:
                     raise RefusedInputError(self.problem(place, f"{quote(token.text)} closes nothing"))
-                found[opened.pop()] = place
+                closing[opened.pop()] = place
         if opened:
             message = f"{quote(self.tokens[opened[-1]].text)} is never closed"
             raise RefusedInputError(self.problem(opened[-1], message))
-        return found
+        return closing
 
     def word(self, place: int) -> str:
         """The text of the token at that place."""

@@ -87,10 +87,10 @@ class _Expression:
     def whole(self) -> Value:
         """The value of all of the text; ``None`` if something else follows an expression."""
         try:
-            found = self._sum()
+            value = self._sum()
         except _UnknownError:
             return None
-        return found if self._tokens[self._place].kind is TokenKind.END else None
+        return value if self._tokens[self._place].kind is TokenKind.END else None
 
     def _sum(self) -> Value:
         """``product , { ( "+" | "-" ) , product } ;``: numbers, or texts that are joined."""
@@ -110,28 +110,28 @@ class _Expression:
 
     def _product(self) -> Value:
         """``single , { ( "*" | "/" | "%" ) , single } ;``: of numbers, as in C."""
-        found = self._single()
+        value = self._single()
         while self._word in {"*", "/", "%"}:
             sign = self._word
             self._place += 1
-            left, right = _number(found), _number(self._single())
+            left, right = _number(value), _number(self._single())
             if sign == "*":
-                found = _bounded(left * right)
+                value = _bounded(left * right)
                 continue
             if right == 0:
                 raise _UnknownError
             quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-            found = quotient if sign == "/" else left - quotient * right
-        return found
+            value = quotient if sign == "/" else left - quotient * right
+        return value
 
     def _single(self) -> Value:
         """``[ "-" ] , ( literal | "$" , name | call | list | "(" , type , ")" , single | "(" , sum , ")" ) ;``."""
         self._depth += 1
         if self._depth > _DEPTH:
             raise _UnknownError
-        found = -_number(self._single()) if self._take("-") else self._primary()
+        value = -_number(self._single()) if self._take("-") else self._primary()
         self._depth -= 1
-        return found
+        return value
 
     def _primary(self) -> Value:
         token = self._tokens[self._place]
@@ -145,7 +145,7 @@ class _Expression:
         return self._composed(token)
 
     def _composed(self, token: Token) -> Value:
-        """The value of what is no literal."""
+        """The value of what is not a literal."""
         if token.text == "$" or token.kind is TokenKind.DEFAULT:
             return self._parameter(token)
         if token.text == "(":
@@ -162,10 +162,10 @@ class _Expression:
         if token.text == "$":
             name = self._word
             self._place += 1
-        found = self._values(name)
-        if found is None or isinstance(found, OperatorName):
+        value = self._values(name)
+        if value is None or isinstance(value, OperatorName):
             raise _UnknownError
-        return found
+        return value
 
     def _parenthesized(self) -> Value:
         """A cast, ``(rstring) 3``, or a sum in parentheses; the opening one is read."""
@@ -173,10 +173,10 @@ class _Expression:
         if kind in _TYPES | _NUMBER_TYPES and self._tokens[self._place + 1].text == ")":
             self._place += 2
             return _cast(kind, self._single())
-        found = self._sum()
+        value = self._sum()
         if not self._take(")"):
             raise _UnknownError
-        return found
+        return value
 
     def _listed(self, closing: str) -> Iterator[Value]:
         """Sums between commas, up to the closing bracket."""
@@ -202,7 +202,7 @@ class _Expression:
 
 
 class _UnknownError(Exception):
-    """The value is only known later, or the text is no expression."""
+    """The value is only known later, or the text is not an expression."""
 
 
 def _pieces(text: str) -> Iterator[Token]:

@@ -48,8 +48,8 @@ def read_list(text: str) -> Needs:
     needs: tuple[Requirement, ...] = ()
     problems: list[Problem] = []
     for at, item in enumerate(value):
-        found, wrong = _item(item, f"{field}[{at}]")
-        needs, problems = needs + found, problems + wrong
+        expression, wrong = _item(item, f"{field}[{at}]")
+        needs, problems = needs + expression, problems + wrong
         if len(problems) >= SHOWN:
             break
     return needs, problems[:SHOWN]

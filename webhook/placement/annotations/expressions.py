@@ -5,20 +5,17 @@ the API server never refuses an expression that was accepted here, naming a path
 """
 
 import functools
-import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import LABEL_NAME, LABEL_VALUE, is_object_name
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selector import OPERATORS
-from webhook.placement.text.keys import LABEL_VALUE
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, enumerated, quote
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
 """The name part of a label key (Kubernetes, labels and selectors)."""
 
 _KEY_RULE: Final = "is not a label key such as kubernetes.io/hostname or disktype"
@@ -64,7 +61,7 @@ def problems_of_expression(
 def is_key(key: str) -> bool:
     """Whether the text is a legal label key."""
     prefix, slash, name = key.rpartition("/")
-    return _NAME.fullmatch(name) is not None and (not slash or is_node_name(prefix))
+    return LABEL_NAME.fullmatch(name) is not None and (not slash or is_object_name(prefix))
 
 
 def sound(need: Requirement) -> bool:
@@ -80,13 +77,13 @@ def sound(need: Requirement) -> bool:
 
 
 def problems_of_key(key: str, path: str) -> Iterator[Problem]:
-    """A problem if the text is no legal label key."""
+    """A problem if the text is not a legal label key."""
     if not is_key(key):
         yield Problem(path, f"{quote(key)} {_KEY_RULE}")
 
 
 def problems_of_values(values: Sequence[str], path: str) -> list[Problem]:
-    """A problem for each text that is no legal label value, each text once and at most ten problems."""
+    """A problem for each text that is not a legal label value, each text once and at most ten problems."""
     wrong = [value for value in dict.fromkeys(values) if not LABEL_VALUE.fullmatch(value)]
     return [Problem(path, f"{quote(value)} {_VALUE_RULE}") for value in wrong[:SHOWN]]
 

@@ -66,7 +66,7 @@ def together(clauses: Sequence[Clause]) -> Clause:
 def mandatory_named(hardware: Iterable[Hardware], clauses: Iterable[Clause]) -> tuple[Hardware, ...]:
     """The mandatory requirements that are among the clauses."""
     named = parts_of(clauses, Source.HARDWARE)
-    return tuple(found for found in hardware if found.mandatory and not named.isdisjoint(found.clause.parts))
+    return tuple(one for one in hardware if one.mandatory and not named.isdisjoint(one.clause.parts))
 
 
 def by_weight(hardware: Hardware) -> tuple[int, str, str]:

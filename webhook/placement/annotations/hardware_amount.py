@@ -13,7 +13,7 @@ _MILLI: Final = NANO // 1000
 
 
 class Amounts(NamedTuple):
-    """Request and limit of a container in nano-units; a limit of ``None`` is no limit."""
+    """Request and limit of a container in nano-units; a limit of ``None`` is unlimited."""
 
     requests: int
     limits: int | None
@@ -26,7 +26,7 @@ def read_amounts(name: str, fields: Fields, path: str) -> tuple[Amounts | None, 
     """
     units = fields.get("units")
     problems = list(_units(name, units))
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     stated = () if problems else ("requests", "limits")  # without a valid unit the amounts cannot be read
     for field in stated:
         amount = fields.get(field)
@@ -34,13 +34,13 @@ def read_amounts(name: str, fields: Fields, path: str) -> tuple[Amounts | None, 
             nano = _nanos(name, amount.word, units)
             rule = _rule(name, amount.word, nano, units)
             problems += [Problem(amount.path, rule)] if rule else []
-            found[field] = nano or 0
+            amounts[field] = nano or 0
     if not {"requests", "limits"} & fields.keys():
         problems.append(Problem(path, f"needs requests or limits: how much of {name}"))
     if problems:
         return None, problems
-    requests = found.get("requests", found.get("limits", 0))
-    limits = found.get("limits", requests if indivisible(name) else None)
+    requests = amounts.get("requests", amounts.get("limits", 0))
+    limits = amounts.get("limits", requests if indivisible(name) else None)
     return _checked(name, Amounts(requests, limits), fields)
 
 

@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.field_rules import TextRule
+from webhook.placement.field_rules.rules import TextRule
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
@@ -68,8 +68,8 @@ def fields_of(item: Value, path: str) -> tuple[Fields, list[Problem]]:
     problems = [Problem(path, unknown("field", name, _WRAPPED)) for name in foreign]
     if problems or not isinstance(item["spec"], dict):
         return {}, problems or [Problem(f"{path}.spec", "must be a mapping")]
-    found, wrong = _flat(item["spec"], f"{path}.spec")
-    return found, [*problems_of_notes(item.get("metadata"), f"{path}.metadata"), *wrong]
+    fields, wrong = _flat(item["spec"], f"{path}.spec")
+    return fields, [*problems_of_notes(item.get("metadata"), f"{path}.metadata"), *wrong]
 
 
 def problems_of_notes(value: Value, path: str) -> Iterator[Problem]:
@@ -88,7 +88,7 @@ def problems_of_notes(value: Value, path: str) -> Iterator[Problem]:
 
 
 def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
-    found: dict[str, ParsedField] = {}
+    fields: dict[str, ParsedField] = {}
     problems: list[Problem] = []
     for name, value, place in _entries(item, path):
         at, known = f"{place}.{name}", _WRITTEN if place == path else _INSIDE
@@ -99,17 +99,20 @@ def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
         elif name == _NESTED or isinstance(value, list | dict):
             problems.append(Problem(at, "must be a mapping" if name == _NESTED else "must be one word"))
         else:
-            first = found.setdefault(_ALIASES.get(name, name), ParsedField(value, at))
+            first = fields.setdefault(_ALIASES.get(name, name), ParsedField(value, at))
             if first.word != value:
                 message = f"is {quote(value)}, but {first.path} is {quote(first.word)}, and both mean the same"
                 problems.append(Problem(at, message))
-    return found, problems
+    return fields, problems
 
 
 def _entries(item: Mapping[str, Value], path: str) -> Iterator[tuple[str, Value, str]]:
     """Name and value of every field, with the path of the mapping it is in; ``resource`` is replaced by its fields."""
     for name, value in itertools.islice(item.items(), _LOOKED_AT):
         if name == _NESTED and isinstance(value, dict):
-            yield from ((inner, held, f"{path}.{name}") for inner, held in itertools.islice(value.items(), _LOOKED_AT))
+            yield from (
+                (inner, inner_value, f"{path}.{name}")
+                for inner, inner_value in itertools.islice(value.items(), _LOOKED_AT)
+            )
         else:
             yield name, value, path

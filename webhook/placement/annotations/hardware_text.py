@@ -48,16 +48,16 @@ def read_requirements(value: Value, path: str, container: str = "") -> Requireme
         return (), (Problem(path, "must be a list of requirements, such as [{name: nvidia.com/gpu, limits: 1}]"),)
     if len(value) > REQUIREMENT_LIMIT:
         return (), (Problem(path, f"has {len(value)} requirements, at most {REQUIREMENT_LIMIT} are allowed"),)
-    found: list[Hardware] = []
+    requirements: list[Hardware] = []
     problems: list[Problem] = []
     for at, item in enumerate(value):
         fields, wrong = fields_of(item, f"{path}[{at}]")
         hardware, more = (None, []) if wrong else _requirement(fields, f"{path}[{at}]", container)
-        found += [hardware] if hardware else []
+        requirements += [hardware] if hardware else []
         problems += [*wrong, *more]
         if len(problems) >= SHOWN:  # more are not reported, and looking for a suggestion for each takes time
             break
-    return tuple(found), tuple(problems[:SHOWN])
+    return tuple(requirements), tuple(problems[:SHOWN])
 
 
 def _read(text: str) -> Requirements:

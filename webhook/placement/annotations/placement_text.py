@@ -151,5 +151,5 @@ def contradictions(clauses: Sequence[PlacementClause], field: str, text: str) ->
     for clause in near:
         other = away.get(clause.argument)
         if other is not None:
-            first, second = sorted((clause, other), key=lambda found: found.offset)
+            first, second = sorted((clause, other), key=lambda one: one.offset)
             yield Problem(field, f"{first} and {second} contradict each other", text, second.offset)

@@ -47,19 +47,19 @@ def read_pod_selection(near: str | None, away: str | None) -> tuple[tuple[PodSel
 
     ``None`` is an absent annotation.
     """
-    found: list[PodSelection] = []
+    selections: list[PodSelection] = []
     problems: list[Problem] = []
     for key, text in ((keys.RUN_WITH, near), (keys.RUN_APART_FROM, away)):
         if text is not None:
             needs, wrong = _needs(text, annotation(key))
             name = key.removeprefix(keys.PREFIX)
             clause = Clause(Source.POD_SELECTION, ((key, text),), f"{name} {' '.join(text.split())}")
-            found += [] if wrong else [PodSelection(clause, needs, key == keys.RUN_WITH)]
+            selections += [] if wrong else [PodSelection(clause, needs, key == keys.RUN_WITH)]
             problems += wrong
-    if len({_meaning(selection) for selection in found}) < len(found):
-        message = f"{found[0].clause} and {found[1].clause} contradict each other"
+    if len({_meaning(selection) for selection in selections}) < len(selections):
+        message = f"{selections[0].clause} and {selections[1].clause} contradict each other"
         problems.append(Problem(annotation(keys.RUN_APART_FROM), message))
-    return tuple(found), tuple(problems)
+    return tuple(selections), tuple(problems)
 
 
 def unchecked(selection: PodSelection) -> str:

@@ -38,8 +38,8 @@ def stray_keys(
     belong.
     """
     written: tuple[tuple[Field, Collection[str]], ...] = (("annotations", annotations), ("labels", labels))
-    found = ((f"{place}.{field}[{key}]", _advice(key, field, pods)) for field, some in written for key in some)
-    for path, advice in itertools.islice((stray for stray in found if stray[1]), SHOWN):
+    advised = ((f"{place}.{field}[{key}]", _advice(key, field, pods)) for field, some in written for key in some)
+    for path, advice in itertools.islice((stray for stray in advised if stray[1]), SHOWN):
         yield f"{path}: this key means nothing{advice}"
 
 

@@ -50,15 +50,15 @@ def of_json(value: object) -> Value:
 
 def _document(events: Iterator[yaml.Event]) -> Value:
     """The value of the only document; ``None`` if there is no document."""
-    found: Value = None
+    document: Value = None
     documents = 0
     for event in events:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
                 raise GrammarError(_at(event), "one document is expected, and another begins here")
-            found = _node(next(events), events, DEPTH)
-    return found
+            document = _node(next(events), events, DEPTH)
+    return document
 
 
 def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
@@ -82,15 +82,15 @@ def _items(events: Iterator[yaml.Event], depth: int) -> Iterator[Value]:
 
 
 def _mapping(events: Iterator[yaml.Event], depth: int) -> dict[str, Value]:
-    found: dict[str, Value] = {}
+    mapping: dict[str, Value] = {}
     while not isinstance(event := next(events), yaml.MappingEndEvent):
         key = _node(event, events, depth)
         if not isinstance(key, str):
             raise GrammarError(_at(event), "a key must be a word")
-        if key in found:
+        if key in mapping:
             raise GrammarError(_at(event), f"{quote(key)} occurs twice")
-        found[key] = _node(next(events), events, depth)
-    return found
+        mapping[key] = _node(next(events), events, depth)
+    return mapping
 
 
 def _at(event: yaml.Event) -> int:

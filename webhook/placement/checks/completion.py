@@ -41,13 +41,13 @@ def complete(pool: Pool, world: World) -> Completion:
     over = excess(pool, world.inventory, world.policy.quota, wanted)
     if over and not world.complete(pool):
         return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
-    found = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
-    later = world.recovered() if found.refusal else None
+    completion = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
+    later = world.recovered() if completion.refusal else None
     if later:
-        return _in_time(found, complete(pool, later))
-    if found.refusal and (pool.elastic or world.policy.elastic):
-        return replace(found, refusal="", warning=f"no hosts yet: {_headline(found)}")
-    return found
+        return _in_time(completion, complete(pool, later))
+    if completion.refusal and (pool.elastic or world.policy.elastic):
+        return replace(completion, refusal="", warning=f"no hosts yet: {_headline(completion)}")
+    return completion
 
 
 def _in_time(now: Completion, later: Completion) -> Completion:

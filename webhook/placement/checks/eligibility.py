@@ -52,21 +52,21 @@ def hurdles(pool: Pool, world: World) -> tuple[HostRule, ...]:
 
     Nodes that are the pool's hosts already, and may stay, keep all rules.
     """
-    held = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
-    held &= retainable(pool, world.inventory, world.policy)
-    found = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
-    return tuple(HostRule(one.nodes | held, one.explain, one.fixes) for one in found)
+    own_hosts = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
+    own_hosts &= retainable(pool, world.inventory, world.policy)
+    all_hurdles = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
+    return tuple(HostRule(one.nodes | own_hosts, one.explain, one.fixes) for one in all_hurdles)
 
 
 def ruled_out(rules: Iterable[HostRule], world: World) -> list[Reason]:
     """Why nodes are out, each node under the first rule that it fails; the reason with most nodes first."""
-    left = world.everything
-    found: list[Reason] = []
+    open_nodes = world.everything
+    reasons: list[Reason] = []
     for rule in rules:
-        out = left & ~rule.nodes
-        left &= rule.nodes
-        found += rule.explain(out) if out else ()
-    return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+        out = open_nodes & ~rule.nodes
+        open_nodes &= rule.nodes
+        reasons += rule.explain(out) if out else ()
+    return sorted(reasons, key=lambda reason: -reason.nodes.bit_count())
 
 
 def best_fix(rules: tuple[HostRule, ...], world: World) -> Fix | None:

@@ -73,17 +73,17 @@ def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterato
 def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
     """The text that refuses the change or deletion of the node."""
     first = f"node {name} cannot be {'deleted' if deleted else 'changed so'}: {broken[0]}"
-    lines = [f"  {found}" for found in broken[1:]]
+    lines = [f"  {text}" for text in broken[1:]]
     return within_limit(first, lines, "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn.")
 
 
 def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
     """A warning for a node that is to be cordoned, if it is a host of some pool."""
     old = _alone(before)
-    found = ["/".join(name) for name, pool in _standing(inventory) if _subject(pool, before, old, inventory)]
-    if found:
-        names = enumerated(found, _SHOWN)
-        pools = f"HostPool{'s' * (len(found) != 1)} {names}"
+    pool_names = ["/".join(name) for name, pool in _standing(inventory) if _subject(pool, before, old, inventory)]
+    if pool_names:
+        names = enumerated(pool_names, _SHOWN)
+        pools = f"HostPool{'s' * (len(pool_names) != 1)} {names}"
         yield f"node {before.name} is a host of {pools}: no new pods are scheduled to it until it is uncordoned"
 
 
@@ -126,8 +126,8 @@ def _fate(pool: Pool, old: NodeIndex, new: NodeIndex | None, closing: Sequence[T
 
 def _closing(before: Node, after: Node) -> list[Taint]:
     """New taints that keep pods away, sorted; taints that Kubernetes writes are left out."""
-    found = set(after.taints) - set(before.taints)
-    return sorted(taint for taint in found if taint.effect in HARD and not taint.key.startswith(CONDITIONS))
+    new_taints = set(after.taints) - set(before.taints)
+    return sorted(taint for taint in new_taints if taint.effect in HARD and not taint.key.startswith(CONDITIONS))
 
 
 def _alone(node: Node) -> NodeIndex:

@@ -82,8 +82,8 @@ def _kept_away(node: Bits, inventory: Inventory) -> str:
     if not node & inventory.nodes.kept_away():
         return ""
     by_key = inventory.nodes.taints
-    found = (taint for key in by_key if key != EXCLUSIVE for taint, nodes in by_key[key].items() if nodes & node)
-    return in_words(min(found))
+    taints = (taint for key in by_key if key != EXCLUSIVE for taint, nodes in by_key[key].items() if nodes & node)
+    return in_words(min(taints))
 
 
 def _taken(node: Bits, pool: Pool, inventory: Inventory) -> bool:

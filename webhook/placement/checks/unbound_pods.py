@@ -2,7 +2,7 @@
 
 A sleeper tolerates the taint of exclusive hosts, or every taint. Sleepers were admitted while no host was exclusive;
 when a pool takes hosts for itself, a sleeper may be scheduled to one of these (``docs/hostpool.md``, sleepers). Pods of
-DaemonSets are no sleepers, since each is tied to a node of its own, and pods of excluded namespaces are not counted.
+DaemonSets are not sleepers, since each is tied to a node of its own, and pods of excluded namespaces are not counted.
 
 A binding is checked against HostPools and against what the pod demands of its node (node selector, required node
 affinity). Other pods, room and taints are left to the scheduler (``docs/admission.md``, bindings).
@@ -82,14 +82,14 @@ def sleepers(pool: Pool, hosts: Bits, inventory: Inventory, policy: Policy) -> i
     taint = taint_of(pool, policy)
     if taint is None or not hosts:
         return 0
-    found = 0
+    count = 0
     for pod in inventory.sleepers.values():
         demand = pod.demand
         if demand is None or pod.terminating or pod.namespace in policy.excluded or is_user(pod, pool, inventory):
             continue
         tolerated = any(tolerates(toleration, taint) for toleration in demand.tolerates)
-        found += bool(tolerated and hosts & demanded(demand, inventory.nodes))
-    return found
+        count += bool(tolerated and hosts & demanded(demand, inventory.nodes))
+    return count
 
 
 def sleepers_text(count: int) -> str:
@@ -100,8 +100,8 @@ def sleepers_text(count: int) -> str:
 
 def demanded(demand: NodeDemand, nodes: Nodes) -> Bits:
     """The nodes that meet the demand: its node selector and required node affinity."""
-    found = matching_all(nodes, demand.selector)
-    return found if demand.terms is None else found & matching_any(nodes, demand.terms)
+    nodes_demanded = matching_all(nodes, demand.selector)
+    return nodes_demanded if demand.terms is None else nodes_demanded & matching_any(nodes, demand.terms)
 
 
 def _opens(toleration: Toleration) -> bool:
@@ -114,11 +114,11 @@ def _opened(toleration: Toleration, own: Collection[Name], world: World) -> Bits
     if toleration.of_everything:
         return foreign_hosts(own, world) if covers(toleration, world) else 0
     values = {exclusive(*name) for name in own}
-    found = 0
+    opened = 0
     for taint, nodes in world.inventory.nodes.taints.get(EXCLUSIVE, {}).items():
         if taint.value not in values and tolerates(toleration, taint):
-            found |= nodes
-    return found
+            opened |= nodes
+    return opened
 
 
 def waiting_pod(uid: str, namespace: str, name: str, inventory: Inventory) -> PodInfo | None:

@@ -37,7 +37,7 @@ def _together(pod: Pod) -> bool:
     """Whether the pod has a required term of some colocation group; which group it must be, the Job object tells."""
     affinity = pod.spec.affinity.pod_affinity if pod.spec and pod.spec.affinity else None
     selectors = (term.label_selector for term in (affinity.required if affinity else None) or ())
-    needs = (need for found in selectors for need in (found.match_expressions if found else None) or ())
+    needs = (need for selector in selectors for need in (selector.match_expressions if selector else None) or ())
     return any(need.key.startswith(keys.COLOCATION) for need in needs)
 
 

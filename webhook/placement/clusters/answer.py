@@ -1,4 +1,4 @@
-"""The answer about all apps: for each a compact list of clusters that are allowed or denied, or why there is none.
+"""The answer about all apps: for each a compact list of clusters that are allowed or denied, or why it has no list.
 
 The form is that of the HPA design of EMCO: app, replication count, allow or deny list, whichever is shorter
 (``docs/clusters.md``).
@@ -99,8 +99,10 @@ def _contention(
     apps: Sequence[ClusterApp], wanted: dict[int, int], clusters: Sequence[ExaminedCluster]
 ) -> list[Contention]:
     """For each set of apps that had to share, the clusters that they could not all run on."""
-    found: dict[tuple[int, ...], list[str]] = {}
+    contending: dict[tuple[int, ...], list[str]] = {}
     for cluster in clusters:
         if rivals := tuple(sorted(rivals_of(cluster.sets.maximal) & wanted.keys())):
-            found.setdefault(rivals, []).append(cluster.name)
-    return [Contention(tuple(apps[at].name for at in rivals), tuple(names)) for rivals, names in sorted(found.items())]
+            contending.setdefault(rivals, []).append(cluster.name)
+    return [
+        Contention(tuple(apps[at].name for at in rivals), tuple(names)) for rivals, names in sorted(contending.items())
+    ]

@@ -82,11 +82,11 @@ def apps_of(workloads: Iterable[tuple[str, AppWorkload]], intents: Sequence[Inte
         if workload.key not in owners:
             parts.setdefault((workload.namespace, own), {})[workload.key] = workload
     shown = _shown(parts)
-    found = [
+    apps = [
         _app(shown[name], tuple(parts[name].values()), [one for one in intents if _app_of(one) == name], name, flaws)
         for name in parts
     ]
-    return tuple(sorted(found, key=lambda app: app.name))
+    return tuple(sorted(apps, key=lambda app: app.name))
 
 
 def _app_of(intent: Intent) -> Name:
@@ -141,5 +141,5 @@ def _assumed(key: WorkloadKey, containers: Iterable[str], count: int) -> AppWork
 
 def _joined(one: AppWorkload, other: AppWorkload) -> AppWorkload:
     """A workload that several intents name and that is not known as an object, with the containers of all of them."""
-    named = [container.name for found in (one, other) for container in (found.pod.spec or PodSpec()).containers or ()]
+    named = [container.name for each in (one, other) for container in (each.pod.spec or PodSpec()).containers or ()]
     return _assumed(one.key, [name for name in named if name != UNNAMED], max(one.count, other.count))

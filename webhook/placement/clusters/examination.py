@@ -66,11 +66,11 @@ class ExaminedCluster(Struct, frozen=True):
 
 async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: Solving) -> ExaminedCluster:
     """Examine the cluster for the apps, as long as there is time; what is not decided counts as a no."""
-    found = [_members(app, world, solving) for app in apps]
-    members = [member for one in found if not isinstance(one, AppFit) for member in one]
+    members_by_app = [_members(app, world, solving) for app in apps]
+    members = [member for one in members_by_app if not isinstance(one, AppFit) for member in one]
     group = Group(members, world, (), solving)
-    owners = [at for at, one in enumerate(found) if not isinstance(one, AppFit) for _ in one]
-    asked = [at for at, one in enumerate(found) if not isinstance(one, AppFit)]
+    owners = [at for at, one in enumerate(members_by_app) if not isinstance(one, AppFit) for _ in one]
+    asked = [at for at, one in enumerate(members_by_app) if not isinstance(one, AppFit)]
 
     async def fit(chosen: frozenset[int]) -> bool | None:
         counts = [member.count if at in chosen else 0 for at, member in zip(owners, members, strict=True)]
@@ -82,7 +82,7 @@ async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: 
         able = frozenset([at for at in asked if await fit(frozenset((at,)))])
     fits = [
         one if isinstance(one, AppFit) else await _fit(one, world, solving, able=at in able)
-        for at, one in enumerate(found)
+        for at, one in enumerate(members_by_app)
     ]
     sets = await maximal_sets(able, fit, solving)
     return ExaminedCluster(name, len(world.inventory.nodes.nodes), tuple(fits), sets)
@@ -128,7 +128,7 @@ async def _opener(group: Group, clause: Clause) -> str:
     """The change of the app that drops, or lowers, what the clause says; empty if that does not help."""
     if not group.in_time or (await group.place(None, Change(frozenset((clause,))))).placed is None:
         return ""
-    verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
+    verbs = {demand.clause: demand.constraint.verb for member in group.members for demand in member.conditions}
     return f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)}"
 
 
@@ -142,10 +142,10 @@ def _weight(member: Member, world: World) -> int:
         return 0
     free = world.inventory.nodes.capacity.fits_free(member.ask.requests)
     granted = granted_hardware(member.ask, member.verdict.candidates & free, world)
-    found = sum(provision.weights.get(given.cause, 0) for given in granted.given)
-    left = member.verdict.granting(granted.rooms).candidates & free
+    weight = sum(provision.weights.get(given.cause, 0) for given in granted.given)
+    granting = member.verdict.granting(granted.rooms).candidates & free
     for label in sorted(provision.labels, key=lambda label: (-label.weight, label.name)):
-        if not label.mandatory and (able := left & matching(world, label.need)):
-            left = able
-            found += label.weight
-    return found
+        if not label.mandatory and (able := granting & matching(world, label.need)):
+            granting = able
+            weight += label.weight
+    return weight

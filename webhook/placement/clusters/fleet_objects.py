@@ -1,6 +1,6 @@
 """The lists of apps as objects of fleet managers: ``PropagationPolicy`` of Karmada, ``Placement`` of OCM.
 
-Clusters are always named, never excluded: a fleet manager would count a cluster that nobody asked about as allowed.
+Clusters are always named, never excluded: a fleet manager would count a cluster that was not asked about as allowed.
 Weights are honoured by order: the best clusters first. The forms are those of the APIs ``policy.karmada.io/v1alpha1``
 and ``cluster.open-cluster-management.io/v1beta1`` (``docs/clusters.md``).
 """
@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
+from webhook.placement.kube.names import is_namespace
 from webhook.placement.text.api_kinds import HPA_INTENT
 
 Json = dict[str, Any]
@@ -23,10 +24,8 @@ NAME_LIMIT: Final = 63
 _DIGITS: Final = 8
 """Hexadecimal digits that tell names apart of which not all characters can stand in the name of an object."""
 
-_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?", re.ASCII)
 
-
-def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, divide: bool = False) -> Iterator[Json]:
+def propagation_policies(apps: Sequence[ClusterApp], answer: ClustersAnswer, *, divide: bool = False) -> Iterator[Json]:
     """A PropagationPolicy for each app with a list: its workloads and HPAIntents go to the best clusters of the list.
 
     Karmada schedules every object by itself, so a choice of clusters could tear the app apart. Every cluster gets all
@@ -34,7 +33,7 @@ def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, d
     any get a share, too.
     """
     for app in apps:
-        if (one := found.apps.get(app.name)) is not None:
+        if (one := answer.apps.get(app.name)) is not None:
             placement: Json = {
                 "clusterAffinity": {"clusterNames": sorted(one.best)},
                 "spreadConstraints": [
@@ -46,11 +45,11 @@ def propagation_policies(apps: Sequence[ClusterApp], found: ClustersAnswer, *, d
             yield _object("policy.karmada.io/v1alpha1", "PropagationPolicy", app, spec)
 
 
-def ocm_placements(apps: Sequence[ClusterApp], found: ClustersAnswer) -> Iterator[Json]:
+def ocm_placements(apps: Sequence[ClusterApp], answer: ClustersAnswer) -> Iterator[Json]:
     """A Placement for each app with a list: as many of the clusters with the largest weights as the app asks for."""
     for app in apps:
-        if (one := found.apps.get(app.name)) is not None:
-            names = json.dumps(_best(one, found.clusters))
+        if (one := answer.apps.get(app.name)) is not None:
+            names = json.dumps(_best(one, answer.clusters))
             selector = {"celSelector": {"celExpressions": [f"managedCluster.metadata.name in {names}"]}}
             spec = {
                 "numberOfClusters": one.replication_count,
@@ -78,9 +77,9 @@ def _divided(one: AppList) -> Json:
 
 def _selectors(app: ClusterApp) -> list[Json]:
     """The objects of the app: its workloads, and the HPAIntents by which their pods get the hardware."""
-    found = [(one.api_version, one.kind, one.name) for one in app.workloads]
-    found += [(HPA_INTENT.api_version, HPA_INTENT.name, name) for name in app.intents]
-    return [{"apiVersion": version, "kind": kind, "name": name} for version, kind, name in found]
+    kinds = [(one.api_version, one.kind, one.name) for one in app.workloads]
+    kinds += [(HPA_INTENT.api_version, HPA_INTENT.name, name) for name in app.intents]
+    return [{"apiVersion": version, "kind": kind, "name": name} for version, kind, name in kinds]
 
 
 def _object(version: str, kind: str, app: ClusterApp, spec: Json) -> Json:
@@ -90,7 +89,7 @@ def _object(version: str, kind: str, app: ClusterApp, spec: Json) -> Json:
 
 def object_name(app: str) -> str:
     """The name of an object for the app: the app's own, if an object can have it; different for different apps."""
-    if len(app) <= NAME_LIMIT and _NAME.fullmatch(app):
+    if is_namespace(app):
         return app
     digest = hashlib.sha256(app.encode()).hexdigest()[:_DIGITS]
     plain = re.sub("[^a-z0-9]+", "-", app.lower())[: NAME_LIMIT - _DIGITS - 1].strip("-") or "app"

@@ -50,20 +50,22 @@ async def share(wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], 
 
     Every one of these apps could have enough clusters if it were alone.
     """
-    left, clashing, decided = dict(wanted), list[tuple[int, ...]](), True
+    open_apps, clashing, decided = dict(wanted), list[tuple[int, ...]](), True
     while True:
-        kinds = [_kind(cluster, left) for cluster in clusters]
+        kinds = [_kind(cluster, open_apps) for cluster in clusters]
         if all(len(kind.sets) == 1 for kind in kinds):
             return Sharing(tuple(kind.sets[0] for kind in kinds), tuple(clashing), decided)
-        status, found = await _solved(left, kinds, solving)
-        if found is not None:
-            return Sharing(_dealt(kinds, found), tuple(clashing), decided)
+        status, solution = await _solved(open_apps, kinds, solving)
+        if solution is not None:
+            return Sharing(_dealt(kinds, solution), tuple(clashing), decided)
         rivals = set().union(*(rivals_of(kind.sets) for kind in kinds))
-        clash, proved = await _clash({app: count for app, count in left.items() if app in rivals}, clusters, solving)
+        clash, proved = await _clash(
+            {app: count for app, count in open_apps.items() if app in rivals}, clusters, solving
+        )
         exact = all(cluster.sets.complete for cluster in clusters)
         decided = decided and proved and exact and status == "infeasible"
         clashing.append(clash)
-        left = {app: count for app, count in left.items() if app not in clash}
+        open_apps = {app: count for app, count in open_apps.items() if app not in clash}
 
 
 async def _clash(
@@ -141,22 +143,22 @@ class _SharingProgram:
         return [np.array([kind.weights[at] for kind in self._kinds], np.float64) for at in range(len(self._wanted))]
 
     def _program(self, costs: Sequence[npt.NDArray[np.float64]], least: int, *, spread: bool) -> LinearProgram:
-        found = LinearProgram()
+        program = LinearProgram()
         sizes = np.array([*self._kinds.values()], np.float64)
-        self._sets = {kind: found.columns(np.full(len(kind.sets), float(n))) for kind, n in self._kinds.items()}
+        self._sets = {kind: program.columns(np.full(len(kind.sets), float(n))) for kind, n in self._kinds.items()}
         for kind, columns in self._sets.items():
-            found.row(columns, np.ones(len(columns)), self._kinds[kind], self._kinds[kind])
-        self._used = [found.columns(sizes, cost, whole=False) for cost in costs]
+            program.row(columns, np.ones(len(columns)), self._kinds[kind], self._kinds[kind])
+        self._used = [program.columns(sizes, cost, whole=False) for cost in costs]
         for (app, count), used in zip(self._wanted.items(), self._used, strict=True):
-            found.row(used, np.ones(len(used)), count, count)
+            program.row(used, np.ones(len(used)), count, count)
             keeping = [self._keeping(kind, app) for kind in self._kinds]
             for column, mine in zip(used, keeping, strict=True):
-                found.row([column, *mine], [1.0, *(-1.0,) * len(mine)], -np.inf, 0)
+                program.row([column, *mine], [1.0, *(-1.0,) * len(mine)], -np.inf, 0)
             if spread:
-                self._further(found, count, [column for mine in keeping for column in mine])
+                self._further(program, count, [column for mine in keeping for column in mine])
         if least:
-            found.row(np.concatenate(self._used), np.concatenate(self._weights()), least - 0.5, np.inf)
-        return found
+            program.row(np.concatenate(self._used), np.concatenate(self._weights()), least - 0.5, np.inf)
+        return program
 
     def _keeping(self, kind: _Kind, app: int) -> list[int]:
         """The columns of the sets of that kind in which the app is."""

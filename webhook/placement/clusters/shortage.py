@@ -27,7 +27,7 @@ def shortage_text(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster])
     )
     lines = [
         "  " + shorten(f"{counted(count, 'cluster')}: {reason}", REASON_LIMIT)
-        for reason, count in sorted(reasons.items(), key=lambda found: (-found[1], found[0]))
+        for reason, count in sorted(reasons.items(), key=lambda counted_reason: (-counted_reason[1], counted_reason[0]))
     ]
     return within_limit(first, lines, f"Nearest fix: {_fix(at, app, clusters, able)}.")
 
@@ -40,7 +40,7 @@ def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: in
     if missing == 1 and (fix := next((one for one in closed if one.fits[at].fix), None)):
         options.append(f"in cluster {fix.name}, {fix.fits[at].fix}")
     opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
-    for opener, count in sorted(opened.items(), key=lambda found: (-found[1], found[0]))[:1]:
+    for opener, count in sorted(opened.items(), key=lambda counted_opener: (-counted_opener[1], counted_opener[0]))[:1]:
         options.append(f"{opener} ({counted(able + count, 'cluster')} could take it)")
     if able:
         options.append(f"lower its replication count to {able}")
@@ -53,7 +53,11 @@ def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: in
 def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool) -> str:
     """Why apps have no lists of which each could have enough clusters by itself."""
     names = enumerated([app.name for app in apps], 10)
-    sure = "cannot all have enough clusters" if decided else "were not found enough clusters for in the time there was"
+    sure = (
+        "cannot all have enough clusters"
+        if decided
+        else "may not all have enough clusters, which was not decided in time"
+    )
     first = f"Apps {names} {sure}: where they contend, a cluster takes some of them only."
     lines = [
         f"  {app.name}: {counted(count, 'cluster')} can take it alone, {app.replication} "

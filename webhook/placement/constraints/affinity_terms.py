@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from webhook.placement.annotations.expressions import problems_of_key, problems_of_values, sound
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
 from webhook.placement.kube.selector import COMPARING, NAME_FIELD, problems_of, unreadable
 from webhook.placement.text.problem import Problem, enumerated, quote
@@ -95,5 +95,5 @@ def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
         elif len(values) != 1:
             yield Problem(f"{where}.values", "must be exactly one value for a field")
         for value in values:
-            if not is_node_name(value):
+            if not is_object_name(value):
                 yield Problem(f"{where}.values", f"{quote(value)} is not a node name")

@@ -9,8 +9,9 @@ from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread, Tie
-from webhook.placement.kube.addresses import canonical, is_node_name
+from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, PreferNodes, RequireNodes
@@ -88,7 +89,7 @@ def _named(clauses: Iterable[PlacementClause], ask: Ask, world: World) -> Iterat
         text = clause.argument
         if isinstance(text, str):
             address = canonical(text)
-            if address is None and not is_node_name(text):
+            if address is None and not is_object_name(text):
                 rule = "neither an IP address nor a node name (lower-case letters, digits, '-' and '.', at most 253)"
                 yield Problem(annotation(PLACEMENT), f"{clause} is {rule}", str(clause), len("host("))
             elif address is None:

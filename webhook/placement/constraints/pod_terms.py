@@ -11,6 +11,7 @@ from typing import ClassVar, Final
 from webhook.placement.constraints.constraint import NodeSet, Reason
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PodTerm, Requirement
 from webhook.placement.provision.effects import RequireNodes
 from webhook.placement.request.world import World
@@ -112,7 +113,7 @@ def bad_tokens(clauses: Iterable[PlacementClause], field: str) -> Iterator[Probl
     rule = "a token is 1 to 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
     for clause in clauses:
         token = str(clause.argument)
-        if not token or not keys.LABEL_VALUE.fullmatch(token):
+        if not token or not LABEL_VALUE.fullmatch(token):
             yield Problem(field, f"{clause}: {rule}")
 
 

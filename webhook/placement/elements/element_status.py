@@ -6,6 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.elements.restart_policy import LaunchOutcome
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 
 class ElementPhase(enum.StrEnum):
@@ -21,7 +22,7 @@ class ElementPhase(enum.StrEnum):
 
 
 FINAL: Final = frozenset({ElementPhase.COMPLETED, ElementPhase.FAILED, ElementPhase.STOPPED})
-"""Phases that end only when somebody raises the launch count, or changes the Job."""
+"""Phases that end only when the launch count is raised, or the Job changed."""
 
 FINAL_PHASE: Final = {
     LaunchOutcome.COMPLETED: ElementPhase.COMPLETED,
@@ -41,16 +42,6 @@ class Ended(Struct, frozen=True, gc=False, rename="camel", omit_defaults=True):
     message: str = ""
     finished_at: str = ""
 
-
-class Said(Struct, frozen=True, gc=False):
-    """A condition without the time at which it changed."""
-
-    holds: bool
-    reason: str
-    message: str = ""
-
-
-UNKNOWN: Final = Said(holds=False, reason="Unknown")
 
 REFUSED: Final = "Refused"
 """Reason, of the condition PodCreated, of an element whose pod the API server has refused."""
@@ -72,9 +63,9 @@ class ElementStatus(Struct, frozen=True, gc=False, kw_only=True):
     restarts: int = 0
     failures: int = 0
     ended: Ended | None = None
-    created: Said = UNKNOWN
-    scheduled: Said = UNKNOWN
-    ready: Said = UNKNOWN
+    created: ConditionState = UNKNOWN
+    scheduled: ConditionState = UNKNOWN
+    ready: ConditionState = UNKNOWN
 
     @property
     def counted(self) -> int:

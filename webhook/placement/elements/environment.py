@@ -64,7 +64,7 @@ def launch_variables(job: str, element: str, launch: int) -> Iterator[Variable]:
 
 def option_variables(options: ElementOptions) -> Iterator[Variable]:
     """Variables of the options that are set."""
-    told = {
+    values = {
         "SAB_NAME": options.sab_name,
         "BUILD_TYPE": options.build_type,
         "APP_TRACE_LEVEL": options.app_trace_level,
@@ -73,7 +73,7 @@ def option_variables(options: ElementOptions) -> Iterator[Variable]:
         "RUN_WITH_VALGRIND": None if options.run_with_valgrind is None else str(options.run_with_valgrind).lower(),
         "DATA_PATH": data_path(options) if options.data_path or options.data_volume_claim else None,
     }
-    yield from _variables(told)
+    yield from _variables(values)
     if options.checkpoint_repository is not None:
         yield from _checkpoints(options.checkpoint_repository)
 
@@ -85,13 +85,13 @@ def data_path(options: ElementOptions) -> str:
 
 def _bundle(bundle: Bundle) -> Iterator[Variable]:
     http, file, github = bundle.http, bundle.file, bundle.github
-    told: dict[str, str | None] = {
+    values: dict[str, str | None] = {
         "BUNDLE_NAME": bundle.name or None,
         "BUNDLE_PULL_POLICY": bundle.pull_policy or "IfNotPresent",
         "BUNDLE_URL": http.url if http else github.url if github else None,
         "BUNDLE_PATH": file.path if file else None,
     }
-    yield from _variables(told)
+    yield from _variables(values)
     if github and github.secret:
         source = {"secretKeyRef": {"name": github.secret, "key": TOKEN_KEY}}
         yield {"name": "STREAMS_GITHUB_TOKEN", "valueFrom": source}
@@ -110,18 +110,18 @@ def _checkpoints(repository: CheckpointRepository) -> Iterator[Variable]:
 
 
 def _redis(redis: RedisRepository) -> Iterator[Variable]:
-    told = {
+    values = {
         "SERVICE": redis.service,
         "REPLICA_COUNT": None if redis.replica_count is None else str(redis.replica_count),
         "SHARD_COUNT": None if redis.shard_count is None else str(redis.shard_count),
         "SHUFFLE": None if redis.shuffle is None else str(redis.shuffle).lower(),
         "RESTRICTED_PROPERTY": redis.restricted_property,
     }
-    yield from _variables({f"CHECKPOINT_REDIS_{name}": value for name, value in told.items()})
+    yield from _variables({f"CHECKPOINT_REDIS_{name}": value for name, value in values.items()})
 
 
-def _variables(told: Mapping[str, str | None]) -> Iterator[Variable]:
-    return (_variable(name, value) for name, value in told.items() if value is not None)
+def _variables(values: Mapping[str, str | None]) -> Iterator[Variable]:
+    return (_variable(name, value) for name, value in values.items() if value is not None)
 
 
 def _variable(name: str, value: str) -> Variable:

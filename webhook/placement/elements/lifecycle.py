@@ -7,23 +7,16 @@ ended.
 
 import enum
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.elements.element_status import (
-    FINAL,
-    FINAL_PHASE,
-    UNKNOWN,
-    ElementPhase,
-    ElementStatus,
-    Ended,
-    Said,
-)
+from webhook.placement.elements.element_status import FINAL, FINAL_PHASE, ElementPhase, ElementStatus, Ended
 from webhook.placement.elements.restart_policy import LONG, LaunchOutcome, RestartPolicy, delay, outcome_of
+from webhook.placement.kube.timestamps import seconds_of, timestamp
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 MESSAGE_LIMIT: Final = 1024
 """Characters of a message of a pod that the status keeps."""
@@ -61,7 +54,7 @@ class ElementState(Struct, frozen=True, kw_only=True):
     present: str = ""
     looked: bool = False
     gone: ElementPod | None = None
-    hold: Said | None = None
+    hold: ConditionState | None = None
 
 
 class Step(Struct, frozen=True):
@@ -107,7 +100,7 @@ def _next_act(state: ElementState, status: ElementStatus, pod: ElementPod | None
 
 
 def _outdated(state: ElementState, pod: ElementPod) -> bool:
-    """Whether the pod has other content than it should, and nobody has deleted it."""
+    """Whether the pod has outdated content and is not being deleted."""
     return not pod.deleting and pod.content_id != state.content_id
 
 
@@ -122,16 +115,20 @@ def _seen(status: ElementStatus, pod: ElementPod) -> ElementStatus:
         pod=pod.name,
         pod_uid=pod.uid,
         node=pod.node,
-        created=Said(holds=True, reason="Created"),
-        scheduled=Said(holds=True, reason="Bound") if pod.node else _unscheduled(pod),
-        ready=Said(holds=True, reason="PodReady")
+        created=ConditionState(holds=True, reason="Created"),
+        scheduled=ConditionState(holds=True, reason="Bound") if pod.node else _unscheduled(pod),
+        ready=ConditionState(holds=True, reason="PodReady")
         if pod.ready
-        else Said(holds=False, reason="PodNotReady" if running else "PodPending", message=trouble or pod.unscheduled),
+        else ConditionState(
+            holds=False, reason="PodNotReady" if running else "PodPending", message=trouble or pod.unscheduled
+        ),
     )
 
 
-def _unscheduled(pod: ElementPod) -> Said:
-    return Said(holds=False, reason="Unschedulable" if pod.unscheduled else "Waiting", message=pod.unscheduled)
+def _unscheduled(pod: ElementPod) -> ConditionState:
+    return ConditionState(
+        holds=False, reason="Unschedulable" if pod.unscheduled else "Waiting", message=pod.unscheduled
+    )
 
 
 def _counted(status: ElementStatus, pod: ElementPod, policy: RestartPolicy, now: float) -> ElementStatus:
@@ -145,7 +142,7 @@ def _counted(status: ElementStatus, pod: ElementPod, policy: RestartPolicy, now:
         exit_code=pod.exit_code,
         reason=reason,
         message=pod.message[:MESSAGE_LIMIT],
-        finished_at=datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        finished_at=timestamp(now),
     )
     return replace(
         status,
@@ -153,7 +150,7 @@ def _counted(status: ElementStatus, pod: ElementPod, policy: RestartPolicy, now:
         restarts=status.restarts + restarts,
         failures=before if outcome is LaunchOutcome.DELETED else before + 1,
         ended=ended,
-        ready=Said(holds=False, reason=f"Pod{outcome.value}", message=_words(ended)),
+        ready=ConditionState(holds=False, reason=f"Pod{outcome.value}", message=_words(ended)),
     )
 
 
@@ -182,7 +179,7 @@ def _stale(state: ElementState, status: ElementStatus, current: ElementPod | Non
 def _asked(status: ElementStatus, launch: int) -> ElementStatus:
     """The status of an element whose pod of that launch is still to be created.
 
-    A launch that somebody asked for, and that does not follow from the end of the last one, begins without failures.
+    A launch that was requested, and does not follow from the end of the last one, begins without failures.
     """
     follows = status.ended is not None and status.counted == launch - 1 and status.phase not in FINAL
     cleared = replace(status, phase=ElementPhase.PENDING, pod="", pod_uid="", node="", scheduled=UNKNOWN)
@@ -193,16 +190,18 @@ def _create(state: ElementState, status: ElementStatus, now: float) -> Step:
     """Create the pod, unless another pod of the element lives, something holds it back, or the back-off is not over."""
     alive = next((pod for pod in state.pods if not pod.terminal), None)
     if alive is not None:
-        return _held(status, Said(holds=False, reason="OtherPodLeft", message=f"pod {alive.name} has not ended yet"))
+        return _held(
+            status, ConditionState(holds=False, reason="OtherPodLeft", message=f"pod {alive.name} has not ended yet")
+        )
     if state.hold is not None:
         return _held(status, state.hold)
-    if (left := _left(status, state.launch, now)) > 0:
+    if (wait := _left(status, state.launch, now)) > 0:
         pause = f"it has ended {status.failures} times in a row; restarting after {delay(status.failures):g} s"
-        return _held(status, Said(holds=False, reason="BackOff", message=pause), left)
+        return _held(status, ConditionState(holds=False, reason="BackOff", message=pause), wait)
     return Step(status, Act.CREATE, state.launch)
 
 
-def _held(status: ElementStatus, why: Said, wait: float | None = None) -> Step:
+def _held(status: ElementStatus, why: ConditionState, wait: float | None = None) -> Step:
     return Step(replace(status, created=why, ready=why), wait=wait)
 
 
@@ -212,13 +211,5 @@ def _left(status: ElementStatus, launch: int, now: float) -> float:
     if ended is None or ended.launch_count != launch - 1 or ended.outcome == LaunchOutcome.DELETED:
         return 0.0
     pause = delay(status.failures)
-    since = _moment(ended.finished_at)
+    since = seconds_of(ended.finished_at)
     return min(pause, since + pause - now) if since is not None else 0.0
-
-
-def _moment(text: str) -> float | None:
-    """Seconds since 1970 of an RFC 3339 timestamp; ``None`` if it is none."""
-    try:
-        return datetime.fromisoformat(text).timestamp()
-    except ValueError:
-        return None

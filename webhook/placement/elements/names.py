@@ -18,8 +18,8 @@ def pod_name(element: str, launch: int) -> str:
 
 def launch_of(element: str, pod: str) -> int:
     """The launch that a pod of the processing element belongs to, by its name; 0 if that is of another form."""
-    found = _LAUNCH.fullmatch(pod.removeprefix(f"{element}-"))
-    return int(found.group()) if found and pod.startswith(f"{element}-") else 0
+    match = _LAUNCH.fullmatch(pod.removeprefix(f"{element}-"))
+    return int(match.group()) if match and pod.startswith(f"{element}-") else 0
 
 
 def owned_by(kind: ApiKind, name: str, uid: str) -> dict[str, Any]:

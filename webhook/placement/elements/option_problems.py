@@ -7,7 +7,7 @@ import operator
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from webhook.placement.kube.field_rules import broken
+from webhook.placement.field_rules.rules import broken
 from webhook.placement.objects.job_resources import problems_of_resources
 from webhook.placement.objects.job_spec import CheckpointRepository, ElementOptions
 from webhook.placement.text.problem import Problem

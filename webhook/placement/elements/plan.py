@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webhook.placement.elements.element_status import Said
+from webhook.placement.objects.condition import ConditionState
 
 
 class NodeElements(Struct, frozen=True, gc=False, rename="camel"):
@@ -54,16 +54,16 @@ class PlannedNodes(Struct, frozen=True, gc=False):
 
     def hosts_of(self, pool: str) -> Mapping[int, str]:
         """The nodes that are to be hosts of the HostPool object of that name, by index."""
-        found = next((each.hosts for each in self.pools if each.name == pool), ())
-        return dict(enumerate(found))
+        hosts = next((each.hosts for each in self.pools if each.name == pool), ())
+        return dict(enumerate(hosts))
 
     def hardware_by_element(self) -> dict[str, list[PlannedHardware]]:
         """The optional amounts that each processing element gets, by name."""
-        found: dict[str, list[PlannedHardware]] = {}
+        by_element: dict[str, list[PlannedHardware]] = {}
         for each in self.hardware:
             for element in each.processing_elements:
-                found.setdefault(element, []).append(each)
-        return found
+                by_element.setdefault(element, []).append(each)
+        return by_element
 
 
 class PlannedLaunch(Struct, frozen=True, gc=False):
@@ -75,7 +75,7 @@ class PlannedLaunch(Struct, frozen=True, gc=False):
     node: str = ""
     required: bool = False
     hardware: tuple[PlannedHardware, ...] = ()
-    held: Said | None = None
+    held: ConditionState | None = None
 
 
 UNPLANNED = PlannedLaunch()

@@ -145,12 +145,12 @@ def _worker(containers: Sequence[Json], annotations: Json) -> int | None:
 
 
 def _probe(options: ElementOptions) -> Json:
-    told = {
+    fields = {
         "initialDelaySeconds": options.initial_probe_delay_in_seconds,
         "failureThreshold": options.probe_failure_threshold,
         "periodSeconds": options.probe_interval_in_seconds,
     }
-    return {name: value for name, value in told.items() if value is not None}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def _equipped(
@@ -158,36 +158,36 @@ def _equipped(
 ) -> Json:
     """The container with variables, mounts and the capability of a debugger; what it states itself stays."""
     own = list(container.get("env") or ())
-    taken = {variable.get("name") for variable in own}
-    env = [*own, *(variable for variable in variables if variable["name"] not in taken)]
+    own_names = {variable.get("name") for variable in own}
+    env = [*own, *(variable for variable in variables if variable["name"] not in own_names)]
     mounts = [*(container.get("volumeMounts") or ()), *(each.mount for each in mounted)]
-    found = {**container, **({"env": env} if env else {}), **({"volumeMounts": mounts} if mounts else {})}
+    equipped = {**container, **({"env": env} if env else {}), **({"volumeMounts": mounts} if mounts else {})}
     if options.allow_ptrace:
-        context = _part(found, "securityContext")
+        context = _part(equipped, "securityContext")
         capabilities = _part(context, "capabilities")
         added = list(dict.fromkeys([*(capabilities.get("add") or ()), "SYS_PTRACE"]))
-        found["securityContext"] = {**context, "capabilities": {**capabilities, "add": added}}
-    return found
+        equipped["securityContext"] = {**context, "capabilities": {**capabilities, "add": added}}
+    return equipped
 
 
 def _pod_spec(
     spec: Json, options: ElementOptions, container: Json | None, mounted: Iterable[Mounted], at: int = 0
 ) -> Json:
     """The spec with that container in its place, the volumes, and the pull secret."""
-    found = dict(spec)
+    pod_spec = dict(spec)
     if container is not None:
         containers = list(spec["containers"])
-        found["containers"] = [*containers[:at], container, *containers[at + 1 :]]
+        pod_spec["containers"] = [*containers[:at], container, *containers[at + 1 :]]
         if volumes := [*(spec.get("volumes") or ()), *(each.volume for each in mounted)]:
-            found["volumes"] = volumes
+            pod_spec["volumes"] = volumes
     secret = options.image_pull_secret
     secrets = list(spec.get("imagePullSecrets") or ())
     if secret and {"name": secret} not in secrets:
-        found["imagePullSecrets"] = [*secrets, {"name": secret}]
-    return found
+        pod_spec["imagePullSecrets"] = [*secrets, {"name": secret}]
+    return pod_spec
 
 
 def _part(whole: Json, name: str) -> Json:
     """A part of an object that is itself one; empty where it is missing."""
-    found = whole.get(name)
-    return found if isinstance(found, dict) else {}
+    part = whole.get(name)
+    return part if isinstance(part, dict) else {}

@@ -17,7 +17,7 @@ class LaunchOutcome(enum.StrEnum):
     FAILED = "Failed"
     """Another exit code, a probe that failed, an eviction, a preemption, or a node that is lost."""
     DELETED = "Deleted"
-    """Somebody has deleted the pod before it ended."""
+    """The pod was deleted before it ended."""
 
 
 class RestartPolicy(Struct, frozen=True, gc=False):

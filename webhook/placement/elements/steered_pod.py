@@ -59,7 +59,10 @@ _CONTAINERS = frozenset({"containers", "initContainers"})
 
 
 def _asking(containers: Iterable[Json], amount: PlannedHardware) -> list[Json]:
-    return [_with(found, amount) if found.get("name") == amount.container else found for found in containers or ()]
+    return [
+        _with(container, amount) if container.get("name") == amount.container else container
+        for container in containers or ()
+    ]
 
 
 def _with(container: Json, amount: PlannedHardware) -> Json:

@@ -45,15 +45,15 @@ class UnknownField(Struct, frozen=True, gc=False):
 @functools.cache
 def types() -> Types:
     """The table of fields."""
-    found: dict[str, dict[str, str]] = {}
+    by_type: dict[str, dict[str, str]] = {}
     known: dict[str, str] = {}
     for word in TABLE.split():
         if word.endswith(":"):
-            known = found.setdefault(word[:-1], {})
+            known = by_type.setdefault(word[:-1], {})
         else:
             field, _, inner = word.partition("=")
             known[field] = inner
-    return found
+    return by_type
 
 
 def unknown_fields(template: object, path: str) -> Iterator[UnknownField]:
@@ -76,24 +76,24 @@ def _unknown(value: object, kind: str, path: str, names: Names) -> Iterator[Unkn
 
 def unknown_field_steps(elements: Iterable[tuple[str, ElementSpec]]) -> Steps[list[UnknownField]]:
     """The unknown fields of the elements' templates, each given with its path, up to :data:`LIMIT`, found in steps."""
-    found: list[UnknownField] = []
+    unknown: list[UnknownField] = []
     for path, element in elements:
         for field in unknown_fields(element.template, f"{path}.template"):
-            found.append(field)
-            if len(found) == LIMIT:
-                return found
+            unknown.append(field)
+            if len(unknown) == LIMIT:
+                return unknown
         yield
-    return found
+    return unknown
 
 
 def template_of(fields: Iterable[Names]) -> dict[str, Any]:
     """A template with these fields and nothing else, so that an API server can tell which of them it knows."""
-    found: dict[str, Any] = {}
+    template: dict[str, Any] = {}
     for names in fields:
-        at, kind = found, ROOT
+        at, kind = template, ROOT
         for name in names[:-1]:
             kind, listed, _ = types()[kind.removesuffix(_LIST)][name].partition(_LIST)
             inner = at.setdefault(name, [{}] if listed else {})
             at = inner[0] if listed else inner
         at[names[-1]] = None
-    return found
+    return template

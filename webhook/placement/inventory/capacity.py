@@ -98,19 +98,19 @@ class Capacity:
 
     def fits(self, tally: Tally) -> Bits:
         """The slots whose allocatable amounts include all of ``tally``, whether or not the amounts are free."""
-        found = -1
+        fitting = -1
         for resource, amount in tally.items():
             known = self._known.get((resource, amount))
-            found &= self._offering(resource, amount) if known is None else known
-        return found
+            fitting &= self._offering(resource, amount) if known is None else known
+        return fitting
 
     def fits_free(self, tally: Tally) -> Bits:
         """The slots whose free amounts include all of ``tally``."""
-        found = -1
+        fitting = -1
         for resource, amount in tally.items():
             allocatable, used = self.rows(resource)
-            found &= from_mask(allocatable - used >= min(amount, _CEILING))
-        return found
+            fitting &= from_mask(allocatable - used >= min(amount, _CEILING))
+        return fitting
 
     def holds(self, slot: int, tally: Tally) -> bool:
         """Whether the free amounts on ``slot`` include all of ``tally``: :meth:`fits_free` for one node."""
@@ -124,14 +124,14 @@ class Capacity:
 
         Slots in ``free`` count with their free amounts, all other slots with their allocatable amounts.
         """
-        found = np.full(self._size, _CEILING, np.int64)
+        copies = np.full(self._size, _CEILING, np.int64)
         counting = to_slots(free)
         for resource, amount in tally.items():
             allocatable, used = self.rows(resource)
-            left = allocatable.copy()
-            left[counting] = np.maximum(left[counting] - used[counting], 0)
-            found = np.minimum(found, left // min(amount, _CEILING))
-        return found
+            room = allocatable.copy()
+            room[counting] = np.maximum(room[counting] - used[counting], 0)
+            copies = np.minimum(copies, room // min(amount, _CEILING))
+        return copies
 
     def rows(self, resource: str) -> tuple[Row, Row]:
         """Allocatable and used amounts of a resource by slot; zeros for an unknown resource. Callers must not write."""
@@ -142,13 +142,13 @@ class Capacity:
     def _offering(self, resource: str, amount: int) -> Bits:
         """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts."""
         offered = self._allocatable.get(resource)
-        found = -1 if amount <= 0 else 0
+        offering = -1 if amount <= 0 else 0
         if amount > 0 and offered is not None:
-            found = from_mask(offered >= min(amount, _CEILING))
+            offering = from_mask(offered >= min(amount, _CEILING))
         if len(self._known) >= _KEPT:
             self._known.clear()
-        self._known[resource, amount] = found
-        return found
+        self._known[resource, amount] = offering
+        return offering
 
     def _reach(self, slot: int) -> None:
         if slot < self._size:

@@ -1,14 +1,14 @@
 """Index of running pods that belong to no job, by node, for installations where such pods count as strangers.
 
 An exclusive pool takes no node with a stranger (``docs/hostpool.md``, strangers). This file also parses the setting
-with the namespaces whose pods are no strangers.
+with the namespaces whose pods are not strangers.
 """
 
-import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
 from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.names import is_namespace
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text.problem import quote
 
@@ -16,9 +16,6 @@ NamedPools = tuple[str, tuple[str, ...]]
 """The namespace of a pod, and the SPL names of the host pools in its placement; both empty if it names no pool."""
 
 _NO_POOLS: Final[NamedPools] = ("", ())
-
-_NAMESPACE: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
-"""The name of a namespace: a DNS label (Kubernetes, object names)."""
 
 
 class ForeignPods:
@@ -79,7 +76,7 @@ class ForeignPods:
 def parse_namespaces(text: str) -> frozenset[str]:
     """The namespaces in a text such as ``kube-system,monitoring``; raises ``ValueError`` with all wrong names."""
     names = [part.strip() for part in text.split(",")] if text.strip() else []
-    wrong = [name for name in names if not _NAMESPACE.fullmatch(name)]
+    wrong = [name for name in names if not is_namespace(name)]
     if wrong:
         raise ValueError("; ".join(f"{quote(name)} is not a namespace name" for name in wrong))
     return frozenset(names)

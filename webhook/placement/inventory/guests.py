@@ -48,10 +48,10 @@ class Guests:
 
     def remove(self, uid: str) -> None:
         """Uncount the pod with that uid, if it was counted."""
-        held = self._held.pop(uid, None)
-        if held is None:
+        removed = self._held.pop(uid, None)
+        if removed is None:
             return
-        slot, key = held
+        slot, key = removed
         counts = self._counts[key]
         counts[slot] -= 1
         if counts[slot]:
@@ -66,8 +66,8 @@ class Guests:
 
         With ``forged`` only guests that forge an owner reference, otherwise only guests that do not.
         """
-        found = [(_words(key), running & nodes) for key, running in self._nodes.items() if key[1].forged is forged]
-        yield from sorted((words, running) for words, running in found if running)
+        guests = [(_words(key), running & nodes) for key, running in self._nodes.items() if key[1].forged is forged]
+        yield from sorted((words, running) for words, running in guests if running)
 
 
 def _words(key: GuestKey) -> str:

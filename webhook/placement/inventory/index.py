@@ -45,16 +45,16 @@ class SlotSets(Mapping[_Value, Bits]):
 
     def discard(self, key: _Value, slot: int) -> None:
         """Take the node out of the set of that key, and the key out of the mapping if the set is empty then."""
-        left = _bits(self._sets.get(key, 0)) & ~(1 << slot)
-        if not left:
+        slots_left = _bits(self._sets.get(key, 0)) & ~(1 << slot)
+        if not slots_left:
             self._sets.pop(key, None)
         else:
-            self._sets[key] = ~(left.bit_length() - 1) if left.bit_count() == 1 else left
+            self._sets[key] = ~(slots_left.bit_length() - 1) if slots_left.bit_count() == 1 else slots_left
 
     def of(self, key: _Value) -> Bits:
         """The set of that key; empty for an unknown key."""
-        found = self._sets.get(key, 0)
-        return found if found >= 0 else 1 << ~found
+        members = self._sets.get(key, 0)
+        return members if members >= 0 else 1 << ~members
 
     def __getitem__(self, key: _Value) -> Bits:
         return _bits(self._sets[key])
@@ -160,17 +160,17 @@ class NodeIndex:
             self._ranks = None
 
     def get(self, name: str) -> Node | None:
-        """The node with that name; ``None`` if there is no such node."""
+        """The node with that name; ``None`` if it does not exist."""
         slot = self.slot_of.get(name)
         return None if slot is None else self.nodes.get(slot)
 
     def domains(self, nodes: Bits) -> Bits:
         """The nodes, and all nodes that have the host name of one of them: the scheduler takes these for one host."""
-        found = nodes
+        shared = nodes
         for slot in slots(nodes & self.everything & ~self.own_hostname):
             host = self.nodes[slot].labels.get(keys.HOSTNAME)
-            found |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
-        return found
+            shared |= self.with_label(keys.HOSTNAME, (host,)) if host else 0
+        return shared
 
     def shared_hostnames(self) -> tuple[str, ...]:
         """The host names that several nodes have, sorted; the empty one is among them if any node has it."""
@@ -184,7 +184,7 @@ class NodeIndex:
         return self._topology.domains(key, self.nodes)
 
     def named(self, name: str) -> Bits:
-        """The node with that name, as a set; empty if there is no such node."""
+        """The node with that name, as a set; empty if it does not exist."""
         slot = self.slot_of.get(name)
         return self.everything & (1 << slot) if slot is not None else 0
 
@@ -195,11 +195,11 @@ class NodeIndex:
     def with_label(self, key: str, values: Iterable[str]) -> Bits:
         """Nodes whose label ``key`` has one of the values."""
         by_value = self.labels.get(key)
-        found = 0
+        labelled = 0
         if by_value is not None:
             for value in values:
-                found |= by_value.of(value)
-        return found
+                labelled |= by_value.of(value)
+        return labelled
 
     def kept_away(self) -> Bits:
         """Nodes with a hard taint other than that of exclusive pools."""
@@ -215,11 +215,11 @@ class NodeIndex:
         """
         if PASSING.keys().isdisjoint(self.tainted):
             return None
-        found = copy.copy(self)
-        found.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
-        found.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
-        found._kept_away = None  # noqa: SLF001 -- of the same class
-        return found
+        index = copy.copy(self)
+        index.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
+        index.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
+        index._kept_away = None  # noqa: SLF001 -- of the same class
+        return index
 
     def ranks(self) -> npt.NDArray[np.int64]:
         """For each slot, the position of its node's name among all names in sorted order."""
@@ -290,8 +290,8 @@ class NodeIndex:
 
 def _clear(sets: dict[_Key, Bits], key: _Key, bit: Bits) -> None:
     """Take the node out of the set of that key, and the key out of the table if the set is empty then."""
-    left = sets.get(key, 0) & ~bit
-    if left:
-        sets[key] = left
+    slots_left = sets.get(key, 0) & ~bit
+    if slots_left:
+        sets[key] = slots_left
     else:
         sets.pop(key, None)

@@ -106,9 +106,9 @@ class Inventory:
         nodes = self.nodes.recovered()
         if nodes is None:
             return None
-        found = copy.copy(self)
-        found.nodes = nodes
-        return found
+        inventory = copy.copy(self)
+        inventory.nodes = nodes
+        return inventory
 
     # Nodes
 
@@ -186,22 +186,22 @@ class Inventory:
 
     def remove_pod(self, uid: str) -> None:
         """Remove the pod: it is deleted, or has finished."""
-        held = self._held.pop(uid, None)
-        if held is None:
+        removed = self._held.pop(uid, None)
+        if removed is None:
             return
-        if held is _UNBOUND:
+        if removed is _UNBOUND:
             self.waiting.pop(uid, None)
             self.sleepers.pop(uid, None)
             return
-        if isinstance(held, PodInfo):
-            slot, requests = self.nodes.slot_of[held.node], held.requests
-            self._leave(slot, held)
+        if isinstance(removed, PodInfo):
+            slot, requests = self.nodes.slot_of[removed.node], removed.requests
+            self._leave(slot, removed)
         else:
-            slot, requests = held.slot, held.requests
+            slot, requests = removed.slot, removed.requests
             self.visitors.pop(uid, None)
             self.ending.pop(uid, None)
-            if isinstance(held, _Stranger):
-                self.foreign_pods.remove(slot, held.named_pools)
+            if isinstance(removed, _Stranger):
+                self.foreign_pods.remove(slot, removed.named_pools)
         self.nodes.capacity.take(slot, requests, -1)
         self.priorities.remove(uid, slot, requests)
         self.guests.remove(uid)
@@ -233,13 +233,13 @@ class Inventory:
 
         Nodes are left out where that is not certain. Pods whose uids are in ``but`` count as gone.
         """
-        found: dict[str, Bits] = {}
+        repelled: dict[str, Bits] = {}
         for key, where in self._repelling.slots(namespace, labels, but).items():
             for slot in slots(where):
                 value = self.nodes.nodes[slot].labels.get(key) if slot in self.nodes.nodes else None
                 if value is not None:
-                    found[key] = found.get(key, 0) | self.nodes.with_label(key, (value,))
-        return found
+                    repelled[key] = repelled.get(key, 0) | self.nodes.with_label(key, (value,))
+        return repelled
 
     def without_ports(self, wanted: Iterable[HostPort], but: Container[str] = ()) -> Bits:
         """Nodes on which a pod has taken one of the host ports; pods whose uids are in ``but`` count as gone."""
@@ -274,7 +274,9 @@ class Inventory:
         resources from the Job.
         """
         model = self.jobs.get((namespace, job))
-        if model and (True in model.binding("") or model.has_resources or pe in [found.pe for found in model.isolated]):
+        if model and (
+            True in model.binding("") or model.has_resources or pe in [element.pe for element in model.isolated]
+        ):
             return True
         return pe in [isolated for isolated, _ in self.job_pods(namespace, job).isolations()]
 
@@ -303,29 +305,29 @@ class Inventory:
         The watch alone changes what the inventory holds: it may have told of the Job's deletion already, and would not
         tell again. Callers must not change the view.
         """
-        found = copy.copy(self)
-        found.jobs = {**self.jobs, (job.source.namespace, job.name): job}
+        inventory = copy.copy(self)
+        inventory.jobs = {**self.jobs, (job.source.namespace, job.name): job}
         if pools:
-            found.pools = self.pools.with_pools(pools)
-        return found
+            inventory.pools = self.pools.with_pools(pools)
+        return inventory
 
     def with_pod_defaults(self, pod_defaults: PodDefaults) -> "Inventory":
         """A view of the inventory in which the API server completes pods by these objects, not to be changed."""
-        found = copy.copy(self)
-        found.pod_defaults = pod_defaults
-        return found
+        inventory = copy.copy(self)
+        inventory.pod_defaults = pod_defaults
+        return inventory
 
     def with_pools(self, pools: Sequence[Pool]) -> "Inventory":
         """A view of the inventory with these HostPools in place of those with their names, not to be changed."""
-        found = copy.copy(self)
-        found.pools = self.pools.with_pools(pools)
-        return found
+        inventory = copy.copy(self)
+        inventory.pools = self.pools.with_pools(pools)
+        return inventory
 
     def with_volumes(self, volumes: Volumes) -> "Inventory":
         """A view of the inventory in which these volumes are known, not to be changed."""
-        found = copy.copy(self)
-        found.volumes = volumes
-        return found
+        inventory = copy.copy(self)
+        inventory.volumes = volumes
+        return inventory
 
     def remove_job(self, namespace: str, name: str) -> None:
         """Remove the Job object."""

@@ -42,7 +42,7 @@ class PodsByNode:
 
     @property
     def empty(self) -> bool:
-        """Whether there is no pod."""
+        """Whether it has no pods."""
         return not self._pods
 
     def on(self, slot: int) -> tuple[PodInfo, ...]:
@@ -73,11 +73,11 @@ class PodsByNode:
 
     def remove(self, slot: int, pod: PodInfo) -> None:
         """Remove the pod from the node in ``slot``."""
-        left = tuple(other for other in self.on(slot) if other.uid != pod.uid)
+        others = tuple(other for other in self.on(slot) if other.uid != pod.uid)
         if not isinstance(self._pods, dict):
-            self._pods = left
-        elif left:
-            self._pods[slot] = left
+            self._pods = others
+        elif others:
+            self._pods[slot] = others
         else:
             del self._pods[slot]
             self._nodes &= ~(1 << slot)
@@ -164,20 +164,20 @@ class JobPods:
         return self._chosen(owner, replicas=True)
 
     def _chosen(self, owner: str, *, replicas: bool) -> "JobPods":
-        found = JobPods()
+        chosen = JobPods()
         for slot, pod in self.pods.values():
             if (owner in owners_of(pod.owner)) is replicas:
-                found.add(slot, pod)
-        return found
+                chosen.add(slot, pod)
+        return chosen
 
     def holding(self, labels: Iterable[PodLabel]) -> Bits:
         """Nodes with a pod that has at least one of the labels."""
-        found = 0
+        nodes = 0
         for label in labels:
             holders = self.labels.get(label)
             if holders:
-                found |= holders.nodes
-        return found
+                nodes |= holders.nodes
+        return nodes
 
     def repelling(self, label: PodLabel) -> Bits:
         """Nodes with a pod that requires pods with that label to keep away."""
@@ -204,27 +204,27 @@ class JobPods:
 
     def isolated_from(self, pe: str) -> Bits:
         """Nodes with an isolated pod of any other processing element than ``pe``."""
-        found = 0
+        nodes = 0
         for slot, pod in self.isolated.values():
             if not pe or pod.pe != pe:
-                found |= 1 << slot
-        return found
+                nodes |= 1 << slot
+        return nodes
 
     def isolations(self) -> tuple[tuple[str, str], ...]:
         """Processing element and operator of every ``hostIsolation`` among the live pods, each once, sorted."""
         if self._isolations is None:
-            found = {(pod.pe, operator) for _, pod in self.isolated.values() for operator in pod.isolated}
-            self._isolations = tuple(sorted(found))
+            pairs = {(pod.pe, operator) for _, pod in self.isolated.values() for operator in pod.isolated}
+            self._isolations = tuple(sorted(pairs))
         return self._isolations
 
     def together(self, slot: int, labels: Iterable[PodLabel]) -> list[Tally]:
         """The requests of the pods on ``slot`` that have at least one of the labels, each pod once."""
-        found: dict[str, Tally] = {}
+        tallies: dict[str, Tally] = {}
         for label in labels:
             holders = self.labels.get(label)
             if holders:
-                found.update((pod.uid, pod.requests) for pod in holders.on(slot))
-        return list(found.values())
+                tallies.update((pod.uid, pod.requests) for pod in holders.on(slot))
+        return list(tallies.values())
 
 
 def _labels(pod: PodInfo) -> Iterator[PodLabel]:

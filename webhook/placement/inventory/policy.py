@@ -32,7 +32,7 @@ class Policy(Struct, frozen=True):
     - ``guard_nodes``: what happens to changes of nodes that break a pool.
     - ``guard_bindings``: whether bindings that get round an exclusive host or a HostPool are refused.
     - ``strict``: users need the right to tolerate exclusive hosts also before there are any such hosts.
-    - ``spared``: namespaces whose pods are no strangers; with ``None`` only processing elements are strangers. The
+    - ``spared``: namespaces whose pods are not strangers; with ``None`` only processing elements are strangers. The
       setting takes effect in inventories that are made with it.
     - ``excluded``: namespaces whose pods the webhook leaves alone.
     - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.

@@ -56,12 +56,12 @@ class PoolIndex(Mapping[Name, Pool]):
 
     def with_pools(self, pools: Iterable[Pool]) -> "PoolIndex":
         """A copy of the index in which these HostPools have been put; the index itself does not change."""
-        found = PoolIndex(self._nodes)
+        index = PoolIndex(self._nodes)
         for pool in self._pools.values():
-            found.put(pool)
+            index.put(pool)
         for pool in pools:
-            found.put(pool)
-        return found
+            index.put(pool)
+        return index
 
     def put(self, pool: Pool) -> None:
         """Add the HostPool object, or replace the one with its name."""
@@ -104,12 +104,12 @@ class PoolIndex(Mapping[Name, Pool]):
 
     def places(self, namespace: str) -> Mapping[str, int]:
         """The position of each pool of the namespace, from 0: pools that got their hosts first, then by creation."""
-        found = self._places.get(namespace)
-        if found is None:
+        places = self._places.get(namespace)
+        if places is None:
             pools = self.of_namespace(namespace).values()
             order = sorted(pools, key=lambda pool: (not pool.served, pool.created, pool.name))
-            found = self._places[namespace] = {pool.name: place for place, pool in enumerate(order)}
-        return found
+            places = self._places[namespace] = {pool.name: place for place, pool in enumerate(order)}
+        return places
 
     def named(self, namespace: str, spl_name: str) -> list[Pool]:
         """The namespace's pools with that SPL name, sorted by object name."""
@@ -156,11 +156,11 @@ class PoolIndex(Mapping[Name, Pool]):
 
     def claimed(self, apart_from: Collection[Name]) -> Bits:
         """Hosts in the status of exclusive pools other than ``apart_from``."""
-        found = 0
+        claimed = 0
         for name, hosts in self.exclusives().items():
             if name not in apart_from:
-                found |= hosts
-        return found
+                claimed |= hosts
+        return claimed
 
     def _node_of(self, name: str, uid: str) -> Bits:
         node = self._nodes.get(name)

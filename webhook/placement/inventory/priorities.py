@@ -52,9 +52,9 @@ class Priorities:
         return _sized(capacity.rows(resource)[1], size) - others
 
 
-def _sum(found: Iterator[Capacity], resource: str, size: int) -> Row:
+def _sum(capacities: Iterator[Capacity], resource: str, size: int) -> Row:
     total = np.zeros(size, np.int64)
-    for used in found:
+    for used in capacities:
         total += _sized(used.rows(resource)[1], size)
     return total
 

@@ -13,25 +13,24 @@ from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.names import DNS_LABEL
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted, quote
 
-_ENTRY: Final = re.compile(
-    r"(?:(?P<namespace>[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?)[ ]*=[ ]*)?(?P<count>[0-9]{1,6})", re.ASCII
-)
+_ENTRY: Final = re.compile(rf"(?:(?P<namespace>{DNS_LABEL})[ ]*=[ ]*)?(?P<count>[0-9]{{1,6}})", re.ASCII)
 """One entry of a quota: a number, or ``namespace=number``; six digits are more than a cluster has nodes."""
 
 
 class Quota(Struct, frozen=True):
-    """A limit for each namespace: that in ``overrides``, else ``default``; ``None`` is no limit."""
+    """A limit for each namespace: that in ``overrides``, else ``default``; ``None`` is unlimited."""
 
     default: int | None = None
     overrides: Mapping[str, int] = {}
 
     def of(self, namespace: str) -> int | None:
-        """The limit for the namespace; ``None`` is no limit."""
+        """The limit for the namespace; ``None`` if it is unlimited."""
         return self.overrides.get(namespace, self.default)
 
 
@@ -65,8 +64,8 @@ Count = Callable[[Pool, Inventory], int]
 
 def wanted(pool: Pool, inventory: Inventory) -> int:
     """The number of hosts that the pool is to have: its size, but no fewer than it has; if it failed, as many."""
-    held = holding(pool, inventory)
-    return held if pool.phase is Phase.FAILED else max(pool.size or 0, held)
+    hosts = holding(pool, inventory)
+    return hosts if pool.phase is Phase.FAILED else max(pool.size or 0, hosts)
 
 
 def holding(pool: Pool, inventory: Inventory) -> int:
@@ -88,17 +87,17 @@ def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holdin
         for name in inventory.pools.exclusives()
         if name[0] == pool.namespace and name[1] != pool.name
     ]  # fmt: skip
-    taken = sum(count(other, inventory) for other in others)
+    in_use = sum(count(other, inventory) for other in others)
     asked = pool.size or 0
-    return HostQuotaExcess(pool.namespace, limit, taken, asked) if taken + asked > limit else None
+    return HostQuotaExcess(pool.namespace, limit, in_use, asked) if in_use + asked > limit else None
 
 
 def parse_quota(text: str) -> Quota:
     """The quota in a text such as ``20,team-a=40,team-b=0``; raises ``ValueError`` with all mistakes.
 
-    An empty text is no limit; without a default only the named namespaces have a limit.
+    An empty text sets no limit; without a default only the named namespaces have a limit.
     """
-    found: dict[str, int] = {}
+    limits: dict[str, int] = {}
     problems: list[str] = []
     for part in text.split(",") if text.strip() else ():
         entry = _ENTRY.fullmatch(part.strip())
@@ -106,13 +105,13 @@ def parse_quota(text: str) -> Quota:
             problems.append(f'{quote(part.strip())} is not a quota such as "20" or "team-a=40"')
             continue
         namespace = entry["namespace"] or ""
-        if namespace in found:
+        if namespace in limits:
             problems.append(f"{quote(part.strip())} is a second {f'quota of {namespace}' if namespace else 'default'}")
-        found.setdefault(namespace, int(entry["count"]))
+        limits.setdefault(namespace, int(entry["count"]))
     if problems:
         raise ValueError("; ".join(problems))
-    default = found.pop("", None)
-    return Quota(default, found)
+    default = limits.pop("", None)
+    return Quota(default, limits)
 
 
 class PoolQuotaExcess(Struct, frozen=True):

@@ -33,10 +33,10 @@ class TakenHostPorts:
 
     def slots(self, wanted: Iterable[HostPort], but: Container[str]) -> Bits:
         """The slots of pods that have one of these ports; those in ``but`` count as gone."""
-        found = {
+        in_use = {
             slot
             for port in wanted
             for uid, (slot, ports) in self._taken.get((port.protocol, port.number), {}).items()
             if uid not in but and any(port.conflicts(other) for other in ports)
         }
-        return sum(1 << slot for slot in found)
+        return sum(1 << slot for slot in in_use)

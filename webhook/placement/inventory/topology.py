@@ -25,9 +25,9 @@ class Domains(Struct, frozen=True, gc=False, eq=False):
 
     def sums(self, places: npt.NDArray[np.intp], amounts: Row) -> Row:
         """The sum of amounts in each domain; ``amounts`` are those of the slots ``places``."""
-        found = self.of[places]
-        inside = found >= 0
-        return np.bincount(found[inside], amounts[inside], self.count).astype(np.int64)
+        domain_slots = self.of[places]
+        inside = domain_slots >= 0
+        return np.bincount(domain_slots[inside], amounts[inside], self.count).astype(np.int64)
 
     def having(self, nodes: Bits) -> npt.NDArray[np.bool_]:
         """For each domain, whether it contains at least one of the nodes."""
@@ -57,8 +57,8 @@ class Topology:
 
     def domains(self, key: str, nodes: Mapping[int, Node]) -> Domains:
         """The domains of the key; ``nodes`` are all nodes by slot."""
-        found = self._known.get(key)
-        if found is None:
+        domains = self._known.get(key)
+        if domains is None:
             of = np.full(max(nodes, default=-1) + 1, NOWHERE, np.int64)
             numbers: dict[str, int] = {}
             for slot, node in nodes.items():
@@ -67,5 +67,5 @@ class Topology:
                     of[slot] = numbers.setdefault(value, len(numbers))
             if len(self._known) >= _KEYS:
                 self._known.clear()
-            found = self._known[key] = Domains(len(numbers), of)
-        return found
+            domains = self._known[key] = Domains(len(numbers), of)
+        return domains

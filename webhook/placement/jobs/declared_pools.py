@@ -50,21 +50,21 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
     limit, own = world.policy.quota.of(namespace), [pool for pool in pools if pool.exclusive]
     if limit is None or all(map(world.complete, own)):
         return ""
-    taken = sum(wanted(pool, inventory) for pool in _others(pools, inventory) if pool.exclusive)
+    in_use = sum(wanted(pool, inventory) for pool in _others(pools, inventory) if pool.exclusive)
     asked = sum(wanted(pool, inventory) for pool in own)
-    if taken + asked <= limit:
+    if in_use + asked <= limit:
         return ""
     may = f"namespace {namespace} may have {counted(limit, 'exclusive host')}"
-    lower = f", or ask for {left}" if (left := limit - taken) > 0 else ""
+    lower = f", or ask for {available}" if (available := limit - in_use) > 0 else ""
     return (
-        f"The HostPools of the Job cannot be completed: {may}, its other HostPools have {taken}, "
+        f"The HostPools of the Job cannot be completed: {may}, its other HostPools have {in_use}, "
         f"and those of the Job ask for {asked}."
         f"\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
     )
 
 
 def _lists(pools: Sequence[Pool], world: World) -> str:
-    """The refusal of the first pool that lists what is no node, one node twice, or hosts of an exclusive pool."""
+    """The refusal of the first pool that lists what is not a node, one node twice, or hosts of an exclusive pool."""
     texts = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
     return next(filter(None, texts), "")
 

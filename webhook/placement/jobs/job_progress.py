@@ -77,5 +77,5 @@ _COUNTED: Final = {
 
 def tallied(total: int, phases: Mapping[ElementPhase, int]) -> Tallied:
     """The counts of a Job with so many elements in its spec."""
-    found = {name: phases.get(phase, 0) for phase, name in _COUNTED.items()}
-    return Tallied(total=total, missing=max(0, total - sum(found.values())), **found)
+    counts = {name: phases.get(phase, 0) for phase, name in _COUNTED.items()}
+    return Tallied(total=total, missing=max(0, total - sum(counts.values())), **counts)

@@ -80,8 +80,8 @@ async def _judged(
     members = await _members([(submitted, submitted.replicas.needed), *lacking], job, world, solving)
     if members is None:
         return JobVerdict(warnings=(UNDECIDED,))
-    own, *rest = members
-    missing = [member for member in rest if member]
+    own, *other_members = members
+    missing = [member for member in other_members if member]
     if own is None or not (missing or running):
         return JobVerdict()
     group = Group([*missing, own], world, (), solving, (job,))
@@ -99,16 +99,16 @@ async def _judged(
 async def _members(
     pods: Sequence[tuple[WorkloadPods, int]], job: Name, world: World, solving: Solving
 ) -> list[Member | None] | None:
-    """The members for so many pods of each workload, as :func:`_member` has them; ``None`` if there is no time."""
+    """The members for so many pods of each workload, as :func:`_member` has them; ``None`` if time is up."""
     if sum(count for _, count in pods if count > 0) > MOST:
         return None
-    found: list[Member | None] = []
+    members: list[Member | None] = []
     for workload, count in pods:
         await solving.rest()
         if solving.left() <= 0:
             return None
-        found.append(_member(workload, count, job, world) if count > 0 else None)
-    return found
+        members.append(_member(workload, count, job, world) if count > 0 else None)
+    return members
 
 
 async def _excused(group: Group, submitted: WorkloadPods, job: Name) -> tuple[str, ...] | None:
@@ -141,7 +141,7 @@ async def _refused(group: Group, answer: GroupAnswer, job: Name, running: int) -
     return verdict
 
 
-def _member(found: WorkloadPods, count: int, job: Name, world: World) -> Member | None:
+def _member(workload: WorkloadPods, count: int, job: Name, world: World) -> Member | None:
     """So many pods of the workload; ``None`` if not even one could run: such pods take nothing from others."""
-    member = member_of((found.origin,), count, found.pod, job[0], world, ())
+    member = member_of((workload.origin,), count, workload.pod, job[0], world, ())
     return member if isinstance(member, Member) and member.verdict.candidates else None

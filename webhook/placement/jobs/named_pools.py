@@ -1,4 +1,4 @@
-"""Clauses of a Job's processing elements about HostPools: which pools they name, and which of these nobody declares.
+"""Clauses of a Job's processing elements about HostPools: which pools they name, and which of these are not declared.
 
 Both what operators state counts, and what the template of an element states for its pod.
 """
@@ -39,16 +39,16 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
     for path, clause, pool, text, soft in clauses:
         if soft:
             continue
-        found = declared.get(pool.name)
-        if found is None and pool.name not in known:
+        declaration = declared.get(pool.name)
+        if declaration is None and pool.name not in known:
             names = sorted({*declared, *known})
             nobody = "it has none, nor has its namespace"
             there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else nobody
             message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
-            # The pool may yet be created, so this is no contradiction of the Job's own.
+            # The pool may yet be created, so this is not a contradiction of the Job's own.
             yield Problem(path, message, text, clause.offset, fault=Fault.FORBIDDEN)
-        elif found is not None and pool.index is not None:
-            size = found.size if found.hosts is None else len(found.hosts)
+        elif declaration is not None and pool.index is not None:
+            size = declaration.size if declaration.hosts is None else len(declaration.hosts)
             if size is None:
                 message = f"{clause}: HostPool {pool.name} has no size, so its hosts have no index"
                 yield Problem(path, message, text, clause.offset)
@@ -61,9 +61,9 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
 def foreign_pools(clauses: Iterable[PoolClause], spec: JobSpec) -> Iterator[tuple[str, PlacementClause]]:
     """The name of each pool that the clauses name and the Job does not declare, with the clause that says so."""
     declared = {pool.name for pool in spec.host_pools or ()}
-    for found in clauses:
-        if found.pool.name not in declared:
-            yield found.pool.name, found.clause
+    for clause in clauses:
+        if clause.pool.name not in declared:
+            yield clause.pool.name, clause.clause
 
 
 def pools_of_element(spec: ProcessingElementSpec) -> Iterator[PoolClause]:
@@ -82,11 +82,11 @@ def pool_clauses(spec: JobSpec) -> list[PoolClause]:
 
 def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
     """The same, found in steps."""
-    found: list[PoolClause] = []
+    pool_clauses: list[PoolClause] = []
     for place, element in enumerate(spec.processing_elements or ()):
-        found += _of_element(element, f"spec.processingElements[{place}]")
+        pool_clauses += _of_element(element, f"spec.processingElements[{place}]")
         yield
-    return found
+    return pool_clauses
 
 
 def _of_element(element: ElementSpec, path: str) -> Iterator[PoolClause]:

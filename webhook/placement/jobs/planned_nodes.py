@@ -64,10 +64,10 @@ def _hardware(given: Iterable[GrantedAmount]) -> Iterator[PlannedHardware]:
     for each in given:
         amount = each.amount
         limits = None if amount.limits is None else format_quantity(amount.limits)
-        found = PlannedHardware(amount.resource, each.container, format_quantity(amount.requests), limits)
-        alike.setdefault(found, []).append(each.element)
-    for found, names in alike.items():
-        yield replace(found, processing_elements=tuple(names))
+        hardware = PlannedHardware(amount.resource, each.container, format_quantity(amount.requests), limits)
+        alike.setdefault(hardware, []).append(each.element)
+    for hardware, names in alike.items():
+        yield replace(hardware, processing_elements=tuple(names))
 
 
 def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: PlannedNodes) -> Iterator[PodInfo]:
@@ -95,8 +95,8 @@ def stand_ins(job: Name, members: Iterator[Member] | tuple[Member, ...], plan: P
 
 def _most(own: Tally, hardware: Iterable[PlannedHardware]) -> Tally:
     """What a pod requests with these amounts, which ``own`` may count already: milli-units of cpu, else whole units."""
-    found = dict(own)
+    most = dict(own)
     for each in hardware:
         amount = (parse_quantity(each.requests) or 0) // (NANO // 1000 if each.name == CPU else NANO)
-        found[each.name] = max(amount, found.get(each.name, 0))
-    return found
+        most[each.name] = max(amount, most.get(each.name, 0))
+    return most

@@ -14,9 +14,9 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.elements.option_problems import one_of, problems_of_options
 from webhook.placement.elements.pod_template import nested_too_deeply, read_template
-from webhook.placement.kube.addresses import is_node_name
-from webhook.placement.kube.element_patterns import GITHUB_URL
-from webhook.placement.kube.field_rules import broken, rules_of
+from webhook.placement.field_rules.element_patterns import GITHUB_URL
+from webhook.placement.field_rules.rules import broken, rules_of
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.kube.size_limits import NESTING_LIMIT
@@ -182,13 +182,13 @@ def pool_object_name(job: str, pool: str) -> str:
 
     What a name of an object cannot hold becomes a hyphen. It has room for the name of any Job and pool.
     """
-    text = _SEPARATOR.sub(lambda found: "." if found[0] == "." else "-", pool.lower()).strip("-.") or "pool"
+    text = _SEPARATOR.sub(lambda match: "." if match[0] == "." else "-", pool.lower()).strip("-.") or "pool"
     return f"{job}-{text}"
 
 
 def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     """Problems of one processing element."""
-    if not is_node_name(name) or len(name) > LABEL_LIMIT:
+    if not is_object_name(name) or len(name) > LABEL_LIMIT:
         message = f"{quote(name)} is not an object name of at most {LABEL_LIMIT} characters: a-z, 0-9, '-' and '.'"
         yield Problem("metadata.name" if path == "spec" else f"{path}.name", message)
     elif element.name == "" and path != "spec":
@@ -216,8 +216,8 @@ def _together(element: ElementSpec, own: str, path: str) -> Iterator[Problem]:
     The texts are right by themselves, so their clauses are counted instead of being read again.
     """
     problem = unreadable(placement_text(element, own), path, limit=TEXT_LIMIT) if _may_be_long(element, own) else None
-    found = [problem] if problem else problems_together(_clauses(element, own), path)
-    for each in found:
+    problems = [problem] if problem else problems_together(_clauses(element, own), path)
+    for each in problems:
         yield Problem(path, f"the placement of all operators is one annotation of the pod: {each.message}")
 
 
@@ -276,23 +276,23 @@ def _template(template: object, path: str) -> Iterator[Problem]:
 
 def _isolations(elements: Iterable[ElementSpec]) -> Iterator[Problem]:
     """A problem if more operators are isolated than pods can have labels for."""
-    found = sum(
+    isolations = sum(
         ClauseName.ISOLATION.value in (operator.placement or "")
         for element in elements
         for operator in element.operators or ()
     )
-    if found > ISOLATION_LIMIT:
-        yield Problem(_ELEMENTS, f"{found} operators with hostIsolation, at most {ISOLATION_LIMIT} are allowed")
+    if isolations > ISOLATION_LIMIT:
+        yield Problem(_ELEMENTS, f"{isolations} operators with hostIsolation, at most {ISOLATION_LIMIT} are allowed")
 
 
 def _operators(elements: Iterable[ElementSpec]) -> Iterator[Problem]:
     """Operators of one name: in SPL an operator is fused into one processing element."""
-    found = [
+    operators = [
         (operator.name, f"{_ELEMENTS}[{place}].operators[{at}].name")
         for place, element in enumerate(elements)
         for at, operator in enumerate(element.operators or ())
     ]
-    yield from _twice([name for name, _ in found], [path for _, path in found])
+    yield from _twice([name for name, _ in operators], [path for _, path in operators])
 
 
 def _resources(spec: JobSpec, elements: tuple[ElementSpec, ...]) -> Iterator[Problem]:

@@ -86,19 +86,19 @@ class _Unit(Struct, frozen=True):
 async def replan_job(
     job: tuple[str, str], spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving, standing: Standing
 ) -> Replanned:
-    """The plan; elements for which there is no node now may get one whose passing conditions are still to end."""
+    """The plan; an element that fits on no node now may get one whose passing conditions have yet to end."""
     world, pools = await applied_world(*job, spec, inventory, policy, solving)
     search = _LaunchSearch(job, spec, pools, world, solving, standing)
-    found, more = await search.run(), search.with_more_room()
-    while found.short and more:
+    replanned, more = await search.run(), search.with_more_room()
+    while replanned.short and more:
         search = _LaunchSearch(job, spec, pools, more, solving, standing)
         preempting, more = await search.run(), search.with_more_room()
-        found = preempting if len(preempting.short) < len(found.short) else found
-    later = world.recovered() if found.short else None
+        replanned = preempting if len(preempting.short) < len(replanned.short) else replanned
+    later = world.recovered() if replanned.short else None
     if later is None:
-        return found
+        return replanned
     recovered = await _LaunchSearch(job, spec, pools, later, solving, standing).run()
-    return recovered if len(recovered.short) < len(found.short) else found
+    return recovered if len(recovered.short) < len(replanned.short) else replanned
 
 
 class _LaunchSearch:
@@ -155,16 +155,16 @@ class _LaunchSearch:
         return Replanned(nodes, richer.group.members, moved, short, together, elastic, self._undecided)
 
     def with_more_room(self) -> World | None:
-        """The world in which more counts as free for the elements, by preemption; ``None`` if there is none."""
+        """The world in which preemption makes room for the elements; ``None`` if nothing can be preempted."""
         return with_more_room(self._members.values(), self._world)
 
     async def _read(self) -> None:
         """Find out what each element demands that runs or waits."""
         known = self._standing.waiting | self._standing.running.keys()
         choices = frozenset((pool.namespace, pool.name) for pool in self._pools)
-        for found in element_steps(self._job[1], self._spec):
+        for element in element_steps(self._job[1], self._spec):
             await self._solving.rest()
-            names, pod = found or ((), None)
+            names, pod = element or ((), None)
             mine = [name for name in names if name in known]
             if pod is None or not mine:
                 continue
@@ -178,7 +178,7 @@ class _LaunchSearch:
         of_key: dict[str, list[str]] = {}
         alone: list[str] = []
         for name in sorted(self._members, key=lambda name: self._order[name]):
-            keys = sorted({key for found in self._members[name].conditions for key in found.together})
+            keys = sorted({key for demand in self._members[name].conditions for key in demand.together})
             if not keys:
                 alone.append(name)
                 continue
@@ -207,25 +207,25 @@ class _LaunchSearch:
         async def fits(chosen: Sequence[_Unit]) -> bool:
             nonlocal best
             waiting = frozenset(name for unit in chosen for name in unit.waiting)
-            found = await self._placed(waiting, frozenset(), {})
-            best = found or best
-            return found is not None
+            placement = await self._placed(waiting, frozenset(), {})
+            best = placement or best
+            return placement is not None
 
         whole = [unit for unit in units if unit.waiting and self._split.isdisjoint(unit.running)]
         # What has fewest nodes to choose from comes first: it could not go elsewhere later.
         whole.sort(key=self._choice)
-        taken = await accepted(whole, fits, lambda unit: unit.kind) if best is not None else []
-        placed = frozenset(name for unit in taken for name in unit.waiting)
+        accepted_units = await accepted(whole, fits, lambda unit: unit.kind) if best is not None else []
+        placed = frozenset(name for unit in accepted_units for name in unit.waiting)
         moved: frozenset[str] = frozenset()
         short: dict[str, str] = {}
         for unit in units:
-            if unit in taken or not unit.waiting:
+            if unit in accepted_units or not unit.waiting:
                 continue
             movable = standing.movable.issuperset(unit.running)
             more = frozenset(unit.waiting), frozenset(unit.running)
-            found = await self._placed(placed | more[0], moved | more[1], {}) if unit.running and movable else None
-            if found is not None:
-                best, placed, moved = found, placed | more[0], moved | more[1]
+            placement = await self._placed(placed | more[0], moved | more[1], {}) if unit.running and movable else None
+            if placement is not None:
+                best, placed, moved = placement, placed | more[0], moved | more[1]
             else:
                 short |= dict.fromkeys(unit.waiting, self._why(unit))
         return best, moved, short
@@ -243,8 +243,8 @@ class _LaunchSearch:
         """Where these elements go beside those that run and are not ``moved``; ``there`` has nodes that are given."""
         members = [*self._composed(waiting | moved, there), *self._staying(moved)]
         stay = frozenset(self._standing.running) - moved
-        taken = taken_from(self._pools, members, self._settled, self._world)
-        group = Group(members, self._world, self._pools, self._solving, {self._job: stay}, taken)
+        settled = taken_from(self._pools, members, self._settled, self._world)
+        group = Group(members, self._world, self._pools, self._solving, {self._job: stay}, settled)
         answer = await group.with_members(members, Brief(self._solving, PROBE)).place()
         self._undecided |= not answer.decided
         return None if answer.placed is None else (group, answer.placed)
@@ -277,11 +277,11 @@ class _LaunchSearch:
 
     def _grouped(self, names: Iterable[str], nodes: Mapping[str, str]) -> Iterator[tuple[Member, str, list[str]]]:
         """The elements by their member and the node that is given for them."""
-        found: dict[tuple[int, str], list[str]] = {}
+        groups: dict[tuple[int, str], list[str]] = {}
         for name in sorted(names, key=lambda name: self._order.get(name, 0)):
             if name in self._members:
-                found.setdefault((id(self._members[name]), nodes.get(name, "")), []).append(name)
-        for (_, node), mine in found.items():
+                groups.setdefault((id(self._members[name]), nodes.get(name, "")), []).append(name)
+        for (_, node), mine in groups.items():
             yield self._members[mine[0]], node, mine
 
     def _why(self, unit: _Unit) -> str:

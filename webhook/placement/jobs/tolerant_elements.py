@@ -21,29 +21,29 @@ def tolerance_problems(member: Member, choices: Sequence[Pool], world: World) ->
 
     ``choices`` are the pools of the Job whose hosts are yet to be chosen.
     """
-    found = tuple(refuse_tolerations(member.ask, member.verdict.constraints, world))
-    yield from found
-    near = 0 if found else _near(member, world)
+    problems = tuple(refuse_tolerations(member.ask, member.verdict.constraints, world))
+    yield from problems
+    near = 0 if problems else _near(member, world)
     if near and any(_some_host_in(near, pool, world) for pool in _foreign(member, choices)):
         yield from of_everything(member.ask, world)
 
 
 def taken_from(choices: Sequence[Pool], members: Sequence[Member], settled: Bits, world: World) -> dict[Name, Bits]:
     """Nodes that exclusive pools must not have as hosts: ``settled`` ones of others, and where such pods may go."""
-    taken = {(pool.namespace, pool.name): settled for pool in choices if pool.exclusive}
-    for member in members if taken else ():
+    settled_pools = {(pool.namespace, pool.name): settled for pool in choices if pool.exclusive}
+    for member in members if settled_pools else ():
         if near := _near(member, world):
             for pool in _foreign(member, choices):
-                taken[pool.namespace, pool.name] |= near
-    return taken
+                settled_pools[pool.namespace, pool.name] |= near
+    return settled_pools
 
 
 def _near(member: Member, world: World) -> Bits:
-    """The nodes that pods which tolerate everything could get onto, whoever they become exclusive to.
+    """The nodes that pods which tolerate everything could get onto, whichever pool they become exclusive to.
 
-    Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which are no exclusive pool's.
+    Pods that name a pool whose hosts are yet to be chosen stay on these hosts, which belong to no exclusive pool.
     """
-    if not opening(member.ask, world) or any(found.host for found in member.conditions):
+    if not opening(member.ask, world) or any(demand.host for demand in member.conditions):
         return 0
     return reach(member.verdict.constraints, world)
 

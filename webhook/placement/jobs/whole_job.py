@@ -140,8 +140,8 @@ async def members_of_job(
 ) -> tuple[Member, ...]:
     """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
     world, _ = await applied_world(namespace, name, spec, inventory, policy, solving)
-    found = await _members(namespace, name, spec, (), world, solving)
-    return () if isinstance(found, JobVerdict) else tuple(found)
+    members = await _members(namespace, name, spec, (), world, solving)
+    return () if isinstance(members, JobVerdict) else tuple(members)
 
 
 async def applied_world(
@@ -177,9 +177,9 @@ async def _judged(
     group = Group(members, world, choices, solving, ((namespace, name),), others)
     answer = await group.place()
     if answer.placed is not None:
-        left = await taken(unplanned(members, world), solving)
+        undecided = await taken(unplanned(members, world), solving)
         best = await equipped(group, answer.placed, positions(name, spec))
-        warnings = (*notices(best.group, best.placed), *_hedges(left), *_denied(best), *_warnings(members))
+        warnings = (*notices(best.group, best.placed), *_hedges(undecided), *_denied(best), *_warnings(members))
         return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *_warnings(members)))
@@ -237,11 +237,11 @@ async def _members(
     members: list[Member] = []
     refused: list[RefusedElement] = []
     total = len(spec.processing_elements or ())
-    for found in element_steps(name, spec):
+    for element in element_steps(name, spec):
         await solving.rest()
-        if found is None:
+        if element is None:
             continue
-        names, pod = found
+        names, pod = element
         if solving.left() <= 0:
             if refused:
                 return _refused_alone(refuse_elements(refused, total, all_known=False))
@@ -267,15 +267,15 @@ async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resti
     """The claims of all pods of the Job; ``None`` if these have no volumes of claims, not even ones made with them."""
     if _MAY_CLAIM not in msgspec.json.encode(spec):  # of most Jobs
         return None
-    found: dict[ClaimName, None] = {}
+    claims: dict[ClaimName, None] = {}
     claiming = False
     for step in element_steps(name, spec):
         await solving.rest()
         pod = step[1].spec if step else None
         if pod is not None and has_claims(pod):
             claiming = True
-            found.update(dict.fromkeys(claims_of(pod, namespace)))
-    return tuple(found) if claiming else None
+            claims.update(dict.fromkeys(claims_of(pod, namespace)))
+    return tuple(claims) if claiming else None
 
 
 async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:
@@ -296,30 +296,30 @@ def _common(spec: JobSpec) -> tuple[object, ...]:
 
 def _demands(name: str, spec: JobSpec) -> Steps[list[bytes]]:
     """What each element demands; equal for elements that demand the same."""
-    found = []
+    demands = []
     for at, element in enumerate(spec.processing_elements or ()):
         plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)
-        found.append(_shape(plain, element_name(name, at, element)))
+        demands.append(_shape(plain, element_name(name, at, element)))
         yield
-    return found
+    return demands
 
 
 def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
     """The names of equal elements, and the pod of the first of them; in the order of the Job."""
-    return (found for found in element_steps(name, spec) if found is not None)
+    return (element for element in element_steps(name, spec) if element is not None)
 
 
 def element_steps(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
-    """The same; ``None`` after each of the steps that it takes to find out which elements are equal."""
+    """The pods of the Job's elements, one for equal elements; ``None`` after each step, so that other work can run."""
     alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
     for at, element in enumerate(spec.processing_elements or ()):
         if at % _STEP == 0:
             yield None
         pe = element_name(name, at, element)
         alike.setdefault(_shape(element, pe), []).append((pe, element))
-    for found in alike.values():
-        pe, element = found[0]
-        yield tuple(pe for pe, _ in found), msgspec.convert(element_pod(name, pe, element, spec), Pod)
+    for elements in alike.values():
+        pe, element = elements[0]
+        yield tuple(pe for pe, _ in elements), msgspec.convert(element_pod(name, pe, element, spec), Pod)
 
 
 def _shape(element: ElementSpec, pe: str) -> bytes:
@@ -352,9 +352,9 @@ def _model(namespace: str, name: str, spec: JobSpec) -> Steps[JobModel]:
     elements = []
     clauses = {}
     for at, element in enumerate(spec.processing_elements or ()):
-        found = _element(element, element_name(name, at, element), default)
-        elements.append(found)
-        clauses[found.name] = clauses_of(found)
+        element_model = _element(element, element_name(name, at, element), default)
+        elements.append(element_model)
+        clauses[element_model.name] = clauses_of(element_model)
         yield
     return JobModel(StreamsJob(namespace, name, elements=tuple(elements), resources=spec.resources), clauses)
 

@@ -1,8 +1,8 @@
-"""Syntax of IP addresses and node names: the two ways in which a user names a host.
+"""Syntax of IP addresses, by which a user may name a host instead of by the name of its node.
 
 The syntax of addresses is that of Apache Commons' ``InetAddressValidator``: IPv4 in dotted decimal without leading
 zeros; IPv6 with an optional ``%zone`` and an optional ``/0`` ... ``/128``. That validator also accepts blanks as the
-last group of an IPv6 address, which its documentation does not mention; here such a text is no address.
+last group of an IPv6 address, which its documentation does not mention; here such a text is not an address.
 """
 
 import functools
@@ -10,9 +10,6 @@ import ipaddress
 import re
 
 from msgspec import Struct
-
-NAME_LIMIT = 253
-"""Characters of a DNS-1123 subdomain (Kubernetes, object names)."""
 
 _KEPT_LENGTH = 64
 """Characters of a text whose address is cached: enough for IPv6 with a zone; longer texts must not fill memory."""
@@ -23,7 +20,6 @@ _DOTTED = "0123456789."
 _PREFIX_LIMIT = 128
 _PREFIX = re.compile(r"[0-9]{1,3}", re.ASCII)
 _ZONE = re.compile(r"[^\s/%]+", re.ASCII)
-_SUBDOMAIN = re.compile(r"[a-z0-9]++(?:(?:-++|\.)[a-z0-9]++)*+")
 
 
 class Address(Struct, frozen=True, gc=False):
@@ -57,22 +53,17 @@ _kept = functools.lru_cache(4096)(_parse)
 
 
 def canonical(text: str) -> str | None:
-    """The canonical spelling of a node's address; ``None`` for a network and for a text that is no address."""
+    """The canonical spelling of a node's address; ``None`` for a network and for a text that is not an address."""
     address = parse_address(text)
     return address.text if address and address.prefix is None else None
 
 
-def is_node_name(text: str) -> bool:
-    """Whether the text can be the name of a node: a DNS-1123 subdomain of at most 253 characters."""
-    return len(text) <= NAME_LIMIT and _SUBDOMAIN.fullmatch(text) is not None
-
-
 def _parse_ipv6(text: str) -> Address | None:
     """Parse ``address [ "%" zone ] [ "/" length ]``."""
-    rest, slash, length = text.partition("/")
+    address_text, slash, length = text.partition("/")
     if slash and (_PREFIX.fullmatch(length) is None or int(length) > _PREFIX_LIMIT):
         return None
-    body, percent, zone = rest.partition("%")
+    body, percent, zone = address_text.partition("%")
     if percent and _ZONE.fullmatch(zone) is None:
         return None
     try:

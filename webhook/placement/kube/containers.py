@@ -91,8 +91,8 @@ def forgoing(spec: PodSpec, place: Place, resource: str) -> PodSpec:
     """The pod spec without the container's request and limit for that resource."""
     own = resources_at(spec, place)
     parts = (dict(part or {}) for part in (own.requests, own.limits))
-    left = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
-    return _with(spec, place, Resources(*left))
+    remaining = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
+    return _with(spec, place, Resources(*remaining))
 
 
 def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:

@@ -46,7 +46,7 @@ def owner_of(references: Iterable[Reference] | None, labels: Mapping[str, str] |
 
     For a ReplicaSet of a Deployment the workload is the Deployment.
     """
-    owner = next((found for found in references or () if found.controller), None)
+    owner = next((reference for reference in references or () if reference.controller), None)
     if owner is None:
         return ""
     ending = f"-{(labels or {}).get(HASH, '')}"

@@ -32,10 +32,10 @@ _DECIMAL: dict[str, int] = {letter: 3 * power for power, letter in enumerate(("n
 
 
 def parse_quantity(amount: Amount) -> int | None:
-    """The amount in nano-units, exactly; ``None`` if it is no quantity.
+    """The amount in nano-units, exactly; ``None`` if it is not a quantity.
 
     Text is read as Kubernetes reads it, except that texts over ``LENGTH_LIMIT`` characters and exponents over 128 are
-    no quantities. A JSON number is read as its shortest decimal text. NaN, infinities and booleans are no quantities.
+    not quantities. A JSON number is read as its shortest decimal text. NaN, infinities and booleans are not quantities.
     """
     if isinstance(amount, str):
         return _parse(amount) if len(amount) <= LENGTH_LIMIT else None
@@ -72,8 +72,8 @@ def format_quantity(nano: int) -> str:
     )
     zeros = exponent - power
     forms = [f"{digits}e{exponent}" if zeros > _ZEROS else f"{digits}{'0' * zeros}{suffix}"]
-    value, rest = divmod(size, NANO)
-    if rest == 0 and _BINARY["Mi"] <= value <= INT64:
+    value, fraction = divmod(size, NANO)
+    if fraction == 0 and _BINARY["Mi"] <= value <= INT64:
         forms += [f"{value // factor}{suffix}" for suffix, factor in _BINARY.items() if value % factor == 0]
     return sign + min(forms, key=len)
 

@@ -16,7 +16,7 @@ Nanos = dict[str, int]
 """Exact amounts by resource name, in nano-units (billionths of a core, byte or piece)."""
 
 Invalid = tuple[str, str]
-"""Path and text of an amount that is no quantity, or is negative."""
+"""Path and text of an amount that is not a quantity, or is negative."""
 
 _SIDECAR = "Always"
 _POD_LEVEL = frozenset({"cpu", "memory"})
@@ -151,14 +151,14 @@ def _asked(resources: Resources, containers: str, place: int, invalid: list[Inva
 
 
 def _parsed(amounts: dict[str, Amount], path: str, invalid: list[Invalid]) -> Nanos:
-    found: Nanos = {}
+    parsed: Nanos = {}
     for name, amount in amounts.items():
         nano = parse_quantity(amount)
         if nano is None or nano < 0:
             invalid.append((f"{path}[{name}]", str(amount)))
         else:
-            found[name] = nano
-    return found
+            parsed[name] = nano
+    return parsed
 
 
 def _add(total: Nanos, more: Nanos) -> None:

@@ -3,10 +3,9 @@
 Source: ``ValidateResourceRequirements`` and ``IsExtendedResourceName`` of the Kubernetes core validation.
 """
 
-import re
 from typing import Final
 
-from webhook.placement.kube.addresses import is_node_name
+from webhook.placement.kube.names import LABEL_NAME, is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 
 CPU: Final = "cpu"
@@ -28,8 +27,6 @@ _RESERVED: Final = "kubernetes.io"
 OF_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 """Prefix of the implicit resource of a DeviceClass (``ResourceDeviceClassPrefix`` of resource.k8s.io/v1)."""
 
-_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
-
 
 def in_bytes(name: str) -> bool:
     """Whether amounts of the resource are bytes: memory, ephemeral storage, huge pages."""
@@ -48,7 +45,7 @@ def indivisible(name: str) -> bool:
 
 def page_size(name: str) -> int:
     """Bytes of a huge page, for the resource ``hugepages-<size>``; 0 for every other resource."""
-    if not name.startswith(_HUGE_PAGES) or not _NAME.fullmatch(name):
+    if not name.startswith(_HUGE_PAGES) or not LABEL_NAME.fullmatch(name):
         return 0
     nano = parse_quantity(name.removeprefix(_HUGE_PAGES)) or 0
     return nano // NANO if nano > 0 and nano % NANO == 0 else 0
@@ -61,7 +58,7 @@ def _is_device(name: str) -> bool:
     """
     domain, _, device = name.rpartition("/")
     if name.startswith(OF_DEVICE_CLASS) and f"{domain}/" == OF_DEVICE_CLASS:
-        return bool(_NAME.fullmatch(device))
+        return bool(LABEL_NAME.fullmatch(device))
     reserved = domain == _RESERVED or domain.endswith(f".{_RESERVED}") or domain.startswith("requests.")
     # A ResourceQuota names the resource with the prefix "requests.", so the domain with that prefix must be legal, too.
-    return bool(domain) and not reserved and is_node_name(f"requests.{domain}") and bool(_NAME.fullmatch(device))
+    return bool(domain) and not reserved and is_object_name(f"requests.{domain}") and bool(LABEL_NAME.fullmatch(device))

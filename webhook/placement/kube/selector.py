@@ -90,32 +90,32 @@ def holds(requirement: Requirement, value: str | None) -> bool:
 
 def matching_all(nodes: Nodes, requirements: Iterable[Requirement]) -> Bits:
     """Nodes that meet every requirement."""
-    found = nodes.everything
+    nodes_left = nodes.everything
     for requirement in requirements:
-        found &= matching(nodes, requirement)
-        if not found:
+        nodes_left &= matching(nodes, requirement)
+        if not nodes_left:
             break
-    return found
+    return nodes_left
 
 
 def matching_term(nodes: Nodes, term: NodeTerm) -> Bits:
     """Nodes that the term matches; an empty term matches no node."""
     if term.empty:
         return 0
-    found = matching_all(nodes, term.match_expressions or ())
+    matching = matching_all(nodes, term.match_expressions or ())
     for requirement in term.match_fields or ():
-        found &= _matching_field(nodes, requirement)
-    return found
+        matching &= _matching_field(nodes, requirement)
+    return matching
 
 
 def matching_any(nodes: Nodes, terms: Iterable[NodeTerm]) -> Bits:
     """Nodes that at least one of the terms matches."""
-    found, everything = 0, nodes.everything
+    matching, everything = 0, nodes.everything
     for term in terms:
-        found |= matching_term(nodes, term)
-        if found == everything:
+        matching |= matching_term(nodes, term)
+        if matching == everything:
             break
-    return found
+    return matching
 
 
 def requirements_of(selector: LabelSelector) -> tuple[Requirement, ...]:

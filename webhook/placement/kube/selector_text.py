@@ -35,9 +35,9 @@ def parse_selector(text: str) -> LabelSelector:
 
 def _requirement(part: str) -> Requirement:
     for pattern, operator in _FORMS:
-        found = pattern.fullmatch(part)
-        if found:
-            values = found.groupdict().get("values")
+        match = pattern.fullmatch(part)
+        if match:
+            values = match.groupdict().get("values")
             listed = None if values is None else tuple(value.strip() for value in values.split(","))
-            return Requirement(found["key"], operator, listed)
+            return Requirement(match["key"], operator, listed)
     raise ValueError(f'{quote(part)} is not a label selector such as "key", "!key", "key=value" or "key in (a, b)"')

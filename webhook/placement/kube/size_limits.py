@@ -28,9 +28,9 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
     spec = pod.spec or _SPEC
     return tuple(
         [
-            Problem(field, f"has {found} {what}, at most {limit} are allowed in a pod that asks for placement")
+            Problem(field, f"has {size} {what}, at most {limit} are allowed in a pod that asks for placement")
             for field, what, limit, count in _LIMITS
-            if (found := count(spec)) > limit
+            if (size := count(spec)) > limit
         ]
     )
 
@@ -67,11 +67,11 @@ def _containers(spec: PodSpec) -> int:
 
 
 def _amounts(spec: PodSpec) -> int:
-    found = len(spec.overhead or ())
+    size = len(spec.overhead or ())
     for container in (*(spec.containers or ()), *(spec.init_containers or ())):
         if container.resources is not None:
-            found += len(container.resources.requests or ()) + len(container.resources.limits or ())
-    return found
+            size += len(container.resources.requests or ()) + len(container.resources.limits or ())
+    return size
 
 
 def _ports(spec: PodSpec) -> int:

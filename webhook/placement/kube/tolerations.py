@@ -25,7 +25,7 @@ PASSING: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
 """Node conditions that pass by themselves, by taint, with words to follow "1 node" and "3 nodes" in a message.
 
 Kubernetes writes and removes the taint with the condition. No pod is refused for such a taint: a pod that a node could
-run without the taint waits (``docs/verdicts.md``). A cordon is no such condition, because a person has to lift it.
+run without the taint waits (``docs/verdicts.md``). A cordon is not such a condition, because a person has to lift it.
 Sources: Kubernetes, well-known taints, and ``pkg/controller/nodelifecycle``.
 """
 

@@ -15,8 +15,8 @@ from webhook.placement.annotations.hardware_fields import problems_of_notes
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.field_rules import NumberRule, TextRule
+from webhook.placement.field_rules.rules import NumberRule, TextRule
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.numbers import integer
 from webhook.placement.text.api_kinds import WORKLOADS
 from webhook.placement.text.keys import LABEL_LIMIT

@@ -30,10 +30,10 @@ class DeviceClasses:
         self._classes: dict[str, DeviceClass] = {}
         self._by_resource: dict[str, str] = {}
 
-    def put(self, found: DeviceClass) -> None:
+    def put(self, device_class: DeviceClass) -> None:
         """Add the DeviceClass, or replace the one with its name."""
-        if self._classes.get(found.name) != found:
-            self._classes[found.name] = found
+        if self._classes.get(device_class.name) != device_class:
+            self._classes[device_class.name] = device_class
             self._index()
 
     def drop(self, name: str) -> None:
@@ -42,7 +42,7 @@ class DeviceClasses:
             self._index()
 
     def class_of(self, resource: str) -> str:
-        """The name of a DeviceClass whose devices meet requests for the resource; empty if there is none."""
+        """The name of a DeviceClass whose devices meet requests for the resource; empty if no class maps it."""
         return self._by_resource.get(resource, "")
 
     def mapped(self, requests: Tally) -> Mapping[str, str]:
@@ -60,10 +60,10 @@ class DeviceClasses:
         """Make the table of resources anew: classes are few and seldom change; of several the first by name counts."""
         self.version += 1
         table: dict[str, str] = {}
-        for name, found in sorted(self._classes.items(), reverse=True):
+        for name, device_class in sorted(self._classes.items(), reverse=True):
             table[OF_DEVICE_CLASS + name] = name
-            if found.resource:
-                table[found.resource] = name
+            if device_class.resource:
+                table[device_class.resource] = name
         self._by_resource = table
 
 

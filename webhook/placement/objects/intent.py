@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.field_rules import NumberRule, TextRule
+from webhook.placement.field_rules.rules import NumberRule, TextRule
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.numbers import integer
 from webhook.placement.objects.consumer import Consumer, contradicting, foreign, odd, read_consumer
 from webhook.placement.text.problem import Problem, quote
@@ -152,7 +152,7 @@ class Intents:
                 del self._by_owner[namespace, owner]
 
     def named(self, namespace: str, name: str) -> Intent | None:
-        """The intent with that name; ``None`` if there is no such intent."""
+        """The intent with that name; ``None`` if it does not exist."""
         return self._intents.get(namespace, {}).get(name)
 
     def names(self, namespace: str) -> Iterable[str]:
@@ -161,5 +161,5 @@ class Intents:
 
     def holding(self, namespace: str, owner: str) -> Iterator[Intent]:
         """The intents of which the workload ``owner`` (kind and name) is a consumer, sorted by name."""
-        found = self._by_owner.get((namespace, owner), {})
-        yield from (found[name] for name in sorted(found))
+        by_name = self._by_owner.get((namespace, owner), {})
+        yield from (by_name[name] for name in sorted(by_name))

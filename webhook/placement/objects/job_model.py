@@ -111,7 +111,7 @@ def tokens_of(clauses: Iterable[PlacementClause]) -> frozenset[str]:
 
 
 def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
-    """One share of the Job's resources, and why there is none.
+    """One share of the Job's resources, or why it has none.
 
     Admission refuses a Job whose resources cannot be divided, but one that was stored before may state such.
     """
@@ -126,15 +126,15 @@ def _shared(job: StreamsJob) -> tuple[Resources | None, tuple[Problem, ...]]:
 
 def clauses_of(element: Element) -> tuple[PlacementClause, ...]:
     """The clauses of the element, each with its operator; none of a text with problems."""
-    found: list[PlacementClause] = []
+    all_clauses: list[PlacementClause] = []
     for operator, text in element.placements:
         clauses, problems = parse_placement(text, "spec")
         if not problems:
-            found += (
+            all_clauses += (
                 PlacementClause(clause.name, clause.argument, clause.operator or operator, clause.offset)
                 for clause in clauses
             )
-    return tuple(found)
+    return tuple(all_clauses)
 
 
 def _groups(sets: Iterable[frozenset[str]]) -> dict[str, frozenset[str]]:

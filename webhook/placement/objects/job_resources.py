@@ -18,23 +18,23 @@ PARTS = ("requests", "limits")
 
 def parse_requests(text: str) -> Resources:
     """The requests in a text such as ``cpu=100m,memory=128Mi``; raises ``ValueError`` with all mistakes."""
-    found: dict[str, Amount] = {}
+    amounts: dict[str, Amount] = {}
     mistakes: list[str] = []
     for part in text.split(",") if text.strip() else ():
         name, equals, amount = (word.strip() for word in part.partition("="))
         if not equals or not name or not amount:
             mistakes.append(f'{quote(part.strip())} is not a request such as "cpu=100m"')
-        elif name in found:
+        elif name in amounts:
             mistakes.append(f"{quote(part.strip())} is a second request for {name}")
-        found.setdefault(name, amount)
-    mistakes += (problem.message for problem in problems_of_resources(Resources(found), "")) if not mistakes else ()
+        amounts.setdefault(name, amount)
+    mistakes += (problem.message for problem in problems_of_resources(Resources(amounts), "")) if not mistakes else ()
     if mistakes:
         raise ValueError("; ".join(mistakes))
-    return Resources(found)
+    return Resources(amounts)
 
 
 def problems_of_resources(resources: Resources, path: str) -> Iterator[Problem]:
-    """A problem for each amount that is no quantity or is negative, and for each request beyond its limit."""
+    """A problem for each amount that is not a quantity or is negative, and for each request beyond its limit."""
     for part in PARTS:
         for name, amount in (getattr(resources, part) or {}).items():
             nano = parse_quantity(amount)

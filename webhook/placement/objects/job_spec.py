@@ -8,10 +8,10 @@ from typing import Annotated, Any, Final
 
 from msgspec import Struct
 
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
-from webhook.placement.kube.field_rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
-from webhook.placement.kube.hostpool_patterns import VALUE
+from webhook.placement.field_rules.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
+from webhook.placement.field_rules.hostpool_patterns import VALUE
+from webhook.placement.field_rules.rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.spl.placement import TEXT_LIMIT
@@ -262,7 +262,7 @@ DEFAULTS: Final = ElementOptions(
     probe_failure_threshold=1,
     probe_interval_in_seconds=10,
 )
-"""What holds where nobody says anything; ``None`` for options that have no default.
+"""Defaults of the options; ``None`` for options without one.
 
 ``restartFailedPod`` has none: whether a failed pod is restarted is up to the operators then (:func:`restartable`).
 """

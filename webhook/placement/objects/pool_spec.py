@@ -10,8 +10,8 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 from webhook.placement.annotations.expressions import problems_of_key
-from webhook.placement.kube.addresses import NAME_LIMIT, canonical
-from webhook.placement.kube.field_rules import (
+from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.field_rules.rules import (
     NumberRule,
     SwitchRule,
     TextListRule,
@@ -19,7 +19,8 @@ from webhook.placement.kube.field_rules import (
     TextRule,
     broken,
 )
-from webhook.placement.kube.hostpool_patterns import HOST, NAME, VALUE
+from webhook.placement.kube.addresses import canonical
+from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import LabelSelector
 from webhook.placement.kube.selector import problems_of, unreadable
 from webhook.placement.objects.pool import Pool
@@ -166,8 +167,8 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
         yield from problems_of_key(requirement.key, f"{path}.key")
         yield from problems_of(requirement, path)
         yield from VALUES.problems(f"{path}.values", requirement.values or ())
-        if found := unreadable(requirement):
-            message = f"{found} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
+        if fault := unreadable(requirement):
+            message = f"{fault} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
 
 

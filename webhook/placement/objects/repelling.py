@@ -66,14 +66,14 @@ class Repelling:
 
     def slots(self, namespace: str, labels: Mapping[str, str], but: Container[str]) -> dict[str, Bits]:
         """By topology key, the slots of pods that keep away one with these labels; those in ``but`` count as gone."""
-        found: dict[str, Bits] = {}
+        slots_by_key: dict[str, Bits] = {}
         for label in ("", *labels):
             for term, places in self._by_label.get(label, {}).values():
                 if term.about(namespace, labels):
                     for slot, uids in places.items():
                         if not all(uid in but for uid in uids):
-                            found[term.topology_key] = found.get(term.topology_key, 0) | 1 << slot
-        return found
+                            slots_by_key[term.topology_key] = slots_by_key.get(term.topology_key, 0) | 1 << slot
+        return slots_by_key
 
 
 def _label(term: RepellingTerm) -> str:

@@ -72,10 +72,10 @@ class TemplatePods(Struct, frozen=True, gc=False):
         """
         if selector is None:
             return False
-        found = [self._holds(need) for need in requirements_of(selector)]
-        found += [None for key in same or () if key in self.single]
-        found += [False for key in other or () if self._known(key) and key not in self.single]
-        return False if False in found else None if None in found else True
+        answers = [self._holds(need) for need in requirements_of(selector)]
+        answers += [None for key in same or () if key in self.single]
+        answers += [False for key in other or () if self._known(key) and key not in self.single]
+        return False if False in answers else None if None in answers else True
 
     def same(self, same: Iterable[str] | None) -> Iterator[Requirement]:
         """The requirements that ``matchLabelKeys`` add to a selector, for labels in the template."""
@@ -100,7 +100,7 @@ class TemplatePods(Struct, frozen=True, gc=False):
 
 def template_pods_of(labels: Mapping[str, str], references: Iterable[OwnerReference] | None) -> TemplatePods:
     """The pods with these labels; the kind of their workload is that of the controller among the owner references."""
-    return TemplatePods(labels, next((found.kind for found in references or () if found.controller), ""))
+    return TemplatePods(labels, next((reference.kind for reference in references or () if reference.controller), ""))
 
 
 def applies(term: PodTerm, own: str, namespace: str) -> bool:

@@ -79,7 +79,7 @@ class Volumes:
         self._claims.pop((namespace, name), None)
 
     def missing(self, name: ClaimName) -> None:
-        """There is no such claim."""
+        """Record that the claim does not exist."""
         self._claims[name] = None
 
     def put_volume(self, volume: PersistentVolume) -> None:
@@ -90,9 +90,9 @@ class Volumes:
         """Forget the volume."""
         self._volumes.pop(name, None)
 
-    def put_class(self, found: StorageClass) -> None:
+    def put_class(self, storage_class: StorageClass) -> None:
         """Add the class, or replace the one with its name."""
-        self._classes[found.name] = found
+        self._classes[storage_class.name] = storage_class
 
     def drop_class(self, name: str) -> None:
         """Forget the class."""
@@ -113,5 +113,5 @@ class Volumes:
         """
         if name is not None:
             return self._classes.get(name)
-        defaults = sorted(found.name for found in self._classes.values() if found.default)
+        defaults = sorted(storage_class.name for storage_class in self._classes.values() if storage_class.default)
         return self._classes[defaults[-1]] if defaults else None

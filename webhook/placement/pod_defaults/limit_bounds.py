@@ -39,8 +39,8 @@ def out_of_bounds(spec: PodSpec, ranges: Sequence[LimitRange]) -> Iterator[Probl
     """A problem for each bound of the LimitRanges that the spec, with all defaults in it, does not keep."""
     for limits in ranges:
         for item in limits.of_type(CONTAINER):
-            for found in _containers(spec):
-                yield from _checked(found, item, limits.name)
+            for bounded in _containers(spec):
+                yield from _checked(bounded, item, limits.name)
         for item in limits.of_type(POD):
             yield from _checked(_pod(spec), item, limits.name)
 
@@ -65,14 +65,14 @@ def _nanos(amounts: dict[str, Amount] | None) -> Nanos:
     return {name: nano for name, amount in (amounts or {}).items() if (nano := parse_quantity(amount)) is not None}
 
 
-def _checked(found: _Bounded, item: LimitRangeItem, name: str) -> Iterator[Problem]:
+def _checked(bounded: _Bounded, item: LimitRangeItem, name: str) -> Iterator[Problem]:
     """What of one container or pod is beyond the bounds of the item."""
     checks = ((_below, item.min), (_above, item.max), (_stretched, item.max_limit_request_ratio))
     for check, bounds in checks:
         for resource, bound in sorted(_nanos(bounds).items()):
-            for at, message in check(found, resource, bound):
-                text = f"{message} ({found.what} bounds of LimitRange {name})"
-                yield Problem(f"{found.paths[at]}[{resource}]", text, fault=Fault.FORBIDDEN)
+            for at, message in check(bounded, resource, bound):
+                text = f"{message} ({bounded.what} bounds of LimitRange {name})"
+                yield Problem(f"{bounded.paths[at]}[{resource}]", text, fault=Fault.FORBIDDEN)
 
 
 _REQUESTS: Final = 0
@@ -81,9 +81,9 @@ _LIMITS: Final = 1
 _Check = Callable[[_Bounded, str, int], Iterable[tuple[int, str]]]
 
 
-def _below(found: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
+def _below(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
     """The request, or a limit if there is one, is less than the minimum."""
-    request, limit, least = found.requests.get(resource), found.limits.get(resource), format_quantity(bound)
+    request, limit, least = bounded.requests.get(resource), bounded.limits.get(resource), format_quantity(bound)
     if request is None:
         yield _REQUESTS, f"nothing is requested, {least} is the least"
         return
@@ -92,9 +92,9 @@ def _below(found: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, st
             yield at, f"{format_quantity(amount)} is less than {least}"
 
 
-def _above(found: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
+def _above(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
     """The limit, or the request, is more than the maximum; a maximum asks for a limit."""
-    request, limit, most = found.requests.get(resource), found.limits.get(resource), format_quantity(bound)
+    request, limit, most = bounded.requests.get(resource), bounded.limits.get(resource), format_quantity(bound)
     if limit is None:
         yield _LIMITS, f"no limit is stated, {most} is the most"
         return
@@ -103,9 +103,9 @@ def _above(found: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, st
             yield at, f"{format_quantity(amount)} is more than {most}"
 
 
-def _stretched(found: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
+def _stretched(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, str]]:
     """The limit is more than so many times the request; a ratio asks for both."""
-    request, limit, most = found.requests.get(resource, 0), found.limits.get(resource, 0), format_quantity(bound)
+    request, limit, most = bounded.requests.get(resource, 0), bounded.limits.get(resource, 0), format_quantity(bound)
     if not request or not limit:
         missing = _LIMITS if request else _REQUESTS
         yield missing, f"the limit may be {most} times the request, so that both have to be stated"

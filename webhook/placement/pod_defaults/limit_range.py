@@ -121,15 +121,15 @@ def _defaulted(own: Resources, item: LimitRangeItem) -> Resources:
 
 def sources(spec: PodSpec, ranges: Sequence[LimitRange]) -> dict[str, str]:
     """By resource, the LimitRange whose default a container of the spec requests, as it states nothing itself."""
-    found: dict[str, str] = {}
+    by_resource: dict[str, str] = {}
     for _, container in places(spec):
         own = container.resources or NO_RESOURCES
         stated = (own.requests or _NONE).keys() | (own.limits or _NONE).keys()
         for limits in ranges:
             for item in limits.of_type(CONTAINER):
                 for resource in (item.default_request or _NONE).keys() - stated:
-                    found.setdefault(resource, limits.name)
-    return found
+                    by_resource.setdefault(resource, limits.name)
+    return by_resource
 
 
 def differing(ranges: Sequence[LimitRange]) -> Iterator[str]:

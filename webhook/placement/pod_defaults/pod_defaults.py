@@ -46,9 +46,9 @@ class PodDefaults:
         self._priority_classes = {one.name: one for one in classes if isinstance(one, PriorityClass)}
         self._absent = frozenset(absent)
 
-    def put_limit_range(self, found: LimitRange) -> None:
+    def put_limit_range(self, limit_range: LimitRange) -> None:
         """Add a LimitRange."""
-        self._limit_ranges.setdefault(found.namespace, {})[found.name] = found
+        self._limit_ranges.setdefault(limit_range.namespace, {})[limit_range.name] = limit_range
 
     def drop_limit_range(self, namespace: str, name: str) -> None:
         """Remove a LimitRange, if it is known."""
@@ -57,25 +57,25 @@ class PodDefaults:
         if not of_namespace:
             self._limit_ranges.pop(namespace, None)
 
-    def put_runtime_class(self, found: RuntimeClass) -> None:
+    def put_runtime_class(self, runtime_class: RuntimeClass) -> None:
         """Add a RuntimeClass."""
-        self._runtime_classes[found.name] = found
+        self._runtime_classes[runtime_class.name] = runtime_class
 
     def drop_runtime_class(self, name: str) -> None:
         """Remove a RuntimeClass, if it is known."""
         self._runtime_classes.pop(name, None)
 
-    def put_priority_class(self, found: PriorityClass) -> None:
+    def put_priority_class(self, priority_class: PriorityClass) -> None:
         """Add a PriorityClass."""
-        self._priority_classes[found.name] = found
+        self._priority_classes[priority_class.name] = priority_class
 
     def drop_priority_class(self, name: str) -> None:
         """Remove a PriorityClass, if it is known."""
         self._priority_classes.pop(name, None)
 
-    def looked_up(self, found: Iterable[RuntimeClass | PriorityClass], absent: Iterable[ClassRef]) -> "PodDefaults":
+    def looked_up(self, answers: Iterable[RuntimeClass | PriorityClass], absent: Iterable[ClassRef]) -> "PodDefaults":
         """A copy with these classes, and without those that the API server does not have."""
-        classes = (*self._runtime_classes.values(), *self._priority_classes.values(), *found)
+        classes = (*self._runtime_classes.values(), *self._priority_classes.values(), *answers)
         known = PodDefaults(self._limit_ranges, classes, absent)
         known.closed = self.closed
         return known

@@ -35,4 +35,4 @@ SYSTEM: Final[Mapping[str, PriorityClass]] = {
 
 def default_of(classes: Iterable[PriorityClass]) -> PriorityClass:
     """The class of pods that name none: of several defaults that with the lowest value."""
-    return min((found for found in classes if found.default), key=lambda found: found.value, default=NO_CLASS)
+    return min((each for each in classes if each.default), key=lambda each: each.value, default=NO_CLASS)

@@ -36,8 +36,8 @@ def flaw(spec: PodSpec) -> str:
     if spec.resources is not None:
         return "the pod has resources of its own beside those of its containers, which the CPU manager does not count"
     for place, container in places(spec):
-        for found in _flaws(container.resources or NO_RESOURCES):
-            return f"{'init container' if place.init else 'container'} {quote(container.name)} has {found}"
+        for text in _flaws(container.resources or NO_RESOURCES):
+            return f"{'init container' if place.init else 'container'} {quote(container.name)} has {text}"
     return ""
 
 

@@ -82,11 +82,11 @@ class Grants:
         self._main = main
         self._bound = bound
         self._first: dict[tuple[Place, str], Hardware] = {}
-        allocatable = [found for found in hardware if found.allocatable]
-        for found in (found for found in allocatable if found.mandatory):
-            self._require(found)
-        for found in sorted((found for found in allocatable if not found.mandatory), key=by_weight):
-            self._wish(found)
+        allocatable = [one for one in hardware if one.allocatable]
+        for one in (one for one in allocatable if one.mandatory):
+            self._require(one)
+        for one in sorted((one for one in allocatable if not one.mandatory), key=by_weight):
+            self._wish(one)
 
     def _require(self, hardware: Hardware) -> None:
         """Give what a mandatory requirement asks for."""

@@ -30,7 +30,7 @@ _FIELD = annotation(keys.INTENT)
 
 def owners(metadata: Metadata) -> Owners:
     """The workloads that the pod is a replica of; for a pod without a controller the pod itself, ``Pod/name``."""
-    controller = next((found for found in metadata.owner_references or () if found.controller), None)
+    controller = next((reference for reference in metadata.owner_references or () if reference.controller), None)
     if controller is None:
         return "", (f"Pod/{metadata.name or metadata.generate_name or ''}",)
     group = controller.api_version.rpartition("/")[0]
@@ -57,9 +57,9 @@ def intended(metadata: Metadata, namespace: str, text: str | None, intents: Inte
         if intent is None:
             problems.append(_missing(name, namespace, intents))
         else:
-            found = list(_of(intent, own)) or list(intent.consumers if len(intent.consumers) == 1 else ())
-            consumers += found
-            problems += [] if found else [_no_consumer(intent, own)]
+            matching = list(_of(intent, own)) or list(intent.consumers if len(intent.consumers) == 1 else ())
+            consumers += matching
+            problems += [] if matching else [_no_consumer(intent, own)]
     if namespace in intents.enabled:
         consumers += (consumer for consumer in _own(own, namespace, intents) if consumer not in consumers)
     problems += itertools.chain.from_iterable(consumer.problems for consumer in consumers)

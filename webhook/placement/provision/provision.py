@@ -16,7 +16,7 @@ from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
 from webhook.placement.provision.resource_rules import broken, completed
-from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, nobody, shares, states
+from webhook.placement.provision.stated_resources import NO_SHARES, Shares, Stated, no_container, shares, states
 from webhook.placement.provision.worker import bind, limited, worker
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, counted, quote
@@ -72,7 +72,7 @@ def provide(
 
     ``gone`` are requirements that count as dropped, together with what containers ask for beyond them.
     """
-    required = tuple(found for found in hardware if found not in gone)
+    required = tuple(one for one in hardware if one not in gone)
     spec = _without(spec, annotations, gone) if gone else spec
     text = annotations.get(keys.BIND, "false")
     bound = _SWITCH.get(text, False)
@@ -81,7 +81,7 @@ def provide(
     spec = completed(spec) if required else spec
     place = worker(spec, annotations)
     if stated and isinstance(place, Place):
-        required = tuple(found for found in required if not _stated_too(found, stated, spec, place))
+        required = tuple(one for one in required if not _stated_too(one, stated, spec, place))
     grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
     firm = [grant for grant in grants.given if grant.firm]
     shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
@@ -103,8 +103,8 @@ def provide(
         cpu_bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
         overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
-        optional=any(found.allocatable and not found.mandatory for found in required),
-        weights={found.text: found.weight for found in required if not found.mandatory},
+        optional=any(one.allocatable and not one.mandatory for one in required),
+        weights={one.text: one.weight for one in required if not one.mandatory},
         problems=tuple(problems),
         warnings=(*grants.warnings, *shares.warnings, *(_shared(provided, grants.given, why) if why else ())),
     )
@@ -124,10 +124,10 @@ def _stated_too(hardware: Hardware, stated: Stated, spec: PodSpec, place: Place)
 def _shares(stated: Stated, grants: Grants, place: Place | Problem, *, bound: bool) -> Shares:
     """What the worker gets of the stated resources; a problem if the pod has no worker."""
     if isinstance(place, Problem):
-        nowhere = stated.problems or (nobody(stated, grants.spec),)
+        nowhere = stated.problems or (no_container(stated, grants.spec),)
         return Shares(grants.spec, problems=nowhere) if stated.firm else NO_SHARES
-    taken = {found.resource for found in grants.given if found.place == place}
-    return shares(stated, grants.spec, place, taken, bound=bound)
+    given_resources = {given.resource for given in grants.given if given.place == place}
+    return shares(stated, grants.spec, place, given_resources, bound=bound)
 
 
 def _binding(
@@ -145,8 +145,8 @@ def _binding(
 def _without(spec: PodSpec, annotations: Mapping[str, str], hardware: Iterable[Hardware]) -> PodSpec:
     """The pod's spec without what its containers ask for beyond these requirements."""
     place = worker(spec, annotations)
-    for found in hardware:
-        given = grant(found, spec, place if isinstance(place, Place) else None) if found.allocatable else None
+    for one in hardware:
+        given = grant(one, spec, place if isinstance(place, Place) else None) if one.allocatable else None
         if given and _more(spec, given):
             spec = forgoing(spec, given.place, given.resource)
     return spec
@@ -159,7 +159,7 @@ def _more(spec: PodSpec, given: SetResources) -> bool:
 
 def _shared(spec: PodSpec, given: Iterable[SetResources], why: str) -> Iterator[str]:
     """A warning for each container with a whole number of cpus by requirement, which are not exclusive: ``why``."""
-    for place in dict.fromkeys(found.place for found in given if found.resource == CPU):
+    for place in dict.fromkeys(one.place for one in given if one.resource == CPU):
         if cores := exclusive(at(spec, place)):
             verb = "is" if cores == 1 else "are"
             yield f"the {counted(cores, 'cpu')} of {called(spec, place)} {verb} not exclusive: {why}"
@@ -173,17 +173,17 @@ def _labels(spec: PodSpec, hardware: Iterable[Hardware]) -> tuple[tuple[Hardware
     labels: list[Hardware] = []
     problems: list[Problem] = []
     firm: dict[str, Hardware] = {}
-    for found in hardware:
-        if found.allocatable:
+    for one in hardware:
+        if one.allocatable:
             continue
-        own = (spec.node_selector or {}).get(found.name)
-        first = firm.setdefault(found.name, found) if found.mandatory else found
-        if first.value != found.value:
-            message = f"{found.clause} and {first.clause} ({first.field}) cannot both hold"
-            problems.append(Problem(found.field, message))
-        elif found.mandatory and own is not None and own != found.value:
-            message = f"is {quote(own)}, but {found.clause} ({found.field}) needs another value"
-            problems.append(Problem(f"spec.nodeSelector[{found.name}]", message))
-        elif first is found:
-            labels.append(found)
+        own = (spec.node_selector or {}).get(one.name)
+        first = firm.setdefault(one.name, one) if one.mandatory else one
+        if first.value != one.value:
+            message = f"{one.clause} and {first.clause} ({first.field}) cannot both hold"
+            problems.append(Problem(one.field, message))
+        elif one.mandatory and own is not None and own != one.value:
+            message = f"is {quote(own)}, but {one.clause} ({one.field}) needs another value"
+            problems.append(Problem(f"spec.nodeSelector[{one.name}]", message))
+        elif first is one:
+            labels.append(one)
     return tuple(labels), problems

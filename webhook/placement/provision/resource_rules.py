@@ -65,7 +65,7 @@ def _beyond(spec: PodSpec, level: Resources, grants: Sequence[SetResources], tot
     """A problem where ``grants`` of one resource exceed the pod-level resources ``level``.
 
     No container's limit may exceed the pod-level limit, and the ``total`` that containers request may exceed neither
-    the pod-level request nor the limit. A pod-level request that nobody wrote defaults to the limit, and rises with it:
+    the pod-level request nor the limit. A pod-level request that is absent defaults to the limit, and rises with it:
     then the problem is about the limit only.
     """
     resource = grants[0].resource

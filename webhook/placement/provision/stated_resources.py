@@ -53,23 +53,25 @@ def stated_for(
     """
     if model and pe in model.elements and model.misstated:
         return _misstated(f"Job {model.name}", model.misstated)
-    found = model.resources(pe) if model else None
-    if model and found:
+    resources = model.resources(pe) if model else None
+    if model and resources:
         whole = f"1/{len(model.elements)} of the resources of Job {model.name}"
         cause = whole if model.shared else f"resources of processing element {pe}"
         if any(clause.source is Source.STATED for clause in dropped):
             return None
-        problems = tuple(problems_of_resources(found, "resources"))
-        return _misstated(f"processing element {pe}", problems) if problems else Stated(found, cause)
+        problems = tuple(problems_of_resources(resources, "resources"))
+        return _misstated(f"processing element {pe}", problems) if problems else Stated(resources, cause)
     place = worker(spec, annotations)
     lacking = None if spec.resources is not None or isinstance(place, Problem) else _lacking(spec, place, default)
     return Stated(lacking, DEFAULT_CAUSE, firm=False) if lacking else None
 
 
 def _misstated(whose: str, problems: Sequence[Problem]) -> Stated:
-    """Resources that nobody can be given, for the pods of a Job that was stored before admission could refuse it."""
-    found = (Problem(f"metadata.labels[{keys.JOB}]", f"{whose}: {wrong.field}: {wrong.message}") for wrong in problems)
-    return Stated(Resources(), f"resources of {whose}", problems=tuple(found))
+    """Resources that cannot be given, for the pods of a Job that was stored before admission could refuse it."""
+    all_problems = (
+        Problem(f"metadata.labels[{keys.JOB}]", f"{whose}: {wrong.field}: {wrong.message}") for wrong in problems
+    )
+    return Stated(Resources(), f"resources of {whose}", problems=tuple(all_problems))
 
 
 def _lacking(spec: PodSpec, place: Place, default: Resources) -> Resources | None:
@@ -99,17 +101,17 @@ NO_SHARES: Final = Shares(PodSpec())
 """Nothing is given; its ``spec`` is not the pod's."""
 
 
-def shares(stated: Stated, spec: PodSpec, place: Place, taken: Collection[str], *, bound: bool) -> Shares:
+def shares(stated: Stated, spec: PodSpec, place: Place, given_resources: Collection[str], *, bound: bool) -> Shares:
     """What the container at ``place`` gets of the stated resources, beside what hardware requirements give to it.
 
-    Amounts of resources that are in ``taken`` are left out: hardware requirements come first. ``bound`` tells that the
-    pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
+    Amounts of resources that are in ``given_resources`` are left out: hardware requirements come first. ``bound`` tells
+    that the pod asks for CPU binding: then an amount of the container's own that differs is a problem, else a warning.
     """
     own, given = resources_at(spec, place), []
     problems = [*stated.problems]
     warnings: list[str] = []
     for name in _names(stated.resources):
-        if name in taken:
+        if name in given_resources:
             continue
         effect = _amount(stated, name, place)
         given.append(effect)
@@ -137,7 +139,7 @@ def states(stated: Stated, given: SetResources) -> bool:
     return own is not None and (own.requests, own.limits) == (given.requests, given.limits)
 
 
-def nobody(stated: Stated, spec: PodSpec) -> Problem:
+def no_container(stated: Stated, spec: PodSpec) -> Problem:
     """The problem that the pod has no container that could get the stated resources."""
     return Problem(annotation(keys.CONTAINER), f"must name the container that gets the {stated.cause}: {listed(spec)}")
 

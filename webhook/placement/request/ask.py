@@ -235,7 +235,7 @@ def _expected(pools: tuple[tuple[PlacementClause, Pool], ...], spec: PodSpec, wo
 
 
 def _unreadable(amounts: Iterable[Invalid]) -> tuple[Problem, ...]:
-    """A problem for each amount, given with its path, that is no Kubernetes quantity."""
+    """A problem for each amount, given with its path, that is not a Kubernetes quantity."""
     return tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in amounts)
 
 

@@ -48,8 +48,8 @@ def clause_of(volume: Volume) -> Clause | None:
 
 def claimed_volumes(spec: PodSpec, namespace: str, known: Volumes) -> tuple[ClaimedVolume, ...]:
     """The volumes of the pod that depend on its node, or may do so; each clause once."""
-    found = {clause: volume for volume in spec.volumes or () if (clause := clause_of(volume))}
-    return tuple(_judged(clause, volume, namespace, known) for clause, volume in found.items())
+    by_clause = {clause: volume for volume in spec.volumes or () if (clause := clause_of(volume))}
+    return tuple(_judged(clause, volume, namespace, known) for clause, volume in by_clause.items())
 
 
 def doubts(volumes: Iterable[ClaimedVolume]) -> Iterator[str]:
@@ -84,13 +84,13 @@ def of_claim(clause: Clause, claim: Claim, known: Volumes) -> ClaimedVolume:
     return ClaimedVolume(clause, volume.terms)
 
 
-def of_class(clause: Clause, found: StorageClass | None) -> ClaimedVolume:
+def of_class(clause: Clause, storage_class: StorageClass | None) -> ClaimedVolume:
     """The nodes on which the class makes a volume once the pod has a node."""
-    if found is None:
+    if storage_class is None:
         return ClaimedVolume(clause, doubt="it is not bound, and its class is not known; the pod waits until it is")
-    if not found.waits:
+    if not storage_class.waits:
         return ClaimedVolume(clause, doubt="it is not bound yet, and its node is chosen without the pod, which waits")
-    if found.by_hand:
+    if storage_class.by_hand:
         doubt = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
         return ClaimedVolume(clause, doubt=doubt)
-    return ClaimedVolume(clause, found.terms)
+    return ClaimedVolume(clause, storage_class.terms)

@@ -146,12 +146,12 @@ def _where_ample(hosts: Iterable[PlacementClause], requests: Tally, world: World
     named: Bits = -1
     for clause in hosts:
         named &= world.nodes_of_host(str(clause.argument))
-    found = list(slots(named & world.everything)) if named >= 0 else []
-    if len(found) != 1:
+    nodes = list(slots(named & world.everything)) if named >= 0 else []
+    if len(nodes) != 1:
         return HostBinding("nodeAffinity")
-    if _has_room(found[0], requests, world, AMPLE):
-        return HostBinding("nodeAffinity" if world.inventory.guarded(found[0]) else "nodeName")
-    if _has_room(found[0], requests, world, 1):
+    if _has_room(nodes[0], requests, world, AMPLE):
+        return HostBinding("nodeAffinity" if world.inventory.guarded(nodes[0]) else "nodeName")
+    if _has_room(nodes[0], requests, world, 1):
         return HostBinding("nodeAffinity")
     texts = " and ".join(dict.fromkeys(clause.text for clause in hosts))
     warning = f"{texts}: the node has no room for this pod now, so it waits for others to end"

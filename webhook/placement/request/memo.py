@@ -63,7 +63,7 @@ class Memo(Generic[_Answer]):
     def find(self, inventory: Inventory, key: Key, text: str = "") -> _Answer | None:
         """The answer kept under the key, for any text or for this placement text.
 
-        ``None`` if there is none, or if something that it depends on has changed.
+        ``None`` if nothing is kept, or if something that it depends on has changed.
         """
         if inventory is not self._inventory:
             return None
@@ -133,7 +133,7 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
 
 
 def _said(annotations: Mapping[str, str], placement: PlacementText) -> tuple[Hashable, ...] | None:
-    """The annotations of ours, the placement by its meaning; ``None`` if there are some that nobody may write."""
+    """The annotations of ours, the placement by its meaning; ``None`` if there are some that users may not write."""
     said: list[Hashable] = []
     for key, text in annotations.items():
         if key.startswith(keys.PREFIX):

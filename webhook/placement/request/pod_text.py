@@ -77,8 +77,8 @@ def without(pod: Pod, dropped: Collection[Clause]) -> Pod:
     metadata, spec = pod.metadata, pod.spec
     annotations = metadata.annotations if metadata else None
     if metadata and annotations and Source.BINDING in sources:
-        left = {key: text for key, text in annotations.items() if key != keys.BIND}
-        metadata, annotations = replace(metadata, annotations=left), left
+        others = {key: text for key, text in annotations.items() if key != keys.BIND}
+        metadata, annotations = replace(metadata, annotations=others), others
     if spec:
         spec = _reduced(spec, dropped)
         if Source.REQUESTS in sources:

@@ -38,7 +38,7 @@ def look_up(clauses: Iterable[PlacementClause], namespace: str, job: str, world:
     ``text`` is the annotation that the clauses were read from. Only pools of the pod's own namespace and job are found,
     or listed in messages.
     """
-    found: list[tuple[PlacementClause, Pool]] = []
+    pools: list[tuple[PlacementClause, Pool]] = []
     problems: list[Problem] = []
     closed: list[tuple[PlacementClause, Pool]] = []
     for clause in clauses:
@@ -49,12 +49,12 @@ def look_up(clauses: Iterable[PlacementClause], namespace: str, job: str, world:
         pool = _named(clause.argument, namespace, job, world.inventory, listing=not problems)
         wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
         if isinstance(pool, Pool) and not wrong:
-            found.append((clause, pool))
+            pools.append((clause, pool))
             continue
         problems.append(_problem(clause, wrong, text))
         if isinstance(pool, Pool) and pool.phase in _CLOSED:
             closed.append((clause, pool))
-    return NamedPools(tuple(found), tuple(problems), tuple(closed))
+    return NamedPools(tuple(pools), tuple(problems), tuple(closed))
 
 
 def _problem(clause: PlacementClause, message: str, text: str) -> Problem:
@@ -63,7 +63,7 @@ def _problem(clause: PlacementClause, message: str, text: str) -> Problem:
 
 
 def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, listing: bool) -> Pool | str:
-    """The pool of that name, or why there is none; with ``listing`` that text lists the pools there are."""
+    """The pool of that name, or why it is not found; with ``listing`` that text lists the pools that exist."""
     chosen = pool_of(name.name, namespace, job, inventory)
     if len(chosen) == 1:
         return chosen[0]

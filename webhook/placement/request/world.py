@@ -83,11 +83,11 @@ class World:
 
         Results are found by the identity of the part.
         """
-        found = self._known.get(id(part))
-        if found is None:
+        kept = self._known.get(id(part))
+        if kept is None:
             # The part is kept as well: once it were freed, another object could have its id.
-            found = self._known[id(part)] = part, judge(part, self)
-        return cast("_Judged", found[1])
+            kept = self._known[id(part)] = part, judge(part, self)
+        return cast("_Judged", kept[1])
 
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world as it will be when passing conditions of nodes have ended; ``None`` if no node has one.
@@ -108,7 +108,7 @@ class World:
 
     def preempting(self, preemption: Preemption) -> "World":
         """The world in which that counts as free for groups of pods."""
-        found = World(
+        preempting = World(
             self.inventory,
             self.policy,
             leaving=self._leaving,
@@ -116,8 +116,8 @@ class World:
             patient=self.patient,
             unbound=self.unbound,
         )
-        found.preemption = preemption
-        return found
+        preempting.preemption = preemption
+        return preempting
 
     @property
     def predicted(self) -> bool:
@@ -128,8 +128,8 @@ class World:
         """The live pods of the job, without those of the workload that is ``leaving``."""
         if not isinstance(self._leaving, str):
             return JobPods() if (namespace, job) in self._leaving else self.inventory.job_pods(namespace, job)
-        found = self.inventory.job_pods(namespace, job)
-        return found.without(self._leaving) if self._leaving else found
+        job_pods = self.inventory.job_pods(namespace, job)
+        return job_pods.without(self._leaving) if self._leaving else job_pods
 
     def leavers(self, namespace: str, job: str) -> JobPods | None:
         """The live pods of the job that belong to the workload that is ``leaving``.
@@ -147,10 +147,10 @@ class World:
 
         With preemption so do pods of priorities below ``preempts``.
         """
-        found = self.once(self.leavers(namespace, job) or _NO_PODS, _ended)
+        gone = self.once(self.leavers(namespace, job) or _NO_PODS, _ended)
         if preempts is None or self.preemption is Preemption.NONE:
-            return found
-        return LowerPods(self.inventory.priorities, preempts, found)
+            return gone
+        return LowerPods(self.inventory.priorities, preempts, gone)
 
     def assumed_requests(self, node: str) -> Mapping[str, int]:
         """What pods bound to the node in the last seconds request, by resource."""
@@ -161,10 +161,10 @@ class World:
         hosts = self._members(key)
         if hosts is None:
             return self.inventory.nodes.with_key(key)
-        found = 0
+        nodes = 0
         for host in hosts.values():
-            found |= host
-        return found
+            nodes |= host
+        return nodes
 
     def with_label(self, key: str, values: Iterable[str]) -> Bits:
         """Nodes whose label ``key`` has one of the values, or will have once their pool is ready."""
@@ -172,18 +172,18 @@ class World:
         if hosts is None:
             return self.inventory.nodes.with_label(key, values)
         wanted = frozenset(values)
-        found = 0
+        nodes = 0
         for index, host in hosts.items():
             if str(index) in wanted:
-                found |= host
-        return found
+                nodes |= host
+        return nodes
 
     def beyond(self, key: str, bound: int, *, above: bool) -> Bits:
         """Nodes whose label ``key`` is a whole number above (or below) ``bound``."""
         return self.inventory.nodes.beyond(key, bound, above=above)
 
     def named(self, name: str) -> Bits:
-        """The set of the node of that name; empty if there is none."""
+        """The set of the node of that name; empty if it does not exist."""
         return self.inventory.nodes.named(name)
 
     def nodes_of_host(self, text: str) -> Bits:
@@ -221,7 +221,7 @@ class World:
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
-        """The hosts of the pool whose membership label has that key; ``None`` if the key is no membership label."""
+        """The hosts of the pool whose membership label has that key; ``None`` if the key is not a membership label."""
         name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
         return None if name is None else self.hosts(self.inventory.pools[name])
 

@@ -9,11 +9,11 @@ from typing import Final, Literal
 
 from msgspec import Struct
 
-from webhook.placement.kube.addresses import canonical, is_node_name, parse_address
+from webhook.placement.kube.addresses import canonical, parse_address
+from webhook.placement.kube.names import LABEL_VALUE, is_object_name
 from webhook.placement.spl.literals import encode
 from webhook.placement.spl.reader import GrammarError, Reader, unreadable
 from webhook.placement.spl.tokens import Token, TokenKind
-from webhook.placement.text import keys
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 
@@ -187,7 +187,7 @@ def _hosts(reader: Reader) -> tuple[str, ...]:
     for string in strings:
         host = string.value
         key = canonical(host) or host
-        if parse_address(host) is None and not is_node_name(host):
+        if parse_address(host) is None and not is_object_name(host):
             reader.report(string.offset, f"{quote(host)} is neither an IP address nor the name of a node")
         elif key in seen:
             reader.report(string.offset, f"{quote(host)} is listed twice")
@@ -203,7 +203,7 @@ def _tags(reader: Reader) -> tuple[str, ...]:
     seen: set[str] = set()
     for string in strings:
         tag = string.value
-        if not tag or keys.LABEL_VALUE.fullmatch(tag) is None:
+        if not tag or LABEL_VALUE.fullmatch(tag) is None:
             rule = 'a tag has 1 to 63 letters, digits, "-", "_" and ".", the first and last a letter or digit'
             reader.report(string.offset, f"{quote(tag)} is not a label value: {rule}")
         elif tag in seen:

@@ -62,9 +62,9 @@ def parse_placement(text: str, field: str) -> tuple[tuple[PlacementClause, ...],
         return (), (problem,)
     if len(text) <= _CACHED_LENGTH:
         # Elements of a Job have the same texts at a thousand paths; only problems say the path.
-        found = _remembered(text, "")
-        if not found[1]:
-            return found
+        parsed = _remembered(text, "")
+        if not parsed[1]:
+            return parsed
     return _parse(text, field)
 
 
@@ -210,9 +210,9 @@ def _argument(reader: Reader, name: ClauseName) -> str | PoolName:
     if reader.token.kind is TokenKind.STRING:
         argument = reader.read().value
     elif bare := _unquoted(reader, name):
-        found = quote(bare)
+        shown = quote(bare)
         raise GrammarError(
-            reader.token.offset, f"expected {_wanted(name)}, found {found}: write it in quotes: {name}({found})"
+            reader.token.offset, f"expected {_wanted(name)}, found {shown}: write it in quotes: {name}({shown})"
         )
     elif name is ClauseName.HOST and reader.token.kind in {TokenKind.NAME, TokenKind.DEFAULT}:
         argument = _pool(reader)

@@ -1,8 +1,8 @@
 """Tokenizer of SPL text, for the grammars of placement clauses and of host pools (``docs/annotations.md``).
 
 White space, line ends and comments (``//`` to the end of the line, ``/*`` to ``*/``) separate tokens. Letters and
-digits are those of ASCII. Text that is no token becomes a *broken* token with a message, so the tokenizer never raises.
-It takes linear time: repetitions in its pattern are possessive and never backtrack.
+digits are those of ASCII. Text that is not a token becomes a *broken* token with a message, so the tokenizer never
+raises. It takes linear time: repetitions in its pattern are possessive and never backtrack.
 """
 
 import enum
@@ -26,7 +26,7 @@ class TokenKind(enum.Enum):
     DEFAULT = "default"
     """``$default``, the name of SPL's pool of all hosts."""
     BROKEN = "broken"
-    """Text that is no token."""
+    """Text that is not a token."""
     END = "end"
     """The end of the text."""
 

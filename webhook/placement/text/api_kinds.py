@@ -4,7 +4,6 @@ A kind is listed here once; ``cluster/objects/kinds.py`` says how the watched on
 ``admission/validate.py`` how the reviewed ones are checked. All of them are read in version ``v1`` of their group.
 """
 
-import re
 from typing import Final
 
 from msgspec import Struct
@@ -13,9 +12,6 @@ from webhook.placement.text.keys import API_GROUP
 
 VERSION: Final = "v1"
 """The version of every kind."""
-
-OBJECT_NAME: Final = re.compile(r"[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?", re.ASCII)
-"""A DNS subdomain, as names of objects are."""
 
 
 class ApiKind(Struct, frozen=True, gc=False):

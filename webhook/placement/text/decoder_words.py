@@ -62,25 +62,25 @@ def _found(message: str) -> str:
     return types["found"] if types else ""
 
 
-def _wrong(expected: str, found: str, value: object) -> str:
+def _wrong(expected: str, actual: str, value: object) -> str:
     """The sentence about a value of a wrong type."""
     wanted = [one for one in expected.split(" | ") if one != "null"]
     words = " or ".join(_WORDS.get(one, one) for one in wanted)
-    shown = _FOUND.get(found, found)
+    shown = _FOUND.get(actual, actual)
     if isinstance(value, bool | int | float):
         written = msgspec.json.encode(value).decode()
-        hint = f': write it in quotes, "{written}"' if wanted == ["str"] and found in _QUOTED else ""
+        hint = f': write it in quotes, "{written}"' if wanted == ["str"] and actual in _QUOTED else ""
         return f"{written} is {shown}, expected {words}{hint}"
     text = f"{quote(value)} is {shown}" if isinstance(value, str) else f"found {shown}"
     return f"{text}, expected {words}"
 
 
-def _located(document: object, steps: list[re.Match[str]], found: str) -> tuple[str, object]:
+def _located(document: object, steps: list[re.Match[str]], actual: str) -> tuple[str, object]:
     """The path of the value with the keys that the decoder left out, and the value; ``None`` where it is not found."""
     paths = [("", document)]
     for step in steps:
         paths = [inner for path, value in paths for inner in _inside(path, value, step)]
-    right = [(path, value) for path, value in paths if _type(value) == found]
+    right = [(path, value) for path, value in paths if _type(value) == actual]
     return next(iter([*right, *paths]), ("".join(step.group() for step in steps), None))
 
 

@@ -109,9 +109,6 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 LABEL_LIMIT: Final = 63
 """Characters of a label value, and of the name part of a label key (Kubernetes, labels and selectors)."""
 
-LABEL_VALUE: Final = re.compile(r"(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?", re.ASCII)
-"""Legal label values, including the empty one; for use with ``fullmatch`` (Kubernetes, labels and selectors)."""
-
 
 @functools.lru_cache(maxsize=4096)
 def digest(text: str) -> str:

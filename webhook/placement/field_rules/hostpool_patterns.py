@@ -6,7 +6,7 @@ express that two spellings of an IPv6 address are the same address; admission re
 
 from typing import Final
 
-from webhook.placement.text.keys import LABEL_VALUE
+from webhook.placement.kube.names import DNS_SUBDOMAIN, LABEL_VALUE
 
 VALUE: Final = f"^{LABEL_VALUE.pattern}$"
 """A label value, which may be empty."""
@@ -14,7 +14,6 @@ VALUE: Final = f"^{LABEL_VALUE.pattern}$"
 NAME: Final = f"^_*{LABEL_VALUE.pattern}_*$"
 """A label value that may begin and end with underscores, as SPL identifiers may."""
 
-_LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 _OCTET: Final = "(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _GROUP: Final = "[0-9a-fA-F]{1,4}"
 _LAST: Final = rf"(?:{_GROUP}:{_GROUP}|{_OCTET}(?:\.{_OCTET}){{3}})"
@@ -38,5 +37,5 @@ _IPV6: Final = "|".join(
 
 _ZONE: Final = r"(?:%[^\t-\r %/]+)?"
 
-HOST: Final = rf"^(?:{_LABEL}(?:\.{_LABEL})*|(?:{_IPV6}){_ZONE})$"
+HOST: Final = rf"^(?:{DNS_SUBDOMAIN}|(?:{_IPV6}){_ZONE})$"
 """A node name or an IP address; an IPv4 address has the form of a node name."""

@@ -6,8 +6,8 @@ from typing import Final, cast
 
 from aiohttp import hdrs, web
 
-from webhook.server.connection import ClientConnection
-from webhook.server.replies import HttpFault
+from webhook.server.http.connection import ClientConnection
+from webhook.server.http.replies import HttpFault
 
 _CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 """What a client waits for that sent the header ``Expect: 100-continue``, as curl does before a large body."""

@@ -137,8 +137,8 @@ def _names(group: IntentGroup) -> tuple[str, str, str, str]:
 
 def _hash(*names: str) -> str:
     """A hash of the names, each of which ends where the next one begins: no name holds a zero byte."""
-    found = hashlib.sha256("\0".join(names).encode()).digest()
-    return base64.b32encode(found).decode().lower()[:_HASH_LENGTH]
+    digest = hashlib.sha256("\0".join(names).encode()).digest()
+    return base64.b32encode(digest).decode().lower()[:_HASH_LENGTH]
 
 
 def _annotation(group: IntentGroup, said: EntityMetadata) -> str:
@@ -172,7 +172,7 @@ def _consumer(entry: Mapping[str, Any]) -> ConsumerEntity:
 
 def _requirements(entries: Iterable[Mapping[str, Any]]) -> Iterator[RequirementEntity]:
     """The requirements, each with a name: its own, or that of its resource, with a number if the name is taken."""
-    taken: set[str] = set()
+    used_names: set[str] = set()
     for entry in entries:
         said = entry.get("spec") or {name: value for name, value in entry.items() if name != "metadata"}
         nested = said.get("resource") or {}
@@ -180,15 +180,15 @@ def _requirements(entries: Iterable[Mapping[str, Any]]) -> Iterator[RequirementE
         wish["name"] = wish.get("name") or wish.get("key")
         wish["container-name"] = said.get("container-name") or said.get("container")
         wish = {name: value for name, value in wish.items() if value is not None}
-        found = msgspec.convert(wish, HardwareWish)
+        hardware = msgspec.convert(wish, HardwareWish)
         given = (entry.get("name") if "spec" in entry else None) or (entry.get("metadata") or {}).get("name")
-        name = base = given or found.name
+        name = base = given or hardware.name
         count = 1
-        while name in taken:
+        while name in used_names:
             count += 1
             name = f"{base}-{count}"
-        taken.add(name)
-        yield RequirementEntity(_metadata(entry, name), found)
+        used_names.add(name)
+        yield RequirementEntity(_metadata(entry, name), hardware)
 
 
 def _metadata(entry: Mapping[str, Any], name: object) -> EntityMetadata:

@@ -5,7 +5,7 @@ from typing import Annotated
 import pytest
 from msgspec import Struct
 
-from webhook.placement.kube.field_rules import (
+from webhook.placement.field_rules.rules import (
     FieldRule,
     NumberRule,
     SwitchRule,

@@ -40,13 +40,13 @@ class IntentStore(Protocol):
     """
 
     async def read(self, group: IntentGroup, name: str) -> IntentEntity | None:
-        """The intent as it is stored now; ``None`` if there is none."""
+        """The intent as it is stored now; ``None`` if it does not exist."""
         ...
 
     async def change(self, group: IntentGroup, name: str, change: Change) -> IntentEntity | None:
         """Store what the operation makes of the stored intent, and return it; errors of the operation are raised.
 
-        The operation is called at least once, and again if somebody else was faster. When this method returns, the
+        The operation is called at least once, and again if another client was faster. When this method returns, the
         change is durable.
         """
         ...

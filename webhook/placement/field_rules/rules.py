@@ -13,8 +13,7 @@ from typing import Any, TypeAlias, get_type_hints
 import msgspec
 from msgspec import Struct
 
-from webhook.placement.kube.addresses import NAME_LIMIT
-from webhook.placement.kube.element_patterns import OBJECT_NAME
+from webhook.placement.kube.names import NAME_LIMIT, OBJECT_NAME
 from webhook.placement.text.problem import Problem, quote
 
 Schema: TypeAlias = dict[str, Any]
@@ -40,10 +39,10 @@ class TextRule(Struct, frozen=True, kw_only=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "string", "description": self.about} if self.about else {"type": "string"}
+        schema: Schema = {"type": "string", "description": self.about} if self.about else {"type": "string"}
         stated = {"enum": [*self.words], "default": self.default, "minLength": self.least, "maxLength": self.most}
-        found |= {name: value for name, value in stated.items() if value}
-        return found | ({"pattern": self.pattern} if self.pattern else {})
+        schema |= {name: value for name, value in stated.items() if value}
+        return schema | ({"pattern": self.pattern} if self.pattern else {})
 
     def problems(self, path: str, value: str) -> Iterator[Problem]:
         """A problem if the text breaks the rule."""
@@ -71,9 +70,9 @@ class NumberRule(Struct, frozen=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "integer", "format": "int32", "description": self.about, "minimum": self.least}
+        schema: Schema = {"type": "integer", "format": "int32", "description": self.about, "minimum": self.least}
         stated = {"maximum": self.most, "default": self.default}
-        return found | {name: value for name, value in stated.items() if value is not None}
+        return schema | {name: value for name, value in stated.items() if value is not None}
 
     def problems(self, path: str, value: int) -> Iterator[Problem]:
         """A problem if the number is out of bounds."""
@@ -91,8 +90,8 @@ class SwitchRule(Struct, frozen=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found: Schema = {"type": "boolean", "description": self.about}
-        return found if self.default is None else found | {"default": self.default}
+        schema: Schema = {"type": "boolean", "description": self.about}
+        return schema if self.default is None else schema | {"default": self.default}
 
     def problems(self, path: str, value: bool) -> Iterator[Problem]:  # noqa: ARG002, FBT001 -- as of the other rules
         """No problem: the decoder takes nothing but Booleans."""
@@ -114,14 +113,14 @@ class TextListRule(Struct, frozen=True, kw_only=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        found = {
+        schema = {
             "type": "array",
             "description": self.about,
             "x-kubernetes-list-type": self.kind,
             "maxItems": self.most,
         }
         least = {"minItems": self.least} if self.least else {}
-        return found | least | {"items": self.entry.schema()}
+        return schema | least | {"items": self.entry.schema()}
 
     def problems(self, path: str, value: tuple[str, ...]) -> Iterator[Problem]:
         """A problem if there are too few or too many, and for each text that breaks its rule."""

@@ -1,14 +1,9 @@
-"""Regular expressions for texts in a Job and a ProcessingElement: object names, paths, quantities, GitHub's URLs.
+"""Regular expressions for texts in a Job and a ProcessingElement: paths, quantities, GitHub's URLs.
 
 Each pattern is anchored at both ends, and has the same meaning in Go (the API server) and in Python.
 """
 
 from typing import Final
-
-_LABEL: Final = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-
-OBJECT_NAME: Final = rf"^{_LABEL}(?:\.{_LABEL})*$"
-"""A DNS subdomain in lower case, as the name of an object is (Kubernetes, object names)."""
 
 ABSOLUTE_PATH: Final = "^/.*$"
 

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import node
-from webhook.cluster.objects import translate, wire
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects import nodes, wire
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.node import Node
 
@@ -17,7 +17,7 @@ UNSCHEDULABLE = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 
 
 def read(source: dict[str, Any]) -> tuple[Node, list[str]]:
-    return translate.node(msgspec.convert(source, wire.NodeObject))
+    return nodes.node(msgspec.convert(source, wire.NodeObject))
 
 
 def tainted(spec: object = None, ready: str = "True") -> tuple[Taint, ...]:

@@ -1,13 +1,12 @@
 """``ClusterStore``: intents as HPAIntent objects of a cluster, which several servers may change at the same time.
 
-A change reads the object, and is written under the version that was read. If somebody else was faster, the API server
+A change reads the object, and is written under the version that was read. If another client was faster, the API server
 refuses it, and the change is made anew on what is stored then (optimistic concurrency).
 """
 
 import asyncio
 import logging
 import random
-import re
 from typing import Final
 from urllib.parse import urlencode
 from weakref import WeakValueDictionary
@@ -19,9 +18,13 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.decoding import ERRORS
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
+from webhook.placement.kube.names import is_namespace
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
-from webhook.rest.intent_objects import (
+from webhook.rest.intents import INTENT_LIMIT, Change, IntentEntity
+from webhook.rest.request_error import RequestError, refused
+from webhook.rest.routes import IntentGroup
+from webhook.rest.storage.intent_objects import (
     StoredHPAIntent,
     UnusableObjectError,
     entity_of,
@@ -30,10 +33,7 @@ from webhook.rest.intent_objects import (
     object_of,
     patch_of,
 )
-from webhook.rest.intents import INTENT_LIMIT, Change, IntentEntity
-from webhook.rest.request_error import RequestError, refused
-from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentPage, StaleTokenError, StorageError
+from webhook.rest.storage.store import IntentPage, StaleTokenError, StorageError
 
 PROJECT: Final = "{project}"
 """What stands for the name of the project in the setting for the namespace."""
@@ -48,13 +48,10 @@ _PART: Final = 50
 """Objects of one part of a list at most, so that an answer has no more than 25 MiB, however large they are."""
 
 _LIST_LIMIT: Final = 2 * _PART * INTENT_LIMIT
-"""Bytes of such an answer: the API server adds ``managedFields``, which are no larger than the object."""
+"""Bytes of such an answer: the API server adds ``managedFields``, which are at most as large as the object."""
 
 _LOOK: Final = 10.0
 """Seconds between two looks whether the API server answers."""
-
-_NAMESPACE: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?")
-"""Names of namespaces (DNS-1123 label)."""
 
 _OBJECT: Final = msgspec.json.Decoder(StoredHPAIntent)
 _PAGE: Final = msgspec.json.Decoder(Page)
@@ -69,14 +66,14 @@ class NamespaceMap:
     """
 
     def __init__(self, pattern: str) -> None:
-        if not _NAMESPACE.fullmatch(pattern.replace(PROJECT, "p")):
+        if not is_namespace(pattern.replace(PROJECT, "p")):
             raise ValueError("it must be a namespace (a-z, 0-9 and '-'), which may have {project} in it")
         self._pattern = pattern
 
     def of(self, group: IntentGroup) -> str:
         """The namespace; raises :class:`RequestError` if the project's name cannot be part of one."""
         namespace = self._pattern.replace(PROJECT, group.project)
-        if not _NAMESPACE.fullmatch(namespace):
+        if not is_namespace(namespace):
             rule = f"makes the namespace {namespace}, but a namespace has up to 63 of a-z, 0-9 and '-'"
             raise refused(400, "project-name", rule, group.project)
         return namespace
@@ -113,11 +110,11 @@ class ClusterStore:
             raise _failure(error) from error
         except ERRORS as error:
             raise StorageError(f"the API server's list cannot be read: {error}") from error
-        found = [entity for item in page.items or () if (entity := _listed(bytes(item), group)) is not None]
-        return IntentPage(tuple(found), page.metadata.following or "")
+        entities = [entity for item in page.items or () if (entity := _listed(bytes(item), group)) is not None]
+        return IntentPage(tuple(entities), page.metadata.following or "")
 
     async def change(self, group: IntentGroup, name: str, change: Change) -> IntentEntity | None:
-        """Make the change under the version that was read, again and again until nobody else is faster."""
+        """Make the change under the version that was read, again and again until no other client is faster."""
         path = self._path(group, name)
         async with self._turns.setdefault(path, asyncio.Lock()):
             for attempt in range(ATTEMPTS):
@@ -166,7 +163,7 @@ class ClusterStore:
         return after
 
     async def _object(self, path: str) -> StoredHPAIntent | None:
-        """The object as it is now; ``None`` if there is none, or it is being deleted."""
+        """The object as it is now; ``None`` if it does not exist, or is being deleted."""
         try:
             stored = _OBJECT.decode(await self._server.read(path))
         except ApiError as error:

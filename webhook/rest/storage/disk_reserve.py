@@ -40,12 +40,12 @@ class DiskReserve:
     def give(self) -> bool:
         """Give half of the reserve back to the disk; returns whether there was something to give."""
         try:
-            held = self._path.stat().st_size
-            if held:
-                os.truncate(self._path, held // 2 if held > _PIECE else 0)
+            size = self._path.stat().st_size
+            if size:
+                os.truncate(self._path, size // 2 if size > _PIECE else 0)
         except OSError:
             return False
-        return held > 0
+        return size > 0
 
 
 def _filled(file: int, size: int) -> int:

@@ -16,10 +16,10 @@ from aiohttp import StreamReader, web
 from aiohttp.http import RawRequestMessage
 
 from webhook.server.fair_queue import ClientFlows, FairQueue
+from webhook.server.http.limits import Limits
+from webhook.server.http.replies import HttpFault, failure
 from webhook.server.http_protocol import HttpProtocol, familiar
-from webhook.server.limits import Limits
 from webhook.server.metrics import Metrics
-from webhook.server.replies import HttpFault, failure
 
 Handler = Callable[[web.BaseRequest, float], Awaitable[web.StreamResponse]]
 """Answers a request whose first byte arrived at the given ``perf_counter`` time."""
@@ -41,7 +41,7 @@ class ClientConnection(HttpProtocol):
 
     * ``handshake``: the task of the TLS handshake, until that is done.
     * ``opened``: when the handshake was done; 0 as soon as the header of a request was complete.
-    * ``arrived``: the first byte of a request whose header is not complete; 0 if there is none.
+    * ``arrived``: the first byte of a request whose header is not complete; 0 without one.
     * ``receiving``: since when the rest of a request's body is waited for; 0 if it is not.
     * ``stalled``: since when answers wait to be read by the client; 0 if none does.
     * ``last``: when the latest request began. ``busy``: whether a request is being answered.

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.cluster.objects import PLACEMENT, pod
-from webhook.cluster.objects import translate, wire
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects import pods, wire
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.objects.pod import Guest, PodInfo, Waiting
@@ -19,7 +19,7 @@ PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
 
 
 def read(source: dict[str, Any]) -> tuple[PodInfo | None, list[str]]:
-    return translate.bound_pod(msgspec.convert(source, wire.PodObject))
+    return pods.bound_pod(msgspec.convert(source, wire.PodObject))
 
 
 def bound(source: dict[str, Any]) -> PodInfo:
@@ -79,7 +79,7 @@ def test_equal_requests_namespaces_and_nodes_are_one_object_each() -> None:
 
 
 def test_more_kinds_of_requests_than_are_kept_are_read_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(translate, "_REQUESTS_KEPT", 2)
+    monkeypatch.setattr(pods, "_REQUESTS_KEPT", 2)
 
     def cpu(amount: int) -> int:
         resources = {"requests": {"cpu": f"{amount}m"}}

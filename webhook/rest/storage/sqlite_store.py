@@ -24,12 +24,12 @@ from typing import Final, TypeVar
 import msgspec
 from msgspec import Struct
 
-from webhook.rest.disk_reserve import ROOM, DiskReserve
-from webhook.rest.disk_reserve import SIZE as RESERVE
 from webhook.rest.intents import Change, IntentEntity
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import IntentGroup
-from webhook.rest.store import IntentPage, StaleTokenError, StorageError
+from webhook.rest.storage.disk_reserve import ROOM, DiskReserve
+from webhook.rest.storage.disk_reserve import SIZE as RESERVE
+from webhook.rest.storage.store import IntentPage, StaleTokenError, StorageError
 from webhook.server.fatal_error import FatalError
 
 SIZE_LIMIT: Final = 1 << 30
@@ -131,15 +131,15 @@ class SqliteStore:
         after = _name_of(token)
 
         def read() -> IntentPage:
-            found: list[IntentEntity] = []
+            entities: list[IntentEntity] = []
             size, last = 0, ""
             with contextlib.closing(self._reading.execute(_LIST, (*_key(group), after))) as rows:
                 for name, body in rows:
-                    if len(found) == limit or size > _PAGE_BYTES:
-                        return IntentPage(tuple(found), _token_of(last))
-                    found.append(_DECODE(body))
+                    if len(entities) == limit or size > _PAGE_BYTES:
+                        return IntentPage(tuple(entities), _token_of(last))
+                    entities.append(_DECODE(body))
                     size, last = size + len(body), name
-            return IntentPage(tuple(found))
+            return IntentPage(tuple(entities))
 
         return self._guarded(read)
 
@@ -161,7 +161,7 @@ class SqliteStore:
         self._writing.close()
 
     def _lost(self) -> str | None:
-        """Why the file cannot be used any more: somebody has moved or replaced it."""
+        """Why the file cannot be used any more: it was moved or replaced."""
         try:
             same = self._path.stat().st_ino == self._inode
         except OSError:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import Any, Final
 
-from webhook.server.connection import ClientConnection, Connections
 from webhook.server.fatal_error import FatalError
+from webhook.server.http.connection import ClientConnection, Connections
 
 _log = logging.getLogger(__name__)
 

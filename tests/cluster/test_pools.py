@@ -7,7 +7,7 @@ import pytest
 
 from tests.cluster.objects import pool
 from webhook.cluster.objects import custom_resources, wire
-from webhook.cluster.objects.translate import MalformedError
+from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.pod import LabelSelector, Requirement
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 

@@ -1,0 +1,77 @@
+"""The manifests that a command is given: the flags that name them, which are those of kubectl, and their objects."""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from webhook.admission.templates import origin_of
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.cli.exits import WrongUse
+from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.placement.text.api_kinds import NAMESPACE, NODE
+from webhook.placement.text.problem import quote
+
+Manifests = Sequence[tuple[str, Unstructured]]
+"""Objects in the order in which the user named their files, each with the name of its file."""
+
+_CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE))
+"""``apiVersion`` and ``kind`` of objects that are in no namespace."""
+
+
+def add_manifests(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags that name manifests."""
+    parser.add_argument(
+        "-f",
+        "--filename",
+        action="extend",
+        nargs="+",
+        required=True,
+        metavar="FILE",
+        help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
+    )
+    parser.add_argument("-R", "--recursive", action="store_true", help="Read folders recursively.")
+    parser.add_argument(
+        "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
+    )
+
+
+def manifests_of(arguments: argparse.Namespace) -> Manifests:
+    """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
+    manifests, unread = readable_manifests_of(arguments)
+    if unread:
+        raise WrongUse(unread[0])
+    return manifests
+
+
+def readable_manifests_of(arguments: argparse.Namespace) -> tuple[Manifests, Sequence[str]]:
+    """Every object of the named files, and a sentence for each file that cannot be read and each document that is none.
+
+    Raises :class:`WrongUse` if nothing can be read, if a name stands for no file, or if a namespace contradicts.
+    """
+    unread: list[str] = []
+    try:
+        manifests = list(read_named(arguments.filename, recursive=arguments.recursive, unreadable=unread.append))
+    except ManifestError as error:
+        raise WrongUse(str(error)) from error
+    if unread and not manifests:
+        raise WrongUse(unread[0])
+    return _placed(manifests, arguments.namespace), unread
+
+
+def _placed(manifests: Manifests, namespace: str | None) -> Manifests:
+    """The objects in the namespace that the user named, if any."""
+    return manifests if namespace is None else list(_in_namespace(manifests, namespace))
+
+
+def _in_namespace(manifests: Manifests, namespace: str) -> Iterator[tuple[str, Unstructured]]:
+    """The objects with that namespace; as kubectl does, raises :class:`WrongUse` if one states another namespace."""
+    for file, document in manifests:
+        metadata = mapping(document, "metadata")
+        stated = metadata.get("namespace")
+        if (document.get("apiVersion"), document["kind"]) in _CLUSTER_SCOPED:
+            yield file, document
+        elif stated and stated != namespace:
+            what = f"{file}: {origin_of(document)} states the namespace {quote(str(stated))}"
+            raise WrongUse(f"{what}, but --namespace is {quote(namespace)}: give --namespace {stated}, or none")
+        else:
+            yield file, {**document, "metadata": {**metadata, "namespace": namespace}}

@@ -1,0 +1,45 @@
+"""The plan of the manifests that a command is given, as a document and as a page."""
+
+from typing import Final
+
+from webhook import app
+from webhook.app.plan import planned
+from webhook.cli import warn
+from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.manifests import Manifests
+from webhook.cli.plan_document import document_of
+from webhook.cli.planpage.document import PlanDocument
+from webhook.cli.planpage.page import render
+from webhook.cli.progress import progress
+from webhook.placement.text.problem import counted
+from webhook.settings import Settings
+
+SECONDS: Final = 10.0
+"""Seconds to look for the cheapest plan."""
+
+
+def write_page(given: Manifests, settings: Settings, *, title: str, seconds: float = SECONDS) -> int:
+    """Print the page of the manifests; returns ``Exit.REFUSED`` if something of it would be refused."""
+    document = planned_document(given, settings, seconds, title)
+    print(render(document), end="")
+    return exit_of(document)
+
+
+def exit_of(document: PlanDocument) -> int:
+    """The exit code of a command that shows the plan: ``Exit.REFUSED`` if something of it would be refused."""
+    return Exit.REFUSED if any(subject.verdict == "refused" for subject in document.subjects) else Exit.OK
+
+
+def planned_document(given: Manifests, settings: Settings, seconds: float, title: str) -> PlanDocument:
+    """The plan of the manifests as a document; raises :class:`WrongUse` for a manifest that cannot be used."""
+    with progress() as step:
+        try:
+            world = app.explain.explaining(settings, given, warn, step=step)
+            plan = planned(given, world, seconds, step)
+        except ValueError as error:
+            raise WrongUse(str(error)) from error
+    if not plan.objects:
+        warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
+    nodes = counted(len(world.inventory.nodes.nodes), "node")
+    source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"
+    return document_of(plan, title, f"{nodes}, {source}")
