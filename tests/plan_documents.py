@@ -88,6 +88,7 @@ def small() -> PlanDocument:
                         node="worker-1",
                         cost=812,
                         closed=(outside,),
+                        pools=(0,),
                     ),
                     PlannedElement(
                         name="apps-parallel-1",
@@ -125,12 +126,12 @@ def small() -> PlanDocument:
         ),
         nodes=(
             node("control-plane-1", used=2, taints=["dedicated=infra:NoSchedule"]),
-            node("worker-1", 1, used=3, pools=["MyPool"]),
-            node("worker-2", 1, used=1, pools=["MyPool"]),
+            node("worker-1", 1, used=3),
+            node("worker-2", 1, used=1),
             node("worker-8", 2, used=4),
             node("worker-9"),
         ),
-        pools=(PlannedPool("default", "MyPool", "Shared", None, _hosts(["worker-1", "worker-2"], numbered=False)),),
+        pools=(PlannedPool("default", "MyPool", "Shared", None, (), ((1, 2),)),),
         rules=rules.rules,
         total_cost=3293,
     )
@@ -214,6 +215,7 @@ def large(nodes: int = 5_000, elements: int = 1_000) -> PlanDocument:
                 node=names[spot],
                 cost=700 + place % 97,
                 closed=(outside,) if kind == 0 else (taint, full),
+                pools=(0,) if kind == 0 else (),
             )
         )
     pairs = (
@@ -231,13 +233,13 @@ def large(nodes: int = 5_000, elements: int = 1_000) -> PlanDocument:
                 min(planned[place], 5),
                 used=place % 4,
                 taints=["dedicated=infra:NoSchedule"] if place % 50 == 0 else (),
-                pools=["MyPool"] if place % 5 == 1 else (),
+                pools=[f"Sized[{place - nodes + 12}]"] if place >= nodes - 12 else (),
             )
             for place, name in enumerate(names)
         ),
         pools=(
-            PlannedPool("default", "MyPool", "Shared", None, _hosts([names[place] for place in pool], numbered=False)),
-            PlannedPool("default", "Sized", "Exclusive", 12, _hosts(names[-12:], numbered=True)),
+            PlannedPool("default", "MyPool", "Shared", None, (), ranges(pool)),
+            PlannedPool("default", "Sized", "Exclusive", 12, _hosts(names[-12:]), ((0, nodes - 1),)),
         ),
         rules=rules.rules,
         total_cost=sum(each.cost or 0 for each in found),
@@ -278,10 +280,10 @@ def hostile() -> PlanDocument:
             PlannedNode(name, (NodeResource(name, name, name, name, name, 300, 300),), taints=HOSTILE, pools=HOSTILE)
             for name in HOSTILE
         ),
-        pools=(PlannedPool(first, HOSTILE[2], first, 1, _hosts(HOSTILE, numbered=True)),),
+        pools=(PlannedPool(first, HOSTILE[2], first, 1, _hosts(HOSTILE), ((0, 6),), HOSTILE[1]),),
         rules=(ClosedNodes(HOSTILE[2], HOSTILE[3], ((0, 0),)),),
     )
 
 
-def _hosts(names: Iterable[str], *, numbered: bool) -> tuple[PoolHostNode, ...]:
-    return tuple(PoolHostNode(place if numbered else None, name) for place, name in enumerate(names))
+def _hosts(names: Iterable[str]) -> tuple[PoolHostNode, ...]:
+    return tuple(PoolHostNode(place, name) for place, name in enumerate(names))

@@ -1,5 +1,6 @@
 """``streams-placement plan``: where everything that manifests describe would run, and what it costs."""
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,8 @@ import yaml
 
 from tests.golden.examples import EXAMPLES
 from webhook.cli import main
+from webhook.cli.plan_document import in_natural_order
+from webhook.placement.planning.plan import cheapest
 
 CLUSTER = str(EXAMPLES / "cluster")
 Run = Callable[..., tuple[int, str, str]]
@@ -60,9 +63,9 @@ def test_a_plan_names_a_node_for_each_element_and_what_stays_free(plan: Run) -> 
         "  apps-parallel-2  worker-11  1000  requests cpu 100m, memory 128Mi, hostIsolation\n"
         "total cost 3062 (no plan is cheaper)\n"
         "NODE       FREE AFTERWARDS\n"
-        "foo        cpu 7900m of 8, memory 32640Mi of 32Gi, pods 109 of 110\n"
-        "worker-11  cpu 63900m of 64, memory 262016Mi of 256Gi, pods 109 of 110\n"
-        "worker-2   cpu 7400m of 8, memory 31616Mi of 32Gi, pods 108 of 110\n"
+        "foo        cpu 7.9 of 8, memory 31.875Gi of 32Gi, pods 109 of 110\n"
+        "worker-2   cpu 7.4 of 8, memory 30.875Gi of 32Gi, pods 108 of 110\n"
+        "worker-11  cpu 63.9 of 64, memory 255.875Gi of 256Gi, pods 109 of 110\n"
     )
 
 
@@ -115,7 +118,7 @@ def test_rules_say_why_all_other_nodes_are_closed(plan: Run) -> None:
     names = [node["name"] for node in found["nodes"]]
     shut = {names[at] for rule in closed for first, last in rule["nodes"] for at in range(first, last + 1)}
     assert {*names} - shut == {"worker-1", "worker-2"}
-    assert names == sorted(names)
+    assert names.index("worker-2") < names.index("worker-10")
 
 
 def test_nodes_without_free_room_are_closed_by_a_rule_of_their_own(plan: Run, tmp_path: Path) -> None:
@@ -149,6 +152,55 @@ def test_pools_have_the_hosts_that_the_plan_chooses(plan: Run, tmp_path: Path) -
     assert not {*chosen["X"]} & {*chosen["Y"]}
     assert found["subjects"][0]["elements"][0]["node"] == chosen["X"][1]
     assert {"X[0]", "X[1]", "Y[0]"} <= {name for node in found["nodes"] for name in node["pools"]}
+
+
+def test_hosts_of_a_pool_without_a_size_are_its_eligible_nodes(plan: Run) -> None:
+    _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    [pool] = found["pools"]
+    names = [node["name"] for node in found["nodes"]]
+    assert (pool["size"], pool["hosts"]) == (None, [])
+    eligible = [names[at] for first, last in pool["eligible"] for at in range(first, last + 1)]
+    assert eligible == ["worker-1", "worker-2", "worker-3"]
+    assert [element["pools"] for element in found["subjects"][0]["elements"]] == [[0], [], []]
+
+
+def test_pools_that_list_their_hosts_have_a_size_and_pools_of_one_name_their_job(plan: Run, tmp_path: Path) -> None:
+    jobs = [
+        a_job(name, an_element("host(P)"), hostPools=[{"name": "P", "hosts": [host]}])
+        for name, host in (("one", "foo"), ("two", "bar"))
+    ]
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, *jobs))
+    found = json.loads(out)
+    assert [(pool["name"], pool["job"], pool["size"]) for pool in found["pools"]] == [("P", "one", 1), ("P", "two", 1)]
+    pools = {node["name"]: node["pools"] for node in found["nodes"] if node["pools"]}
+    assert pools == {
+        "bar": ["P (Job two in namespace default)[0]"],
+        "foo": ["P (Job one in namespace default)[0]"],
+    }
+
+
+def test_elements_are_in_the_order_in_which_people_count(plan: Run, tmp_path: Path) -> None:
+    apart = 'hostExlocation("t")'
+    job = a_job("counted", *(an_element(apart if at % 2 else "", f"Op{at}") for at in range(11)))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    [subject] = json.loads(out)["subjects"]
+    assert [element["name"] for element in subject["elements"]] == [f"counted-{at}" for at in range(11)]
+    assert subject["relations"][0]["elements"] == [f"counted-{at}" for at in range(1, 11, 2)]
+
+
+def test_names_are_sorted_by_their_numbers() -> None:
+    names = ["pe", "pe-2", "pe-02", "pe-10", "pe-010", "pe-10-a", "pe-a", "q"]
+    assert list(in_natural_order(reversed(names))) == ["pe", "pe-02", "pe-2", "pe-010", "pe-10", "pe-10-a", "pe-a", "q"]
+
+
+def test_a_plan_whose_cost_is_not_proved_is_decided(plan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webhook.app.plan.cheapest", functools.partial(cheapest, exact=False))
+    _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    assert (found["undecided"], found["cheapest"]) == (False, False)
+    _, text, _ = plan("-f", "examples/job-parallel.yaml")
+    assert "(the cheapest found in time)" in text
 
 
 def test_an_element_that_cannot_run_by_itself_is_named(plan: Run, tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Plans, and pods judged together, as a :class:`PlanDocument`: for ``-o json``, ``-o yaml`` and the page."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -20,11 +21,14 @@ from webhook.cli.planpage.document import (
     RelationKind,
     RuleTable,
     Subject,
+    pool_titles,
     ranges,
 )
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
+from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
@@ -33,6 +37,8 @@ from webhook.placement.text.rule import Rule
 
 ALWAYS: Final = ("cpu", "memory", PODS)
 """Resources that are shown of every node."""
+
+_DIGITS: Final = re.compile(r"([0-9]+)")
 
 
 def document_of(planned: Planned, title: str, cluster: str) -> PlanDocument:
@@ -48,7 +54,7 @@ class _Writer:
         self._group = planned.group
         self._world = planned.group.world
         nodes = self._world.inventory.nodes
-        self._slots = sorted(slots(self._world.everything), key=nodes.names.__getitem__)
+        self._slots = sorted(slots(self._world.everything), key=lambda slot: natural(nodes.names[slot]))
         self._names = nodes.names
         self._place = {slot: place for place, slot in enumerate(self._slots)}
         self._rules = RuleTable()
@@ -68,7 +74,8 @@ class _Writer:
             pools=tuple(self._listed),
             rules=self._rules.rules,
             total_cost=plan.total if plan else None,
-            undecided=any(found.undecided for found in self._planned.objects) or bool(plan and not plan.proved),
+            undecided=any(found.undecided for found in self._planned.objects),
+            cheapest=plan is None or plan.proved,
         )
 
     def _subject(self, found: PlannedObject) -> Subject:
@@ -83,11 +90,15 @@ class _Writer:
             verdict=verdict,  # type: ignore[arg-type]
             message=found.text,
             warnings=warning_of(found),
-            elements=tuple(element for member in found.members for element in self._elements(member)),
+            elements=tuple(sorted(self._elements_of(found), key=lambda element: natural(element.name))),
             pools=tuple(self._pool(pool) for pool in named.values()),
             relations=tuple(_relations(found.members)),
-            conflict=Conflict(refusal.clauses, refusal.names, refusal.fix) if refusal else None,
+            conflict=Conflict(refusal.clauses, in_natural_order(refusal.names), refusal.fix) if refusal else None,
         )
+
+    def _elements_of(self, found: PlannedObject) -> Iterator[PlannedElement]:
+        for member in found.members:
+            yield from self._elements(member)
 
     def _elements(self, member: Member) -> Iterator[PlannedElement]:
         """The elements of a member: one for each name, with its pods."""
@@ -98,6 +109,7 @@ class _Writer:
         needs = requests_of(member.conditions)
         requests = {name: amount(name, needs[name]) for name in ordered(needs) if name != PODS}
         closed = tuple(self._closed(member))
+        pools = tuple(dict.fromkeys(self._pool(pool) for _, pool in member.ask.pools))
         each = member.count // len(member.names)
         for number, name in enumerate(member.names):
             mine = where[number * each : (number + 1) * each]
@@ -111,8 +123,9 @@ class _Writer:
                 node=one,
                 cost=sum(spent) if spent else None,
                 replicas=each,
-                placed={} if one else dict(sorted(counts.items())),
+                placed={} if one else {node: counts[node] for node in in_natural_order(counts)},
                 closed=closed,
+                pools=pools,
             )
 
     def _closed(self, member: Member) -> Iterator[int]:
@@ -127,15 +140,24 @@ class _Writer:
             yield self._rule("", reason.one, reason.nodes)
 
     def _rule(self, clause: str, reason: str, nodes: Bits) -> int:
-        places = sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place)
-        return self._rules.add(ClosedNodes(clause, reason, ranges(places)))
+        return self._rules.add(ClosedNodes(clause, reason, self._ranges(nodes)))
+
+    def _ranges(self, nodes: Bits) -> tuple[tuple[int, int], ...]:
+        """The places of these nodes."""
+        return ranges(sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place))
 
     def _pool(self, pool: Pool) -> int:
         name = pool.namespace, pool.name
         if name not in self._pools:
             self._pools[name] = len(self._listed)
             hosts = tuple(PoolHostNode(index, self._names[slot]) for index, slot in self._hosts(pool).items())
-            self._listed.append(PlannedPool(pool.namespace, pool.spl_name, pool.mode, pool.size, hosts))
+            size = pool.size if pool.hosts is None else len(pool.hosts)
+            able = self._group.eligible(pool) if pool.sized else matching_all(self._world, labels_of(pool))
+            self._listed.append(
+                PlannedPool(
+                    pool.namespace, pool.spl_name, pool.mode, size, hosts, self._ranges(able), job=pool.job or ""
+                )
+            )
         return self._pools[name]
 
     def _hosts(self, pool: Pool) -> Mapping[int, int]:
@@ -151,9 +173,10 @@ class _Writer:
         capacity = self._world.inventory.nodes.capacity
         shown = [*ALWAYS, *sorted({name for amounts in planned.values() for name in amounts}.difference(ALWAYS))]
         pools: dict[int, list[str]] = {}
+        shown_as = pool_titles(self._listed)
         for pool, at in self._pools.items():
             for index, slot in self._hosts(self._world.inventory.pools[pool]).items():
-                pools.setdefault(slot, []).append(f"{self._listed[at].name}[{index}]")
+                pools.setdefault(slot, []).append(f"{shown_as[at]}[{index}]")
         for slot in self._slots:
             resources = []
             for name in shown:
@@ -167,6 +190,18 @@ class _Writer:
         if resource in self._group.resources:
             return int(self._group.free(resource)[np.searchsorted(self._group.slots, slot)])
         return self._world.inventory.nodes.capacity.free(resource, slot)
+
+
+def natural(name: str) -> tuple[object, ...]:
+    """The key by which names are sorted as people count: ``pe-2`` before ``pe-10``."""
+    words = _DIGITS.split(name)
+    numbers = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in words[1::2]]
+    return (*(part for pair in zip(words[::2], [*numbers, (0, "")], strict=True) for part in pair), name)
+
+
+def in_natural_order(names: Iterable[str]) -> tuple[str, ...]:
+    """The names sorted by :func:`natural`."""
+    return tuple(sorted(names, key=natural))
 
 
 def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
@@ -204,4 +239,4 @@ def _relations(members: Sequence[Member]) -> Iterator[Relation]:
                 tied.setdefault((kind, condition.clause.text, key), []).extend(member.names)
     for (kind, clause, _), names in tied.items():
         if len(names) > 1 or kind == "alone":
-            yield Relation(kind, clause, tuple(names))
+            yield Relation(kind, clause, in_natural_order(names))

@@ -113,14 +113,14 @@ function relate() {
   relatedText.textContent = text ? `${text} ${titleOf(selection)[1]}` : "";
   if (kind === "element") relateElement(at);
   if (kind === "node") related = (node) => (node === at ? { kind: "here", word: "selected" } : undefined);
-  if (kind === "pool") relatePool(plan.pools[at]);
+  if (kind === "pool") relatePool(at);
 }
 
-function relatePool(pool) {
-  const marks = new Map(pool.hosts.map(({ node, index }) =>
-    [nodeAt.get(node), { kind: "member", word: index === null ? "host" : `host [${index}]`, wanted: true }]));
+function relatePool(at) {
+  const marks = new Map(poolHosts[at].map(([node, index]) =>
+    [node, { kind: "member", word: index === null ? "host" : `host [${index}]`, wanted: true }]));
   related = (node) => marks.get(node);
-  edges = [...marks.keys()].filter((node) => node !== undefined).map((node) => ({ node, kind: "member" }));
+  edges = [...marks.keys()].map((node) => ({ node, kind: "member" }));
 }
 
 function relateElement(at) {
@@ -147,7 +147,7 @@ function refresh() {
 function reveal() {
   const { kind, at } = selection;
   const hosts = kind === "element" ? hostsOf(elements[at]).map(([node]) => node) : [at];
-  const nodes = kind === "pool" ? plan.pools[at].hosts.map(({ node }) => nodeAt.get(node)) : hosts;
+  const nodes = kind === "pool" ? poolHosts[at].map(([node]) => node) : hosts;
   const places = nodes.map((node) => grid.shown.indexOf(node)).filter((place) => place >= 0);
   if (places.length && !places.includes(grid.active)) activate(places[0], false);
 }

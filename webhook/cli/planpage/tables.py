@@ -15,9 +15,11 @@ from webhook.cli.planpage.document import (
     PoolHostNode,
     Subject,
     SubjectVerdict,
+    pool_owner,
 )
 from webhook.cli.planpage.markup import Markup, joined, tag
-from webhook.placement.text.problem import enumerated
+from webhook.cli.planpage.room import room
+from webhook.placement.text.problem import counted, enumerated
 
 VERDICTS: Final[Mapping[SubjectVerdict, str]] = {
     "refused": "refused",
@@ -49,19 +51,11 @@ def elements_table(document: PlanDocument) -> Markup:
     return tag("table", head, *bodies, class_="elements", aria_labelledby="elements-heading")
 
 
-def pools_table(pools: Sequence[PlannedPool]) -> Markup:
-    """Each HostPool with its mode, size and hosts."""
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in ("HostPool", "Mode", "Size", "Hosts"))))
-    rows = (
-        tag(
-            "tr",
-            tag("th", tag("span", pool.name, class_="name"), scope="row"),
-            tag("td", pool.mode),
-            tag("td", "none" if pool.size is None else f"{pool.size:,}"),
-            tag("td", enumerated(pool.hosts, _NAMED, _host) or "none yet", class_="hosts long"),
-        )
-        for pool in pools
-    )
+def pools_table(document: PlanDocument) -> Markup:
+    """Each HostPool with its mode, size and hosts, and the elements that name it and have a node."""
+    columns = ("HostPool", "Mode", "Size", "Hosts", "Elements there")
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in columns)))
+    rows = (_pool(pool, place, document) for place, pool in enumerate(document.pools))
     return tag("table", head, tag("tbody", *rows), class_="pools", aria_labelledby="pools-heading")
 
 
@@ -124,12 +118,34 @@ def _element(element: PlannedElement) -> Markup:
     )
 
 
+def _pool(pool: PlannedPool, place: int, document: PlanDocument) -> Markup:
+    elements = (element for subject in document.subjects for element in subject.elements if place in element.pools)
+    there = [times(element.name, element.replicas) for element in elements if any(placed(element))]
+    name = tag("span", pool.name, class_="name")
+    return tag(
+        "tr",
+        tag("th", name, " ", tag("small", pool_owner(pool)), scope="row"),
+        tag("td", pool.mode),
+        tag("td", "none" if pool.size is None else f"{pool.size:,}"),
+        tag("td", _hosts(pool, document.nodes), class_="hosts long"),
+        tag("td", enumerated(there, _NAMED) or "none", class_="there long"),
+    )
+
+
+def _hosts(pool: PlannedPool, nodes: Sequence[PlannedNode]) -> str:
+    """The hosts of a pool in words; those of a pool without a size are its eligible nodes."""
+    if pool.size is not None:
+        return enumerated(pool.hosts, _NAMED, _host) or "none yet"
+    names = [nodes[place].name for first, last in pool.eligible for place in range(first, last + 1)]
+    return f"{counted(len(names), 'eligible node')}: {enumerated(names, _NAMED)}" if names else "no eligible node"
+
+
 def _host(host: PoolHostNode) -> str:
-    return host.node if host.index is None else f"[{host.index}] {host.node}"
+    return f"[{host.index}] {host.node}"
 
 
 def _node(node: PlannedNode, residents: Residents) -> Markup:
-    free = ", ".join(f"{each.name} {each.free} of {each.offers}" for each in node.resources)
+    free = ", ".join(f"{each.name} {room(each.free, each.offers)}" for each in node.resources)
     names = ", ".join(times(element.name, count) for element, count in residents[node.name])
     return tag("tr", tag("th", tag("span", node.name, class_="name"), scope="row"), tag("td", free), tag("td", names))
 
@@ -141,4 +157,5 @@ def summary(document: PlanDocument) -> Iterator[tuple[str, str]]:
     yield "with a node", f"{on_nodes:,} of {len(elements):,} element{'s' * (len(elements) != 1)}"
     yield "nodes that get something", f"{len(residents_of(document.subjects)):,} of {len(document.nodes):,}"
     if document.total_cost is not None:
-        yield "total cost", f"{document.total_cost:,}"
+        cost = f"{document.total_cost:,}"
+        yield "total cost", cost if document.cheapest else f"{cost} (the cheapest found in time)"
