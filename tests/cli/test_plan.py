@@ -11,7 +11,6 @@ import yaml
 
 from tests.golden.examples import EXAMPLES
 from webhook.cli import main
-from webhook.cli.plan_document import in_natural_order
 from webhook.placement.planning.plan import cheapest
 
 CLUSTER = str(EXAMPLES / "cluster")
@@ -74,7 +73,9 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_planned(plan: Run) -> None
     found = json.loads(out)
     assert code == 1
     assert [subject["verdict"] for subject in found["subjects"]] == ["refused", "admitted"]
-    assert found["subjects"][0]["conflict"] == {
+    conflict = found["subjects"][0]["conflict"]
+    assert conflict.pop("closed")
+    assert conflict == {
         "clauses": ["host(MyPool)", 'hostExlocation("apart")'],
         "elements": ["apart-parallel-0", "apart-parallel-1", "apart-parallel-2"],
         "fix": "label one more node streams.ibm.com/hostpool=source, or drop host(MyPool) (all 3 would fit), "
@@ -189,11 +190,6 @@ def test_elements_are_in_the_order_in_which_people_count(plan: Run, tmp_path: Pa
     assert subject["relations"][0]["elements"] == [f"counted-{at}" for at in range(1, 11, 2)]
 
 
-def test_names_are_sorted_by_their_numbers() -> None:
-    names = ["pe", "pe-2", "pe-02", "pe-10", "pe-010", "pe-10-a", "pe-a", "q"]
-    assert list(in_natural_order(reversed(names))) == ["pe", "pe-02", "pe-2", "pe-010", "pe-10", "pe-10-a", "pe-a", "q"]
-
-
 def test_a_plan_whose_cost_is_not_proved_is_decided(plan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("webhook.app.plan.cheapest", functools.partial(cheapest, exact=False))
     _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
@@ -207,6 +203,61 @@ def test_an_element_that_cannot_run_by_itself_is_named(plan: Run, tmp_path: Path
     code, out, _ = plan("-f", written(tmp_path, a_job("lost", an_element(), an_element('host("worker-99")'))))
     assert code == 1
     assert '  processing element lost-1: host("worker-99") cannot hold: 0 of 13 nodes can run this pod.\n' in out
+
+
+def test_the_clauses_of_a_conflict_have_all_nodes_that_each_of_them_closes(plan: Run) -> None:
+    _, out, _ = plan("-o", "json", "-f", "examples/refused-job-whole.yaml")
+    closed = closed_by_conflict(json.loads(out))
+    assert closed["host(MyPool)", "is not in HostPool MyPool (tag source)"] == 10
+    assert closed["", "has the taint node-role.kubernetes.io/control-plane:NoSchedule"] == 1
+    assert {clause for clause, _ in closed} == {"", "host(MyPool)"}
+
+
+def test_requests_of_a_conflict_close_the_nodes_that_have_too_little_free(plan: Run, tmp_path: Path) -> None:
+    job = a_job("two", an_element(cpu="60"), an_element(cpu="60"))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    clause = "cpu 60 (resources of processing elements two-0, two-1)"
+    assert closed_by_conflict(json.loads(out))[clause, "has less than cpu 60 free"] == 12
+
+
+def test_elements_outside_of_a_conflict_close_no_nodes_in_it(plan: Run, tmp_path: Path) -> None:
+    apart = [an_element('host(MyPool), hostExlocation("t")', f"Op{at}") for at in range(3)]
+    job = a_job("mixed", an_element('host("foo")', "Far"), *apart)
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job), "examples/job-parallel.yaml")
+    found = json.loads(out)
+    assert found["subjects"][0]["conflict"]["elements"] == ["mixed-1", "mixed-2", "mixed-3"]
+    assert {clause for clause, _ in closed_by_conflict(found)} == {"", "host(MyPool)"}
+
+
+def test_an_element_that_cannot_run_by_itself_has_the_conflict_of_its_clauses(plan: Run, tmp_path: Path) -> None:
+    job = a_job("lost", an_element(), an_element('host("worker-99")'))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    found = json.loads(out)
+    [subject] = found["subjects"]
+    assert [element["name"] for element in subject["elements"]] == ["lost-1"]
+    assert (subject["conflict"]["clauses"], subject["conflict"]["elements"]) == (['host("worker-99")'], ["lost-1"])
+    assert closed_by_conflict(found)['host("worker-99")', "is not named worker-99"] == 13
+
+
+def test_pools_that_cannot_be_had_are_those_of_their_job(plan: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, a_job("app", an_element(), hostPools=[{"name": "L", "hosts": ["nope"]}]))
+    _, out, _ = plan("-o", "json", "-f", file)
+    assert [(pool["name"], pool["size"], pool["hosts"]) for pool in json.loads(out)["pools"]] == [("L", 1, [])]
+
+
+def test_nodes_have_the_labels_of_their_zone_and_their_rack(plan: Run, tmp_path: Path) -> None:
+    where = {"topology.kubernetes.io/zone": "a", "example.com/rack": "r1", "rack": "r2"}
+    labels = {"kubernetes.io/hostname": "racked", "example.com/racket": "no"} | where
+    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+    racked = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "racked", "labels": labels}, "status": status}
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, racked, a_job("app", an_element())))
+    assert {node["name"]: node["labels"] for node in json.loads(out)["nodes"]}["racked"] == where
+
+
+def closed_by_conflict(found: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """How many nodes each rule of the first object's conflict closes, by its clause and its reason."""
+    rules = [found["rules"][at] for at in found["subjects"][0]["conflict"]["closed"]]
+    return {(rule["clause"], rule["reason"]): sum(last - first + 1 for first, last in rule["nodes"]) for rule in rules}
 
 
 def test_a_job_that_breaks_rules_is_refused_for_them(plan: Run) -> None:

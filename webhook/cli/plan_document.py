@@ -1,8 +1,7 @@
 """Plans, and pods judged together, as a :class:`PlanDocument`: for ``-o json``, ``-o yaml`` and the page."""
 
-import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
@@ -24,12 +23,14 @@ from webhook.cli.planpage.document import (
     pool_titles,
     ranges,
 )
+from webhook.cli.planpage.natural_order import in_natural_order, natural
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.planning.group import Group
+from webhook.placement.planning.group_refusal import GroupRefusal
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
 from webhook.placement.planning.shortages import shortages
@@ -38,7 +39,9 @@ from webhook.placement.text.rule import Rule
 ALWAYS: Final = ("cpu", "memory", PODS)
 """Resources that are shown of every node."""
 
-_DIGITS: Final = re.compile(r"([0-9]+)")
+_ZONE: Final = "topology.kubernetes.io/zone"
+_RACK: Final = "rack"
+"""The name of labels that say in which rack a node is, behind any prefix: Kubernetes defines none."""
 
 
 def document_of(planned: Planned, title: str, cluster: str) -> PlanDocument:
@@ -79,7 +82,6 @@ class _Writer:
         )
 
     def _subject(self, found: PlannedObject) -> Subject:
-        refusal = found.refusal
         verdict = "refused" if found.text else "undecided" if found.undecided else "admitted"
         named = {(pool.namespace, pool.name): pool for member in found.members for _, pool in member.ask.pools}
         named |= {(pool.namespace, pool.name): pool for pool in found.pools}
@@ -93,8 +95,30 @@ class _Writer:
             elements=tuple(sorted(self._elements_of(found), key=lambda element: natural(element.name))),
             pools=tuple(self._pool(pool) for pool in named.values()),
             relations=tuple(_relations(found.members)),
-            conflict=Conflict(refusal.clauses, in_natural_order(refusal.names), refusal.fix) if refusal else None,
+            conflict=self._conflict(found, found.refusal) if found.refusal else None,
         )
+
+    def _conflict(self, found: PlannedObject, refusal: GroupRefusal) -> Conflict:
+        rules = dict.fromkeys(self._closing(found, refusal))
+        return Conflict(refusal.clauses, in_natural_order(refusal.names), refusal.fix, tuple(rules))
+
+    def _closing(self, found: PlannedObject, refusal: GroupRefusal) -> Iterator[int]:
+        """The rules of the conflict with all nodes that each of them closes: those of its clauses, and of no clause."""
+        group = self._group.with_members(found.members)
+        wanted = {"", *refusal.clauses}
+        for member in group.members:
+            if wanted.isdisjoint(_clauses(member)) or {*refusal.names}.isdisjoint(member.names):
+                continue
+            for condition in member.conditions:
+                out = self._world.everything & ~condition.nodes
+                if out and str(condition.clause or "") in wanted:
+                    for reason in condition.constraint.explain(self._world, out):
+                        yield self._rule(str(condition.clause or ""), reason.one, reason.nodes)
+            asking = [str(condition.clause or "") for condition in member.conditions if condition.requests]
+            if asking and asking[0] in wanted:
+                for reason in shortages(group, member, self._world.everything):
+                    yield self._rule(asking[0], reason.one, reason.nodes)
+            wanted -= _clauses(member)
 
     def _elements_of(self, found: PlannedObject) -> Iterator[PlannedElement]:
         for member in found.members:
@@ -183,25 +207,14 @@ class _Writer:
                 offers, free = capacity.allocatable(name, slot), self._free(name, slot)
                 if offers:
                     resources.append(_resource(name, offers, offers - free, planned.get(slot, Counter()).get(name, 0)))
-            taints = tuple(map(str, self._world.inventory.nodes.nodes[slot].taints))
-            yield PlannedNode(self._names[slot], tuple(resources), taints, tuple(pools.get(slot, ())))
+            node = self._world.inventory.nodes.nodes[slot]
+            taints, placed = tuple(map(str, node.taints)), _whereabouts(node.labels)
+            yield PlannedNode(node.name, tuple(resources), taints, tuple(pools.get(slot, ())), placed)
 
     def _free(self, resource: str, slot: int) -> int:
         if resource in self._group.resources:
             return int(self._group.free(resource)[np.searchsorted(self._group.slots, slot)])
         return self._world.inventory.nodes.capacity.free(resource, slot)
-
-
-def natural(name: str) -> tuple[object, ...]:
-    """The key by which names are sorted as people count: ``pe-2`` before ``pe-10``."""
-    words = _DIGITS.split(name)
-    numbers = [(len(digits.lstrip("0")), digits.lstrip("0")) for digits in words[1::2]]
-    return (*(part for pair in zip(words[::2], [*numbers, (0, "")], strict=True) for part in pair), name)
-
-
-def in_natural_order(names: Iterable[str]) -> tuple[str, ...]:
-    """The names sorted by :func:`natural`."""
-    return tuple(sorted(names, key=natural))
 
 
 def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
@@ -214,6 +227,16 @@ def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
         max(0, min(1000, used * 1000 // offers)),
         max(0, min(1000, planned * 1000 // offers)),
     )
+
+
+def _clauses(member: Member) -> set[str]:
+    """The clauses of the member as texts; the empty text stands for all conditions without a clause."""
+    return {"", *map(str, member.clauses)}
+
+
+def _whereabouts(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels that say where a node is."""
+    return {key: value for key, value in sorted(labels.items()) if key == _ZONE or key.rpartition("/")[2] == _RACK}
 
 
 def _planned_amounts(group: Group, plan: Plan | None) -> dict[int, Counter[str]]:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.plan_documents import HOSTILE, hostile, large, refused, small
+from tests.plan_documents import HOSTILE, hostile, large, racks, refused, small
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
@@ -263,12 +263,12 @@ def test_hosts_of_a_pool_have_their_index() -> None:
     sized = PlannedPool("default", "P", "Exclusive", 1_000, (PoolHostNode(0, "a"), PoolHostNode(1, "b")))
     waiting = PlannedPool("default", "Q", "Shared", 1, ())
     text = shown(subject(), pools=(sized, waiting))
-    assert "P|namespace default|Exclusive|1,000|[0] a, [1] b|none|Q|namespace default|Shared|1|none yet|none" in text
+    assert "P|Exclusive|1,000|[0] a, [1] b|none|Q|Shared|1|none yet|none" in text
 
 
 def test_hosts_of_a_pool_without_a_size_are_its_eligible_nodes() -> None:
     text = Reader(render(small())).text
-    assert "MyPool|namespace default|Shared|none|2 eligible nodes: worker-1, worker-2|apps-parallel-0|" in text
+    assert "MyPool|Shared|none|2 eligible nodes: worker-1, worker-2|apps-parallel-0|" in text
 
 
 def test_a_pool_that_no_node_is_eligible_for_says_so() -> None:
@@ -288,7 +288,9 @@ def test_elements_of_a_pool_are_those_that_name_it_and_have_a_node() -> None:
 def test_pools_of_one_name_are_told_apart_by_their_jobs() -> None:
     pools = [PlannedPool("default", "P", "Shared", 1, (), job=job) for job in ("one", "two", "")]
     text = shown(subject(), pools=tuple(pools))
-    assert text.index("P|Job one in namespace default|") < text.index("P|Job two in namespace default|")
+    assert text.index("P|Job one|Shared") < text.index("P|Job two|Shared") < text.index("P|Shared")
+    others = shown(subject(), pools=(*pools, PlannedPool("prod", "P", "Shared", 1, (), job="two")))
+    assert others.index("P|Job two in namespace default|") < others.index("P|Job two in namespace prod|")
     assert pool_titles([*pools, PlannedPool("default", "Q", "Shared", 1, (), job="one")]) == (
         "P (Job one in namespace default)",
         "P (Job two in namespace default)",
@@ -301,6 +303,27 @@ def test_nodes_that_get_something_show_what_stays_free() -> None:
     text = Reader(render(small())).text
     assert "worker-8|cpu 2 of 8, memory 20Gi of 32Gi, pods 104 of 110|apps-parallel-1, apps-parallel-2" in text
     assert "worker-9|" not in text
+
+
+def test_nodes_are_counted_by_pool_zone_and_rack() -> None:
+    text = Reader(render(racks(90, 6))).text
+    assert "Nodes by HostPool|Group|Nodes|Get something|Elements|none|60|0|0|Source|30|2|6|" in text
+    by_rack = "rack-0|40|2|6|rack-1|40|0|0|rack-2|10|0|0|"
+    assert f"Nodes by topology.example.com/rack|Group|Nodes|Get something|Elements|{by_rack}" in text
+    by_zone = "central|30|2|6|east|30|0|0|west|30|0|0|"
+    assert f"Nodes by topology.kubernetes.io/zone|Group|Nodes|Get something|Elements|{by_zone}" in text
+
+
+def test_nodes_of_a_pool_with_a_size_are_its_hosts() -> None:
+    pools = (PlannedPool("default", "P", "Shared", 1, (PoolHostNode(0, "a"),), ((0, 1),)),)
+    nodes = (PlannedNode("a", ()), PlannedNode("b", ()))
+    text = Reader(render(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes, pools=pools))).text
+    assert "Nodes by HostPool|Group|Nodes|Get something|Elements|none|1|0|0|P|1|0|0|" in text
+
+
+def test_nodes_that_are_all_in_one_group_are_not_counted() -> None:
+    nodes = tuple(PlannedNode(name, (), labels={"rack": "r"}) for name in "ab")
+    assert "Nodes by" not in Reader(render(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes))).text
 
 
 def test_a_refusal_comes_before_everything_else_with_its_conflict() -> None:

@@ -63,11 +63,16 @@ class Relation(Struct, frozen=True, rename="camel"):
 
 
 class Conflict(Struct, frozen=True, rename="camel"):
-    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix."""
+    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix.
+
+    ``closed`` are places in ``PlanDocument.rules``: rules with all nodes that a clause closes, whatever other clauses
+    close, and with those that are closed without a clause (taints). A clause without a rule closes no node by itself.
+    """
 
     clauses: tuple[str, ...]
     elements: tuple[str, ...]
     fix: str
+    closed: tuple[int, ...] = ()
 
 
 class Subject(Struct, frozen=True, rename="camel", kw_only=True):
@@ -129,12 +134,16 @@ class NodeResource(Struct, frozen=True, rename="camel"):
 
 
 class PlannedNode(Struct, frozen=True, rename="camel"):
-    """A node: its resources, cpu and memory first, its taints, and the pools with a size it is a host of (``P[0]``)."""
+    """A node: its resources, cpu and memory first, its taints, and the pools with a size it is a host of (``P[0]``).
+
+    ``labels`` are those that say where the node is: its zone, and its rack.
+    """
 
     name: str
     resources: tuple[NodeResource, ...]
     taints: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
 
 
 class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):

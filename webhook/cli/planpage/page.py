@@ -20,9 +20,10 @@ import msgspec
 from webhook.cli.planpage.document import NodeResource, PlanDocument, Subject, pool_titles
 from webhook.cli.planpage.markup import Markup, escaped, joined, tag
 from webhook.cli.planpage.room import in_unit_of
-from webhook.cli.planpage.tables import VERDICTS, elements_table, nodes_table, pools_table, summary
+from webhook.cli.planpage.tables import VERDICTS, elements_table, groups_tables, nodes_table, pools_table, summary
 
-_SCRIPTS: Final = ("model.js", "nodes.js", "panel.js", "page.js")
+_STYLES: Final = ("page.css", "overview.css")
+_SCRIPTS: Final = ("model.js", "nodes.js", "panel.js", "squares.js", "overview.js", "page.js")
 _POLICY: Final = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; base-uri 'none'; "
     "form-action 'none'; require-trusted-types-for 'script'"
@@ -45,7 +46,7 @@ def render(document: PlanDocument) -> str:
         refused=_refused(document),
         pools=_pools(document),
         elements=elements_table(document),
-        nodes=nodes_table(document),
+        nodes=joined(groups_tables(document), nodes_table(document)),
         data=_data(document),
         script=script,
     )
@@ -127,7 +128,7 @@ def _digest(source: str) -> str:
 
 @functools.cache
 def _style() -> str:
-    return _part("page.css")
+    return "".join(map(_part, _STYLES))
 
 
 @functools.cache
