@@ -213,8 +213,8 @@ function summary() {
   const groups = overview.groups.length > 1 ? ` in ${counted(overview.groups.length, "group")}` : "";
   const gets = residents.filter((here) => here.length).length;
   return `${counted(plan.nodes.length, "node")}${groups}, ${number.format(gets)} with elements of this plan. `
-    + "Each square is a node, filled as its fullest resource is, and framed if it gets an element. "
-    + "Point at one or use the arrow keys; Enter opens its details.";
+    + "A square is as full as the fullest resource of its node, and framed if the node gets an element. "
+    + "Arrow keys move, Enter opens the node.";
 }
 
 /** Name, elements, what is free, where the node is, and what the selection or the conflict says of it. */
