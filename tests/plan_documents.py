@@ -156,7 +156,9 @@ def refused() -> PlanDocument:
             'Nearest fix: label one more node streams.ibm.com/hostpool=source, or drop hostExlocation("shard").'
         ),
         relations=(Relation("apart", apart, tuple(names)),),
-        conflict=Conflict(("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source"),
+        conflict=Conflict(
+            ("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source", closed
+        ),
         pools=(0,),
     )
     unread = Subject(

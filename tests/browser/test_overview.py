@@ -70,6 +70,18 @@ def test_nodes_without_the_label_are_the_last_group(open_page: Open) -> None:
     assert heads(page) == ["r9 \u00b7 1", "r10 \u00b7 1", "no rack \u00b7 1"]
 
 
+def test_pools_that_have_all_nodes_make_no_groups(open_page: Open) -> None:
+    pools = [
+        PlannedPool("default", name, "Shared", None, (), able)
+        for name, able in (("All", ((0, 2),)), ("One", ((1, 1),)))
+    ]
+    nodes = tuple(map(node, "abc"))
+    page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes, pools=tuple(pools)))
+    assert heads(page) == ["One \u00b7 1", "only All \u00b7 2"]
+    page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes, pools=(pools[0],)))
+    expect(page.get_by_label("Group by").locator("option")).to_have_text(["nothing"])
+
+
 def test_a_plan_without_nodes_has_an_empty_overview(open_page: Open) -> None:
     page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=()))
     expect(details(page)).to_contain_text("0 nodes, 0 with elements of this plan.")

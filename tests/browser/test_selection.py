@@ -118,7 +118,7 @@ def test_a_pool_without_elements_and_hosts_says_so(open_page: Open) -> None:
     pools = (PlannedPool("default", "P", "Shared", 1, (), job="one"), PlannedPool("default", "P", "Shared", None, ()))
     page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=(node("a"),), pools=pools))
     page.get_by_role("button", name="P").first.click()
-    expect(page.locator("#panel h2")).to_have_text("HostPool P (Job one in namespace default)")
+    expect(page.locator("#panel h2")).to_have_text("HostPool P (Job one)")
     expect(part(page, "Hosts")).to_contain_text("none yet")
     expect(part(page, "Elements on its hosts")).to_contain_text("none")
     page.get_by_role("row").get_by_role("button", name="P").nth(1).click()

@@ -176,8 +176,8 @@ def test_pools_that_list_their_hosts_have_a_size_and_pools_of_one_name_their_job
     assert [(pool["name"], pool["job"], pool["size"]) for pool in found["pools"]] == [("P", "one", 1), ("P", "two", 1)]
     pools = {node["name"]: node["pools"] for node in found["nodes"] if node["pools"]}
     assert pools == {
-        "bar": ["P (Job two in namespace default)[0]"],
-        "foo": ["P (Job one in namespace default)[0]"],
+        "bar": ["P (Job two)[0]"],
+        "foo": ["P (Job one)[0]"],
     }
 
 

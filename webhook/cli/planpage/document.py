@@ -182,14 +182,22 @@ class RuleTable:
 
 
 def pool_titles(pools: Sequence[PlannedPool]) -> tuple[str, ...]:
-    """The name of each pool; pools of one name are told apart by their Jobs and namespaces."""
+    """The name of each pool; pools of one name are told apart by their owners."""
     names = Counter(pool.name for pool in pools)
-    return tuple(pool.name if names[pool.name] == 1 else f"{pool.name} ({pool_owner(pool)})" for pool in pools)
+    owners = pool_owners(pools)
+    return tuple(
+        pool.name if names[pool.name] == 1 else f"{pool.name} ({owner})"
+        for pool, owner in zip(pools, owners, strict=True)
+    )
 
 
-def pool_owner(pool: PlannedPool) -> str:
-    """Where a pool is declared: the Job, if one declares it, and the namespace."""
-    return f"Job {pool.job} in namespace {pool.namespace}" if pool.job else f"namespace {pool.namespace}"
+def pool_owners(pools: Sequence[PlannedPool]) -> tuple[str, ...]:
+    """For each pool the Job that declares it, with its namespace if pools have several; else the namespace alone."""
+    several = len({pool.namespace for pool in pools}) > 1
+    return tuple(
+        f"Job {pool.job}{f' in namespace {pool.namespace}' * several}" if pool.job else f"namespace {pool.namespace}"
+        for pool in pools
+    )
 
 
 def ranges(places: Iterable[int]) -> tuple[tuple[int, int], ...]:

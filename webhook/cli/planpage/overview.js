@@ -1,5 +1,6 @@
 // The overview: every node as a square, in groups, with what is used and planned there. Marks tell what the selection or
 // a clause of a conflict says of each node. The squares of one kind are one path, so thousands of them are drawn at once.
+// It is an SVG, not a canvas: colours, contrast, dark and print are rules of the style sheet.
 
 const ZONE = "topology.kubernetes.io/zone";
 const STROKES = ["falling", "rising", "level", "upright"]; // of clauses that close nodes, in the order of the conflict
@@ -7,20 +8,24 @@ const LISTED = 6; // elements that the line of details names
 
 const byName = new Intl.Collator("en", { numeric: true }).compare;
 
+/** For each node the titles of its pools, without the index of the host, and without pools that have all nodes. */
+const titlesOf = plan.nodes.map(() => []);
+const whole = []; // titles of pools that have all nodes
+poolHosts.forEach((hosts, at) => {
+  if (hosts.length === plan.nodes.length) whole.push(plan.poolTitles[at]);
+  else for (const [node] of hosts) titlesOf[node].push(plan.poolTitles[at]);
+});
+
 /** What nodes can be grouped by: a label in words, and the title of a node's group. */
 const groupings = [
-  plan.pools.length ? { label: "HostPool", of: (at) => titlesOf[at].join(", "), none: "no HostPool" } : null,
+  plan.pools.length > whole.length
+    ? { label: "HostPool", of: (at) => titlesOf[at].join(", "), none: whole.length ? `only ${whole.join(", ")}` : "no HostPool" }
+    : null,
   ...[...new Set(plan.nodes.flatMap(({ labels }) => Object.keys(labels)))]
     .sort((one, other) => (other === ZONE) - (one === ZONE) || byName(one, other))
     .map((key) => ({ label: key.split("/").at(-1), key, of: (at) => plan.nodes[at].labels[key] ?? "", none: `no ${key}` })),
   { label: "nothing", of: () => "", none: "" },
 ].filter(Boolean);
-
-/** For each node the titles of its pools, without the index of the host. */
-const titlesOf = plan.nodes.map(() => []);
-poolHosts.forEach((hosts, at) => {
-  for (const [node] of hosts) titlesOf[node].push(plan.poolTitles[at]);
-});
 
 function groupsBy({ of, none }) {
   const groups = new Map();
@@ -41,18 +46,18 @@ const conflicts = plan.subjects.flatMap((subject) => {
 
 function causesOf({ conflict, pools }) {
   if (!conflict?.elements.length) {
-    return pools.map((at) => {
+    return pools.map((at, place) => {
       const able = new Set(nodesOf({ nodes: plan.pools[at].eligible }));
       const title = `not eligible for HostPool ${plan.poolTitles[at]}`;
-      return { clause: "", title, nodes: [...plan.nodes.keys()].filter((node) => !able.has(node)), stroke: "dot" };
+      return { clause: "", title, nodes: [...plan.nodes.keys()].filter((node) => !able.has(node)), stroke: STROKES[place % STROKES.length] };
     });
   }
   const rules = conflict.closed.map((at) => plan.rules[at]);
   const of = (clause) => [...new Set(rules.filter((rule) => rule.clause === clause).flatMap(nodesOf))];
   const clauses = conflict.clauses.map((clause) => ({ clause, title: "", nodes: of(clause) }));
   clauses.filter(({ nodes }) => nodes.length).forEach((cause, at) => { cause.stroke = STROKES[at % STROKES.length]; });
-  const others = rules.filter(({ clause }) => !clause);
-  return [...clauses, ...others.map((rule) => ({ clause: "", title: rule.reason, nodes: nodesOf(rule), stroke: "dot" }))];
+  const title = rules.filter(({ clause }) => !clause).map(({ reason }) => reason).join(", or ");
+  return title ? [...clauses, { clause: "", title, nodes: of(""), stroke: "dot" }] : clauses;
 }
 
 const SVG = "http://www.w3.org/2000/svg";

@@ -8,6 +8,8 @@ const BELOW = 7; // what is left free below a band
 const BESIDE = 10; // and between groups
 const LETTER_OF_HEAD = 6.3;
 const WIDEST_HEAD = 150; // a longer name is cut, unless its group is wider
+const WIDEST_OF_FEW = 280; // where there are few groups
+const FEW_GROUPS = 12;
 const NAMED_GROUPS = 60; // of more groups no name is shown: there would be no room for squares
 
 /**
@@ -30,11 +32,12 @@ function bandsOf(groups, width, pitch, rowCount) {
   const named = groups.length <= NAMED_GROUPS && groups.some(({ title }) => title);
   const head = named ? HEAD : 0;
   const bandHeight = head + rowCount * pitch + BELOW;
+  const widest = Math.min(width, groups.length > FEW_GROUPS ? WIDEST_HEAD : WIDEST_OF_FEW);
   const runs = [];
   let [x, y] = [0, 0];
   groups.forEach((group, at) => {
     const columnCount = Math.ceil(group.nodes.length / rowCount);
-    const narrowest = named ? Math.min(widthOf(group), WIDEST_HEAD, width) : pitch;
+    const narrowest = named ? Math.min(widthOf(group), widest) : pitch;
     if (x > 0 && x + Math.max(narrowest, Math.min(columnCount, 3) * pitch) > width) [x, y] = [0, y + bandHeight];
     for (let first = 0; first < columnCount;) {
       const room = Math.max(1, Math.floor((width - x) / pitch));
@@ -68,7 +71,7 @@ function placed(groups, pitch, { runs, head, rowCount, height: tall }) {
   }
   const heads = head ? runs.map(({ group: at, first, x, y, wide }) => {
     const text = first ? `\u2026 ${groups[at].title}` : headOf(groups[at].title, groups[at].nodes);
-    const most = Math.floor(wide / LETTER_OF_HEAD);
+    const most = Math.round(wide / LETTER_OF_HEAD);
     return { x: Math.round(x), y, text: text.length > most ? `${text.slice(0, Math.max(1, most - 1))}\u2026` : text };
   }) : [];
   const size = pitch - (pitch < 8 ? 1 : 2);

@@ -15,7 +15,7 @@ from webhook.cli.planpage.document import (
     PoolHostNode,
     Subject,
     SubjectVerdict,
-    pool_owner,
+    pool_owners,
     pool_titles,
 )
 from webhook.cli.planpage.markup import Markup, joined, tag
@@ -60,9 +60,7 @@ def pools_table(document: PlanDocument) -> Markup:
     """Each HostPool with its mode, size and hosts, and the elements that name it and have a node."""
     columns = ("HostPool", "Mode", "Size", "Hosts", "Elements there")
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in columns)))
-    several = len({pool.namespace for pool in document.pools}) > 1
-    owners = [pool_owner(pool) if several else f"Job {pool.job}" * bool(pool.job) for pool in document.pools]
-    rows = (_pool(place, owner, document) for place, owner in enumerate(owners))
+    rows = (_pool(place, owner, document) for place, owner in enumerate(pool_owners(document.pools)))
     return tag("table", head, tag("tbody", *rows), class_="pools", aria_labelledby="pools-heading")
 
 
@@ -134,7 +132,7 @@ def _pool(place: int, owner: str, document: PlanDocument) -> Markup:
     pool = document.pools[place]
     elements = (element for subject in document.subjects for element in subject.elements if place in element.pools)
     there = [times(element.name, element.replicas) for element in elements if any(placed(element))]
-    name = joined(tag("span", pool.name, class_="name"), *((" ", tag("small", owner)) if owner else ()))
+    name = joined(tag("span", pool.name, class_="name"), " ", tag("small", owner))
     return tag(
         "tr",
         tag("th", name, scope="row"),
