@@ -366,7 +366,13 @@ def hostile() -> PlanDocument:
             ),
         ),
         nodes=tuple(
-            PlannedNode(name, (NodeResource(name, name, name, name, name, 300, 300),), taints=HOSTILE, pools=HOSTILE)
+            PlannedNode(
+                name,
+                (NodeResource(name, name, name, name, name, 300, 300),),
+                taints=HOSTILE,
+                pools=HOSTILE,
+                labels={"topology.kubernetes.io/zone": name, f"{first}/rack": name},
+            )
             for name in HOSTILE
         ),
         pools=(PlannedPool(first, HOSTILE[2], first, 1, _hosts(HOSTILE), ((0, 6),), HOSTILE[1]),),

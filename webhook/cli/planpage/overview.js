@@ -211,7 +211,8 @@ function pointAt(at) {
       x: layout.left[at] - 1.5, y: layout.top[at] - 1.5, width: layout.size + 3, height: layout.size + 3,
     })) ring.setAttribute(key, value);
   }
-  details.textContent = at === null ? summary() : described(at);
+  const parts = at === null ? [summary()] : described(at);
+  details.replaceChildren(...parts.flatMap((part, place) => [place ? " \u00b7 " : "", make("bdi", {}, part)]));
 }
 
 function summary() {
@@ -222,7 +223,7 @@ function summary() {
     + "Arrow keys move, Enter opens the node.";
 }
 
-/** Name, elements, what is free, where the node is, and what the selection or the conflict says of it. */
+/** Name, elements, what is free, where the node is, and what the selection or the conflict says of it, each a text. */
 function described(at) {
   const node = plan.nodes[at];
   const names = residents[at].map(([element, count]) => times(elements[element].name, count));
@@ -232,7 +233,7 @@ function described(at) {
   const causes = tickedCauses().filter(({ nodes }) => nodes.includes(at)).map(({ clause, title }) => clause || title);
   const word = causes.length ? `closed: ${causes.join(", ")}` : overview.mark(at)?.word;
   return [node.name, here, free ? `free: ${free}` : "", poolsOf[at].join(", "), Object.values(node.labels).join(", "),
-    node.taints.length ? `taint ${node.taints.join(", ")}` : "", word].filter(Boolean).join(" \u00b7 ");
+    node.taints.length ? `taint ${node.taints.join(", ")}` : "", word].filter(Boolean);
 }
 
 /** Make a node the active one, and tell of it. */
