@@ -16,7 +16,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e versions e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e versions e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -140,6 +140,10 @@ monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the cha
 reference: $(VENV)/dev.stamp            ## write schemas, the page of the command line and the table for completion, from their sources in Python
 	$(BIN)/python -m tools.schemas
 	$(BIN)/python -m tools.command_line
+
+pictures: $(VENV)/browser.stamp         ## take the pictures of the documentation in a real Chromium, which is installed with apt-get if there is none
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m tests.browser.picture
 
 shells: $(VENV)/dev.stamp               ## completion in bash, zsh and fish, which are installed with apt-get if they are not there
 	$(BIN)/python -m tests.cli.completion.shells

@@ -88,6 +88,7 @@ def small() -> PlanDocument:
                         node="worker-1",
                         cost=812,
                         closed=(outside,),
+                        pools=(0,),
                     ),
                     PlannedElement(
                         name="apps-parallel-1",
@@ -125,12 +126,12 @@ def small() -> PlanDocument:
         ),
         nodes=(
             node("control-plane-1", used=2, taints=["dedicated=infra:NoSchedule"]),
-            node("worker-1", 1, used=3, pools=["MyPool"]),
-            node("worker-2", 1, used=1, pools=["MyPool"]),
+            node("worker-1", 1, used=3),
+            node("worker-2", 1, used=1),
             node("worker-8", 2, used=4),
             node("worker-9"),
         ),
-        pools=(PlannedPool("default", "MyPool", "Shared", None, _hosts(["worker-1", "worker-2"], numbered=False)),),
+        pools=(PlannedPool("default", "MyPool", "Shared", None, (), ((1, 2),)),),
         rules=rules.rules,
         total_cost=3293,
     )
@@ -155,7 +156,9 @@ def refused() -> PlanDocument:
             'Nearest fix: label one more node streams.ibm.com/hostpool=source, or drop hostExlocation("shard").'
         ),
         relations=(Relation("apart", apart, tuple(names)),),
-        conflict=Conflict(("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source"),
+        conflict=Conflict(
+            ("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source", closed
+        ),
         pools=(0,),
     )
     unread = Subject(
@@ -214,6 +217,7 @@ def large(nodes: int = 5_000, elements: int = 1_000) -> PlanDocument:
                 node=names[spot],
                 cost=700 + place % 97,
                 closed=(outside,) if kind == 0 else (taint, full),
+                pools=(0,) if kind == 0 else (),
             )
         )
     pairs = (
@@ -231,17 +235,104 @@ def large(nodes: int = 5_000, elements: int = 1_000) -> PlanDocument:
                 min(planned[place], 5),
                 used=place % 4,
                 taints=["dedicated=infra:NoSchedule"] if place % 50 == 0 else (),
-                pools=["MyPool"] if place % 5 == 1 else (),
+                pools=[f"Sized[{place - nodes + 12}]"] if place >= nodes - 12 else (),
             )
             for place, name in enumerate(names)
         ),
         pools=(
-            PlannedPool("default", "MyPool", "Shared", None, _hosts([names[place] for place in pool], numbered=False)),
-            PlannedPool("default", "Sized", "Exclusive", 12, _hosts(names[-12:], numbered=True)),
+            PlannedPool("default", "MyPool", "Shared", None, (), ranges(pool)),
+            PlannedPool("default", "Sized", "Exclusive", 12, _hosts(names[-12:]), ((0, nodes - 1),)),
         ),
         rules=rules.rules,
         total_cost=sum(each.cost or 0 for each in found),
     )
+
+
+def racks(nodes: int = 500, elements: int = 200) -> PlanDocument:
+    """A Job that is admitted and one that is refused, on nodes in three zones and in racks of 40, used differently."""
+    names = [f"worker-{place}" for place in range(nodes)]
+    zone = [3 * place // nodes for place in range(nodes)]
+    used = [(place * 7 + place // 40 * 3) % 6 for place in range(nodes)]
+    tagged = [place for place in range(nodes) if place // 20 % 4 == 0]
+    infra = [place for place in range(nodes) if place % 40 == 0]
+    full = [place for place in range(nodes) if used[place] > 4]
+    rules = RuleTable()
+    outside = rules.add(
+        ClosedNodes("host(Source)", "is not in HostPool Source", ranges(sorted({*range(nodes)} - {*tagged})))
+    )
+    taint = rules.add(ClosedNodes("", "has the taint dedicated=infra:NoSchedule", ranges(infra)))
+    east = rules.add(
+        ClosedNodes('nodeSelector zone: "east"', "is not in zone east", ranges(p for p in range(nodes) if zone[p] != 1))
+    )
+    short = rules.add(ClosedNodes("requests cpu 4", "has less than cpu 4 free", ranges(full)))
+    able = [place for place in tagged if place not in {*infra}]
+    planned = [0] * nodes
+    found = []
+    for at in range(elements):
+        place = able[at % min(len(able), max(2, elements // 3))]
+        planned[place] += 1
+        element = PlannedElement(
+            name=f"ingest-{at}",
+            clauses=("host(Source)",),
+            requests={"cpu": "500m", "memory": "1Gi"},
+            node=names[place],
+            cost=700 + at % 97,
+            closed=(outside, taint),
+            pools=(0,),
+        )
+        found.append(element)
+    conflict = ("host(Source)", 'nodeSelector zone: "east"', "requests cpu 4", 'hostExlocation("shard")')
+    shards = [f"score-{place}" for place in range(4)]
+    refusal = "host(Source), nodeSelector, requests and hostExlocation cannot all hold: 2 of 4 processing elements fit."
+    return PlanDocument(
+        title="Plan",
+        cluster=f"{nodes:,} nodes, snapshot cluster.yaml",
+        subjects=(
+            job("ingest", found, pools=(0,)),
+            job(
+                "score",
+                [PlannedElement(name=name, clauses=conflict, closed=(outside, east, taint)) for name in shards],
+                verdict="refused",
+                message=f"{refusal}\nNearest fix: drop nodeSelector.",
+                conflict=Conflict(conflict, tuple(shards), "drop nodeSelector", (outside, east, short, taint)),
+                pools=(0,),
+            ),
+        ),
+        nodes=tuple(
+            PlannedNode(
+                name,
+                (
+                    NodeResource(
+                        "cpu",
+                        "8",
+                        f"{used[at]}",
+                        *_half(planned[at], 8 - used[at]),
+                        125 * used[at],
+                        _share(planned[at]),
+                    ),
+                    NodeResource("pods", "110", "5", f"{planned[at]}", f"{105 - planned[at]}", 45, 9 * planned[at]),
+                ),
+                taints=("dedicated=infra:NoSchedule",) if at in {*infra} else (),
+                labels={
+                    "topology.example.com/rack": f"rack-{at // 40}",
+                    "topology.kubernetes.io/zone": ("central", "east", "west")[zone[at]],
+                },
+            )
+            for at, name in enumerate(names)
+        ),
+        pools=(PlannedPool("default", "Source", "Shared", None, (), ranges(tagged), "ingest"),),
+        rules=rules.rules,
+        total_cost=sum(each.cost or 0 for each in found),
+    )
+
+
+def _half(planned: int, free: int) -> tuple[str, str]:
+    """What so many elements of half a cpu take, and what they leave."""
+    return f"{500 * planned}m", f"{1000 * free - 500 * planned}m"
+
+
+def _share(planned: int) -> int:
+    return min(1000, 63 * planned)
 
 
 def hostile() -> PlanDocument:
@@ -275,13 +366,19 @@ def hostile() -> PlanDocument:
             ),
         ),
         nodes=tuple(
-            PlannedNode(name, (NodeResource(name, name, name, name, name, 300, 300),), taints=HOSTILE, pools=HOSTILE)
+            PlannedNode(
+                name,
+                (NodeResource(name, name, name, name, name, 300, 300),),
+                taints=HOSTILE,
+                pools=HOSTILE,
+                labels={"topology.kubernetes.io/zone": name, f"{first}/rack": name},
+            )
             for name in HOSTILE
         ),
-        pools=(PlannedPool(first, HOSTILE[2], first, 1, _hosts(HOSTILE, numbered=True)),),
+        pools=(PlannedPool(first, HOSTILE[2], first, 1, _hosts(HOSTILE), ((0, 6),), HOSTILE[1]),),
         rules=(ClosedNodes(HOSTILE[2], HOSTILE[3], ((0, 0),)),),
     )
 
 
-def _hosts(names: Iterable[str], *, numbered: bool) -> tuple[PoolHostNode, ...]:
-    return tuple(PoolHostNode(place if numbered else None, name) for place, name in enumerate(names))
+def _hosts(names: Iterable[str]) -> tuple[PoolHostNode, ...]:
+    return tuple(PoolHostNode(place, name) for place, name in enumerate(names))

@@ -5,10 +5,10 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import large, refused, small
+from tests.plan_documents import large, racks, refused, small
 from webhook.cli.planpage.document import PlanDocument
 
-DOCUMENTS = {"small": small(), "refused": refused(), "large": large()}
+DOCUMENTS = {"small": small(), "refused": refused(), "large": large(), "racks": racks()}
 
 
 def findings(page: Page) -> list[str]:
@@ -23,6 +23,8 @@ def findings(page: Page) -> list[str]:
 def test_there_are_no_findings(open_page: Open, document: PlanDocument, selected: str, scheme: str) -> None:
     page = open_page(document, color_scheme=scheme, bypass_csp=True)
     buttons = {"element": "tr.element button", "node": ".canvas .title", "pool": "table.pools button"}
+    for cause in page.locator(".causes input").all():
+        cause.check()
     if selected != "nothing":
         page.locator(buttons[selected]).nth(1 if selected == "element" else 0).click()
         expect(page.locator("#panel")).to_be_visible()
@@ -32,12 +34,13 @@ def test_there_are_no_findings(open_page: Open, document: PlanDocument, selected
 
 def test_there_are_no_findings_without_scripts(open_page: Open) -> None:
     page = open_page(refused())
-    page.evaluate("document.querySelectorAll('.tools, .viewport, .edges').forEach(each => each.remove())")
+    page.evaluate("document.querySelectorAll('.tools, .overview, .viewport, .edges').forEach(each => each.remove())")
     page.evaluate("document.documentElement.className = ''")
     assert findings(page) == []
 
 
-def test_there_are_no_findings_on_a_small_screen(open_page: Open) -> None:
-    page = open_page(small(), viewport={"width": 390, "height": 800}, bypass_csp=True)
+@pytest.mark.parametrize("document", [small(), racks()], ids=["small", "racks"])
+def test_there_are_no_findings_on_a_small_screen(open_page: Open, document: PlanDocument) -> None:
+    page = open_page(document, viewport={"width": 390, "height": 800}, bypass_csp=True)
     page.locator("tr.element button").first.click()
     assert findings(page) == []

@@ -31,7 +31,8 @@ def tab_stops(page: Page) -> list[str]:
 def test_tab_reaches_each_part_once(open_page: Open) -> None:
     page = open_page(small())
     assert tab_stops(page) == [
-        "Skip to the nodes", "search", "only-planned", "MyPool", "apps-parallel-0", "control-plane-1",
+        "Skip to the nodes", "search", "only-planned", "MyPool", "apps-parallel-0", "group-by", "overview",
+        "control-plane-1",
     ]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ def test_print_has_all_elements_and_refusals_as_tables_and_none_of_the_panes(ope
     page.get_by_role("searchbox").fill("typo")
     expect(page.locator(".counts")).to_contain_text("1 of 9 elements")
     page.emulate_media(media="print")
-    for hidden in ("#panel", ".tools", ".viewport", ".edges"):
+    for hidden in ("#panel", ".tools", ".viewport", ".edges", ".overview .details"):
         expect(page.locator(hidden)).to_be_hidden()
     assert page.locator("tr.element:visible").count() == 9
     expect(page.locator("table.planned")).to_be_visible()
@@ -85,6 +85,6 @@ def test_texts_that_attack_the_page_are_only_texts(open_page: Open) -> None:
         button.click()
         page.evaluate("document.querySelectorAll('#panel details').forEach(each => { each.open = true })")
     assert page.evaluate("window.hostile") is None
-    assert page.locator("img, iframe, object, svg:not(.edges), script:not([type])").count() == 0
+    assert page.locator("img, iframe, object, svg:not(.edges, .picture, .glyph), script:not([type])").count() == 0
     assert page.title() == HOSTILE[0]
     assert page.locator(".canvas .title").all_inner_texts()[:4] == list(HOSTILE[:4])

@@ -4,7 +4,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import job, large, node, refused, small
-from webhook.cli.planpage.document import PlanDocument, PlannedElement
+from webhook.cli.planpage.document import NodeResource, PlanDocument, PlannedElement, PlannedNode, PlannedPool
 
 
 def element(page: Page, name: str) -> Locator:
@@ -104,11 +104,39 @@ def test_a_node_shows_what_is_free_what_is_on_it_and_what_could_have_been(open_p
 def test_a_pool_shows_its_hosts(open_page: Open) -> None:
     page = open_page(small())
     page.get_by_role("button", name="MyPool").click()
-    expect(page.locator(".facts")).to_contain_text("every node that fits is a host")
+    expect(page.locator(".facts")).to_contain_text("every eligible node is a host")
+    expect(page.locator(".facts")).to_contain_text("2 of 5 nodes")
     expect(part(page, "Hosts").locator("li")).to_have_text(["worker-1", "worker-2"])
-    expect(part(page, "Elements on its hosts").locator("li")).to_have_text(["apps-parallel-0", "apps-parallel-3"])
+    there = part(page, "Elements on its hosts")
+    expect(there.locator("summary")).to_have_text(["name the pool1 element", "do not name it1 element"])
+    expect(there.locator("li")).to_have_text(["apps-parallel-0", "apps-parallel-3"])
     assert {name for name, mark in marks(page).items() if mark == "host"} == {"worker-1", "worker-2"}
     expect(page.locator(".edges line.member")).to_have_count(2)
+
+
+def test_a_pool_without_elements_and_hosts_says_so(open_page: Open) -> None:
+    pools = (PlannedPool("default", "P", "Shared", 1, (), job="one"), PlannedPool("default", "P", "Shared", None, ()))
+    page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=(node("a"),), pools=pools))
+    page.get_by_role("button", name="P").first.click()
+    expect(page.locator("#panel h2")).to_have_text("HostPool P (Job one)")
+    expect(part(page, "Hosts")).to_contain_text("none yet")
+    expect(part(page, "Elements on its hosts")).to_contain_text("none")
+    page.get_by_role("row").get_by_role("button", name="P").nth(1).click()
+    expect(part(page, "Hosts")).to_contain_text("no node is eligible")
+
+
+def test_bars_of_all_boxes_have_one_scale_and_their_amounts_one_unit(open_page: Open) -> None:
+    amounts = (
+        NodeResource("cpu", "8", "100m", "100m", "7800m", 12, 12),
+        NodeResource("pods", "110", "0", "0", "110", 0, 0),
+    )
+    long = NodeResource("memory", "15926340Ki", "0", "0", "15795268Ki", 0, 0)
+    nodes = (PlannedNode("a", amounts), PlannedNode("b", (long,)))
+    page = open_page(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes))
+    expect(box(page, "a").locator(".resource")).to_have_text("cpu7.8 of 8 free")
+    widths = page.locator(".resource .bar").evaluate_all("bars => bars.map(bar => bar.clientWidth)")
+    assert len(widths) == 2
+    assert len({*widths}) == 1
 
 
 def test_hosts_of_a_pool_with_a_size_have_their_index(open_page: Open) -> None:

@@ -40,7 +40,7 @@ def test_the_first_paint_is_there_within_a_second(open_page: Open) -> None:
 def times(page: Page) -> tuple[float, float]:
     """When something, and when everything is there, in milliseconds since the page was reloaded."""
     page.reload()
-    page.wait_for_function("performance.getEntriesByType('paint').length > 0")
+    page.wait_for_function("() => performance.getEntriesByType('paint').length > 0")
     paints = page.evaluate("performance.getEntriesByType('paint').map(each => each.startTime)")
     return max(paints), page.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
 

@@ -1,5 +1,6 @@
 """``streams-placement plan``: where everything that manifests describe would run, and what it costs."""
 
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -10,6 +11,7 @@ import yaml
 
 from tests.golden.examples import EXAMPLES
 from webhook.cli import main
+from webhook.placement.planning.plan import cheapest
 
 CLUSTER = str(EXAMPLES / "cluster")
 Run = Callable[..., tuple[int, str, str]]
@@ -60,9 +62,9 @@ def test_a_plan_names_a_node_for_each_element_and_what_stays_free(plan: Run) -> 
         "  apps-parallel-2  worker-11  1000  requests cpu 100m, memory 128Mi, hostIsolation\n"
         "total cost 3062 (no plan is cheaper)\n"
         "NODE       FREE AFTERWARDS\n"
-        "foo        cpu 7900m of 8, memory 32640Mi of 32Gi, pods 109 of 110\n"
-        "worker-11  cpu 63900m of 64, memory 262016Mi of 256Gi, pods 109 of 110\n"
-        "worker-2   cpu 7400m of 8, memory 31616Mi of 32Gi, pods 108 of 110\n"
+        "foo        cpu 7.9 of 8, memory 31.875Gi of 32Gi, pods 109 of 110\n"
+        "worker-2   cpu 7.4 of 8, memory 30.875Gi of 32Gi, pods 108 of 110\n"
+        "worker-11  cpu 63.9 of 64, memory 255.875Gi of 256Gi, pods 109 of 110\n"
     )
 
 
@@ -71,7 +73,9 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_planned(plan: Run) -> None
     found = json.loads(out)
     assert code == 1
     assert [subject["verdict"] for subject in found["subjects"]] == ["refused", "admitted"]
-    assert found["subjects"][0]["conflict"] == {
+    conflict = found["subjects"][0]["conflict"]
+    assert conflict.pop("closed")
+    assert conflict == {
         "clauses": ["host(MyPool)", 'hostExlocation("apart")'],
         "elements": ["apart-parallel-0", "apart-parallel-1", "apart-parallel-2"],
         "fix": "label one more node streams.ibm.com/hostpool=source, or drop host(MyPool) (all 3 would fit), "
@@ -115,7 +119,7 @@ def test_rules_say_why_all_other_nodes_are_closed(plan: Run) -> None:
     names = [node["name"] for node in found["nodes"]]
     shut = {names[at] for rule in closed for first, last in rule["nodes"] for at in range(first, last + 1)}
     assert {*names} - shut == {"worker-1", "worker-2"}
-    assert names == sorted(names)
+    assert names.index("worker-2") < names.index("worker-10")
 
 
 def test_nodes_without_free_room_are_closed_by_a_rule_of_their_own(plan: Run, tmp_path: Path) -> None:
@@ -151,10 +155,109 @@ def test_pools_have_the_hosts_that_the_plan_chooses(plan: Run, tmp_path: Path) -
     assert {"X[0]", "X[1]", "Y[0]"} <= {name for node in found["nodes"] for name in node["pools"]}
 
 
+def test_hosts_of_a_pool_without_a_size_are_its_eligible_nodes(plan: Run) -> None:
+    _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    [pool] = found["pools"]
+    names = [node["name"] for node in found["nodes"]]
+    assert (pool["size"], pool["hosts"]) == (None, [])
+    eligible = [names[at] for first, last in pool["eligible"] for at in range(first, last + 1)]
+    assert eligible == ["worker-1", "worker-2", "worker-3"]
+    assert [element["pools"] for element in found["subjects"][0]["elements"]] == [[0], [], []]
+
+
+def test_pools_that_list_their_hosts_have_a_size_and_pools_of_one_name_their_job(plan: Run, tmp_path: Path) -> None:
+    jobs = [
+        a_job(name, an_element("host(P)"), hostPools=[{"name": "P", "hosts": [host]}])
+        for name, host in (("one", "foo"), ("two", "bar"))
+    ]
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, *jobs))
+    found = json.loads(out)
+    assert [(pool["name"], pool["job"], pool["size"]) for pool in found["pools"]] == [("P", "one", 1), ("P", "two", 1)]
+    pools = {node["name"]: node["pools"] for node in found["nodes"] if node["pools"]}
+    assert pools == {
+        "bar": ["P (Job two)[0]"],
+        "foo": ["P (Job one)[0]"],
+    }
+
+
+def test_elements_are_in_the_order_in_which_people_count(plan: Run, tmp_path: Path) -> None:
+    apart = 'hostExlocation("t")'
+    job = a_job("counted", *(an_element(apart if at % 2 else "", f"Op{at}") for at in range(11)))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    [subject] = json.loads(out)["subjects"]
+    assert [element["name"] for element in subject["elements"]] == [f"counted-{at}" for at in range(11)]
+    assert subject["relations"][0]["elements"] == [f"counted-{at}" for at in range(1, 11, 2)]
+
+
+def test_a_plan_whose_cost_is_not_proved_is_decided(plan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webhook.app.plan.cheapest", functools.partial(cheapest, exact=False))
+    _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
+    found = json.loads(out)
+    assert (found["undecided"], found["cheapest"]) == (False, False)
+    _, text, _ = plan("-f", "examples/job-parallel.yaml")
+    assert "(the cheapest found in time)" in text
+
+
 def test_an_element_that_cannot_run_by_itself_is_named(plan: Run, tmp_path: Path) -> None:
     code, out, _ = plan("-f", written(tmp_path, a_job("lost", an_element(), an_element('host("worker-99")'))))
     assert code == 1
     assert '  processing element lost-1: host("worker-99") cannot hold: 0 of 13 nodes can run this pod.\n' in out
+
+
+def test_the_clauses_of_a_conflict_have_all_nodes_that_each_of_them_closes(plan: Run) -> None:
+    _, out, _ = plan("-o", "json", "-f", "examples/refused-job-whole.yaml")
+    closed = closed_by_conflict(json.loads(out))
+    assert closed["host(MyPool)", "is not in HostPool MyPool (tag source)"] == 10
+    assert closed["", "has the taint node-role.kubernetes.io/control-plane:NoSchedule"] == 1
+    assert {clause for clause, _ in closed} == {"", "host(MyPool)"}
+
+
+def test_requests_of_a_conflict_close_the_nodes_that_have_too_little_free(plan: Run, tmp_path: Path) -> None:
+    job = a_job("two", an_element(cpu="60"), an_element(cpu="60"))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    clause = "cpu 60 (resources of processing elements two-0, two-1)"
+    assert closed_by_conflict(json.loads(out))[clause, "has less than cpu 60 free"] == 12
+
+
+def test_elements_outside_of_a_conflict_close_no_nodes_in_it(plan: Run, tmp_path: Path) -> None:
+    apart = [an_element('host(MyPool), hostExlocation("t")', f"Op{at}") for at in range(3)]
+    job = a_job("mixed", an_element('host("foo")', "Far"), *apart)
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job), "examples/job-parallel.yaml")
+    found = json.loads(out)
+    assert found["subjects"][0]["conflict"]["elements"] == ["mixed-1", "mixed-2", "mixed-3"]
+    assert {clause for clause, _ in closed_by_conflict(found)} == {"", "host(MyPool)"}
+
+
+def test_an_element_that_cannot_run_by_itself_has_the_conflict_of_its_clauses(plan: Run, tmp_path: Path) -> None:
+    job = a_job("lost", an_element(), an_element('host("worker-99")'))
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    found = json.loads(out)
+    [subject] = found["subjects"]
+    assert [element["name"] for element in subject["elements"]] == ["lost-1"]
+    assert (subject["conflict"]["clauses"], subject["conflict"]["elements"]) == (['host("worker-99")'], ["lost-1"])
+    assert closed_by_conflict(found)['host("worker-99")', "is not named worker-99"] == 13
+
+
+def test_pools_that_cannot_be_had_are_those_of_their_job(plan: Run, tmp_path: Path) -> None:
+    file = written(tmp_path, a_job("app", an_element(), hostPools=[{"name": "L", "hosts": ["nope"]}]))
+    _, out, _ = plan("-o", "json", "-f", file)
+    assert [(pool["name"], pool["size"], pool["hosts"]) for pool in json.loads(out)["pools"]] == [("L", 1, [])]
+
+
+def test_nodes_have_the_labels_of_their_zone_and_their_rack(plan: Run, tmp_path: Path) -> None:
+    where = {"topology.kubernetes.io/zone": "a", "example.com/rack": "r1", "rack": "r2"}
+    labels = {"kubernetes.io/hostname": "racked", "example.com/racket": "no"} | where
+    status = {"allocatable": {"cpu": "4", "memory": "8Gi", "pods": "110"}}
+    racked = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "racked", "labels": labels}, "status": status}
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, racked, a_job("app", an_element())))
+    assert {node["name"]: node["labels"] for node in json.loads(out)["nodes"]}["racked"] == where
+
+
+def closed_by_conflict(found: dict[str, Any]) -> dict[tuple[str, str], int]:
+    """How many nodes each rule of the first object's conflict closes, by its clause and its reason."""
+    rules = [found["rules"][at] for at in found["subjects"][0]["conflict"]["closed"]]
+    return {(rule["clause"], rule["reason"]): sum(last - first + 1 for first, last in rule["nodes"]) for rule in rules}
 
 
 def test_a_job_that_breaks_rules_is_refused_for_them(plan: Run) -> None:

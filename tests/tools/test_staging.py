@@ -55,6 +55,18 @@ def test_a_file_with_backticks_stands_between_more_of_them(repository: Path) -> 
     assert shown.endswith("\n````text\ntext with ``` in it\n````\n")
 
 
+def test_pictures_stay_what_they_are(repository: Path) -> None:
+    picture = bytes(range(256))
+    (repository / "pages/drawn.png").write_bytes(picture)
+    (repository / "examples/sketch.svg").write_bytes(picture)
+    page = "![drawn](drawn.png) ![sketch](../examples/sketch.svg) [all](../examples/)\n"
+    (repository / "pages/page.md").write_text(page)
+    stage = staged(repository)
+    assert (stage / "pages/page.md").read_text() == page.replace("examples/)", "examples/index.md)")
+    assert (stage / "pages/drawn.png").read_bytes() == (stage / "examples/sketch.svg").read_bytes() == picture
+    assert "- [sketch.svg](sketch.svg)\n" in (stage / "examples/index.md").read_text()
+
+
 def test_what_nothing_links_to_is_not_taken(repository: Path) -> None:
     assert not list(staged(repository).glob("secret*"))
 

@@ -1,7 +1,7 @@
 """The pages of the site in a folder of their own, with every file of the repository that they link to.
 
-Pages lie there as they lie in the repository, so links between them stay as they are. A file that is no page, such as a
-manifest, becomes a page that shows it; a folder becomes a page that lists it.
+Pages lie there as they lie in the repository, so links between them stay as they are, and so do pictures. Another file
+that is no page, such as a manifest, becomes a page that shows it; a folder becomes a page that lists it.
 """
 
 import os
@@ -17,6 +17,7 @@ FIRST: Final = ("README.md", "CHANGELOG.md", "docs", "charts/streams-placement/R
 
 _LINK: Final = re.compile(r"(?P<text>\[[^]]+\]\()(?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 _UNSEARCHED: Final = "---\nsearch:\n  exclude: true\n---\n\n"
+_PICTURES: Final = (".png", ".svg")
 _LANGUAGES: Final = {".py": "python", ".yaml": "yaml", ".json": "json"}
 
 
@@ -52,6 +53,8 @@ class Stage:
             self._page(path)
         elif path.is_dir():
             self._listing(path)
+        elif path.suffix in _PICTURES:
+            self._picture(path)
         else:
             self._source(path)
 
@@ -74,9 +77,12 @@ class Stage:
             self._problems.append(f"{page.relative_to(self._repository)}: {target} is not in the repository")
             return target
         self._file(path)
-        if path.is_dir():
-            return f"{target.rstrip('/')}/index.md"
-        return target if path.suffix == ".md" else f"{target}.md"
+        return target if path.suffix == ".md" else _shown_at(target, path)
+
+    def _picture(self, path: Path) -> None:
+        target = self._folder / path.relative_to(self._repository)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
 
     def _source(self, path: Path) -> None:
         name = path.relative_to(self._repository)
@@ -91,13 +97,20 @@ class Stage:
         lines = []
         for entry in sorted(path.iterdir()):
             self._file(entry)
-            lines.append(f"- [{entry.name}]({entry.name}{'/index.md' if entry.is_dir() else '.md'})")
+            lines.append(f"- [{entry.name}]({_shown_at(entry.name, entry)})")
         self._put(name / "index.md", f"{_UNSEARCHED}# {name}\n\n" + "\n".join(lines) + "\n")
 
     def _put(self, name: Path, text: str) -> None:
         target = self._folder / name
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
+
+
+def _shown_at(target: str, path: Path) -> str:
+    """Where the site shows a folder, or a file that is no page, to which a link leads."""
+    if path.is_dir():
+        return f"{target.rstrip('/')}/index.md"
+    return target if path.suffix in _PICTURES else f"{target}.md"
 
 
 def shown_as(fence: Fence) -> str:

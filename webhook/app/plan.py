@@ -13,7 +13,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, silent, wrong
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.decision.decision import decide
+from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
@@ -143,7 +143,7 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
         raise ValueError(unreadable(file, document, error)) from error
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
     if text := cannot_be_had(pools, world):
-        yield msgspec.structs.replace(plain, text=text)
+        yield msgspec.structs.replace(plain, text=text, pools=tuple(pools))
         return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
@@ -164,11 +164,18 @@ def _with_members(
         if not isinstance(member, Member):
             return msgspec.structs.replace(plain, text=who + render(member))
         if not member.open() and (decision := decide(member.pod, plain.namespace, world)).refused:
-            return msgspec.structs.replace(plain, text=who + decision.message)
+            return _alone(plain, member, who, decision)
         if problems := tuple(tolerance_problems(member, pools, world)):
             return msgspec.structs.replace(plain, text=who + render(problems))
         members.append(member)
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
+
+
+def _alone(plain: PlannedObject, member: Member, who: str, decision: Decision) -> PlannedObject:
+    """The object, refused because of a member whose pods could not run even by themselves."""
+    text, found = who + decision.message, decision.refusal
+    refusal = found and GroupRefusal(text, found.clauses, member.names, "", found.fault, found.rules)
+    return msgspec.structs.replace(plain, text=text, refusal=refusal, members=(member,))
 
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:

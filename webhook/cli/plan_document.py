@@ -20,12 +20,17 @@ from webhook.cli.planpage.document import (
     RelationKind,
     RuleTable,
     Subject,
+    pool_titles,
     ranges,
 )
+from webhook.cli.planpage.natural_order import in_natural_order, natural
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
+from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.planning.group import Group
+from webhook.placement.planning.group_refusal import GroupRefusal
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
 from webhook.placement.planning.shortages import shortages
@@ -33,6 +38,10 @@ from webhook.placement.text.rule import Rule
 
 ALWAYS: Final = ("cpu", "memory", PODS)
 """Resources that are shown of every node."""
+
+_ZONE: Final = "topology.kubernetes.io/zone"
+_RACK: Final = "rack"
+"""The name of labels that say in which rack a node is, behind any prefix: Kubernetes defines none."""
 
 
 def document_of(planned: Planned, title: str, cluster: str) -> PlanDocument:
@@ -48,7 +57,7 @@ class _Writer:
         self._group = planned.group
         self._world = planned.group.world
         nodes = self._world.inventory.nodes
-        self._slots = sorted(slots(self._world.everything), key=nodes.names.__getitem__)
+        self._slots = sorted(slots(self._world.everything), key=lambda slot: natural(nodes.names[slot]))
         self._names = nodes.names
         self._place = {slot: place for place, slot in enumerate(self._slots)}
         self._rules = RuleTable()
@@ -68,8 +77,8 @@ class _Writer:
             pools=tuple(self._listed),
             rules=self._rules.rules,
             total_cost=plan.total if plan else None,
-            undecided=any(planned_object.undecided for planned_object in self._planned.objects)
-            or bool(plan and not plan.proved),
+            undecided=any(planned_object.undecided for planned_object in self._planned.objects),
+            cheapest=plan is None or plan.proved,
         )
 
     def _subject(self, planned_object: PlannedObject) -> Subject:
@@ -84,11 +93,37 @@ class _Writer:
             verdict=verdict,  # type: ignore[arg-type]
             message=planned_object.text,
             warnings=warning_of(planned_object),
-            elements=tuple(element for member in planned_object.members for element in self._elements(member)),
+            elements=tuple(sorted(self._elements_of(planned_object), key=lambda element: natural(element.name))),
             pools=tuple(self._pool(pool) for pool in named.values()),
             relations=tuple(_relations(planned_object.members)),
-            conflict=Conflict(refusal.clauses, refusal.names, refusal.fix) if refusal else None,
+            conflict=self._conflict(planned_object, refusal) if refusal else None,
         )
+
+    def _conflict(self, planned_object: PlannedObject, refusal: GroupRefusal) -> Conflict:
+        rules = dict.fromkeys(self._closing(planned_object, refusal))
+        return Conflict(refusal.clauses, in_natural_order(refusal.names), refusal.fix, tuple(rules))
+
+    def _closing(self, planned_object: PlannedObject, refusal: GroupRefusal) -> Iterator[int]:
+        """The rules of the conflict with all nodes that each of them closes: those of its clauses, and of no clause."""
+        group = self._group.with_members(planned_object.members)
+        wanted = {"", *refusal.clauses}
+        for member in group.members:
+            if wanted.isdisjoint(_clauses(member)) or {*refusal.names}.isdisjoint(member.names):
+                continue
+            for condition in member.conditions:
+                out = self._world.everything & ~condition.nodes
+                if out and str(condition.clause or "") in wanted:
+                    for reason in condition.constraint.explain(self._world, out):
+                        yield self._rule(str(condition.clause or ""), reason.one, reason.nodes)
+            asking = [str(condition.clause or "") for condition in member.conditions if condition.requests]
+            if asking and asking[0] in wanted:
+                for reason in shortages(group, member, self._world.everything):
+                    yield self._rule(asking[0], reason.one, reason.nodes)
+            wanted -= _clauses(member)
+
+    def _elements_of(self, planned_object: PlannedObject) -> Iterator[PlannedElement]:
+        for member in planned_object.members:
+            yield from self._elements(member)
 
     def _elements(self, member: Member) -> Iterator[PlannedElement]:
         """The elements of a member: one for each name, with its pods."""
@@ -99,6 +134,7 @@ class _Writer:
         needs = requests_of(member.conditions)
         requests = {name: amount(name, needs[name]) for name in ordered(needs) if name != PODS}
         closed = tuple(self._closed(member))
+        pools = tuple(dict.fromkeys(self._pool(pool) for _, pool in member.ask.pools))
         each = member.count // len(member.names)
         for number, name in enumerate(member.names):
             mine = where[number * each : (number + 1) * each]
@@ -112,8 +148,9 @@ class _Writer:
                 node=one,
                 cost=sum(spent) if spent else None,
                 replicas=each,
-                placed={} if one else dict(sorted(counts.items())),
+                placed={} if one else {node: counts[node] for node in in_natural_order(counts)},
                 closed=closed,
+                pools=pools,
             )
 
     def _closed(self, member: Member) -> Iterator[int]:
@@ -128,15 +165,24 @@ class _Writer:
             yield self._rule("", reason.one, reason.nodes)
 
     def _rule(self, clause: str, reason: str, nodes: Bits) -> int:
-        places = sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place)
-        return self._rules.add(ClosedNodes(clause, reason, ranges(places)))
+        return self._rules.add(ClosedNodes(clause, reason, self._ranges(nodes)))
+
+    def _ranges(self, nodes: Bits) -> tuple[tuple[int, int], ...]:
+        """The places of these nodes."""
+        return ranges(sorted(self._place[int(slot)] for slot in to_slots(nodes) if int(slot) in self._place))
 
     def _pool(self, pool: Pool) -> int:
         name = pool.namespace, pool.name
         if name not in self._pools:
             self._pools[name] = len(self._listed)
             hosts = tuple(PoolHostNode(index, self._names[slot]) for index, slot in self._hosts(pool).items())
-            self._listed.append(PlannedPool(pool.namespace, pool.spl_name, pool.mode, pool.size, hosts))
+            size = pool.size if pool.hosts is None else len(pool.hosts)
+            able = self._group.eligible(pool) if pool.sized else matching_all(self._world, labels_of(pool))
+            self._listed.append(
+                PlannedPool(
+                    pool.namespace, pool.spl_name, pool.mode, size, hosts, self._ranges(able), job=pool.job or ""
+                )
+            )
         return self._pools[name]
 
     def _hosts(self, pool: Pool) -> Mapping[int, int]:
@@ -152,17 +198,19 @@ class _Writer:
         capacity = self._world.inventory.nodes.capacity
         shown = [*ALWAYS, *sorted({name for amounts in planned.values() for name in amounts}.difference(ALWAYS))]
         pools: dict[int, list[str]] = {}
+        shown_as = pool_titles(self._listed)
         for pool, at in self._pools.items():
             for index, slot in self._hosts(self._world.inventory.pools[pool]).items():
-                pools.setdefault(slot, []).append(f"{self._listed[at].name}[{index}]")
+                pools.setdefault(slot, []).append(f"{shown_as[at]}[{index}]")
         for slot in self._slots:
             resources = []
             for name in shown:
                 offers, free = capacity.allocatable(name, slot), self._free(name, slot)
                 if offers:
                     resources.append(_resource(name, offers, offers - free, planned.get(slot, Counter()).get(name, 0)))
-            taints = tuple(map(str, self._world.inventory.nodes.nodes[slot].taints))
-            yield PlannedNode(self._names[slot], tuple(resources), taints, tuple(pools.get(slot, ())))
+            node = self._world.inventory.nodes.nodes[slot]
+            taints, placed = tuple(map(str, node.taints)), _whereabouts(node.labels)
+            yield PlannedNode(node.name, tuple(resources), taints, tuple(pools.get(slot, ())), placed)
 
     def _free(self, resource: str, slot: int) -> int:
         if resource in self._group.resources:
@@ -180,6 +228,16 @@ def _resource(name: str, offers: int, used: int, planned: int) -> NodeResource:
         max(0, min(1000, used * 1000 // offers)),
         max(0, min(1000, planned * 1000 // offers)),
     )
+
+
+def _clauses(member: Member) -> set[str]:
+    """The clauses of the member as texts; the empty text stands for all conditions without a clause."""
+    return {"", *map(str, member.clauses)}
+
+
+def _whereabouts(labels: Mapping[str, str]) -> dict[str, str]:
+    """The labels that say where a node is."""
+    return {key: value for key, value in sorted(labels.items()) if key == _ZONE or key.rpartition("/")[2] == _RACK}
 
 
 def _planned_amounts(group: Group, plan: Plan | None) -> dict[int, Counter[str]]:
@@ -205,4 +263,4 @@ def _relations(members: Sequence[Member]) -> Iterator[Relation]:
                 tied.setdefault((kind, condition.clause.text, key), []).extend(member.names)
     for (kind, clause, _), names in tied.items():
         if len(names) > 1 or kind == "alone":
-            yield Relation(kind, clause, tuple(names))
+            yield Relation(kind, clause, in_natural_order(names))

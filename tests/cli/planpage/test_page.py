@@ -12,16 +12,19 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.plan_documents import HOSTILE, hostile, large, refused, small
+from tests.plan_documents import HOSTILE, hostile, large, racks, refused, small
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
+    NodeResource,
     PlanDocument,
     PlannedElement,
+    PlannedNode,
     PlannedPool,
     PoolHostNode,
     RuleTable,
     Subject,
+    pool_titles,
     ranges,
 )
 from webhook.cli.planpage.markup import Markup, tag
@@ -162,11 +165,22 @@ def test_attributes_are_escaped_and_left_out() -> None:
 @pytest.mark.parametrize("document", [small(), refused(), hostile()], ids=["small", "refused", "hostile"])
 def test_the_data_is_the_document(document: PlanDocument) -> None:
     data = json.loads(Reader(render(document)).sources["application/json"])
+    for node in data["nodes"]:
+        node["resources"] = [data["resources"][place] for place in node["resources"]]
     assert msgspec.convert(data, PlanDocument) == document
 
 
+def test_equal_resources_of_nodes_are_stored_once_with_their_amounts_in_one_unit() -> None:
+    used = NodeResource("cpu", "8", "100m", "100m", "7800m", 12, 12)
+    nodes = tuple(PlannedNode(name, (used,)) for name in "ab")
+    page = render(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes))
+    data = json.loads(Reader(page).sources["application/json"])
+    assert [node["resources"] for node in data["nodes"]] == [[0], [0]]
+    assert [each["amounts"] for each in data["resources"]] == [["8", "0.1", "0.1", "7.8"]]
+
+
 def test_the_data_of_five_thousand_nodes_and_a_thousand_elements_stays_small() -> None:
-    assert len(render(large())) < 3_000_000
+    assert len(render(large())) < 1_500_000
 
 
 def test_names_in_json_are_in_camel_case() -> None:
@@ -208,6 +222,12 @@ def test_the_head_says_what_became_of_the_whole_plan() -> None:
     assert "with a node|4 of 9 elements|nodes that get something|3 of 5|total cost|3,293" in text
 
 
+def test_a_plan_that_may_not_be_the_cheapest_is_decided_all_the_same() -> None:
+    text = shown(subject(), total_cost=7, cheapest=False)
+    assert "total cost|7 (the cheapest found in time)" in text
+    assert "Not everything was decided" not in text
+
+
 def test_a_plan_without_costs_and_pools_says_nothing_of_them() -> None:
     text = shown(subject())
     assert "cost|" not in text
@@ -241,15 +261,70 @@ def test_beyond_fifty_nodes_are_counted() -> None:
 
 def test_hosts_of_a_pool_have_their_index() -> None:
     sized = PlannedPool("default", "P", "Exclusive", 1_000, (PoolHostNode(0, "a"), PoolHostNode(1, "b")))
-    empty = PlannedPool("default", "Q", "Shared", None, ())
-    text = shown(subject(), pools=(sized, empty))
-    assert "P|Exclusive|1,000|[0] a, [1] b|Q|Shared|none|none yet" in text
+    waiting = PlannedPool("default", "Q", "Shared", 1, ())
+    text = shown(subject(), pools=(sized, waiting))
+    assert "P|namespace default|Exclusive|1,000|[0] a, [1] b|none|Q|namespace default|Shared|1|none yet|none" in text
+
+
+def test_hosts_of_a_pool_without_a_size_are_its_eligible_nodes() -> None:
+    text = Reader(render(small())).text
+    assert "MyPool|namespace default|Shared|none|2 eligible nodes: worker-1, worker-2|apps-parallel-0|" in text
+
+
+def test_a_pool_that_no_node_is_eligible_for_says_so() -> None:
+    assert "|none|no eligible node|none|" in shown(subject(), pools=(PlannedPool("default", "Q", "Shared", None, ()),))
+
+
+def test_elements_of_a_pool_are_those_that_name_it_and_have_a_node() -> None:
+    pool = PlannedPool("default", "Q", "Shared", None, ())
+    elements = [
+        PlannedElement(name="placed", node="a", replicas=2, pools=(0,)),
+        PlannedElement(name="waiting", pools=(0,)),
+        PlannedElement(name="elsewhere", node="a"),
+    ]
+    assert "no eligible node|placed \u00d7 2|" in shown(subject(*elements), pools=(pool,))
+
+
+def test_pools_of_one_name_are_told_apart_by_their_jobs() -> None:
+    pools = [PlannedPool("default", "P", "Shared", 1, (), job=job) for job in ("one", "two", "")]
+    text = shown(subject(), pools=tuple(pools))
+    rows = ["P|Job one|Shared", "P|Job two|Shared", "P|namespace default|Shared"]
+    assert sorted(rows, key=text.index) == rows
+    others = shown(subject(), pools=(*pools, PlannedPool("prod", "P", "Shared", 1, (), job="two")))
+    assert others.index("P|Job two in namespace default|") < others.index("P|Job two in namespace prod|")
+    assert pool_titles([*pools, PlannedPool("default", "Q", "Shared", 1, (), job="one")]) == (
+        "P (Job one)",
+        "P (Job two)",
+        "P (namespace default)",
+        "Q",
+    )
 
 
 def test_nodes_that_get_something_show_what_stays_free() -> None:
     text = Reader(render(small())).text
     assert "worker-8|cpu 2 of 8, memory 20Gi of 32Gi, pods 104 of 110|apps-parallel-1, apps-parallel-2" in text
     assert "worker-9|" not in text
+
+
+def test_nodes_are_counted_by_pool_zone_and_rack() -> None:
+    text = Reader(render(racks(90, 6))).text
+    assert "Nodes by HostPool|Group|Nodes|Get something|Elements|none|60|0|0|Source|30|2|6|" in text
+    by_rack = "rack-0|40|2|6|rack-1|40|0|0|rack-2|10|0|0|"
+    assert f"Nodes by topology.example.com/rack|Group|Nodes|Get something|Elements|{by_rack}" in text
+    by_zone = "central|30|2|6|east|30|0|0|west|30|0|0|"
+    assert f"Nodes by topology.kubernetes.io/zone|Group|Nodes|Get something|Elements|{by_zone}" in text
+
+
+def test_nodes_of_a_pool_with_a_size_are_its_hosts() -> None:
+    pools = (PlannedPool("default", "P", "Shared", 1, (PoolHostNode(0, "a"),), ((0, 1),)),)
+    nodes = (PlannedNode("a", ()), PlannedNode("b", ()))
+    text = Reader(render(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes, pools=pools))).text
+    assert "Nodes by HostPool|Group|Nodes|Get something|Elements|none|1|0|0|P|1|0|0|" in text
+
+
+def test_nodes_that_are_all_in_one_group_are_not_counted() -> None:
+    nodes = tuple(PlannedNode(name, (), labels={"rack": "r"}) for name in "ab")
+    assert "Nodes by" not in Reader(render(PlanDocument(title="Plan", cluster="", subjects=(), nodes=nodes))).text
 
 
 def test_a_refusal_comes_before_everything_else_with_its_conflict() -> None:

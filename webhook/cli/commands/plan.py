@@ -9,6 +9,7 @@ from webhook.cli.manifests import add_manifests, manifests_of
 from webhook.cli.output import add_output, write
 from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
+from webhook.cli.planpage.room import room
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
 
@@ -78,12 +79,12 @@ def _show(document: PlanDocument) -> None:
     for subject in document.subjects:
         _subject(subject, screen)
     if document.total_cost is not None:
-        best = "the cheapest found in time" if document.undecided else "no plan is cheaper"
+        best = "no plan is cheaper" if document.cheapest else "the cheapest found in time"
         screen.heading(f"total cost {document.total_cost} ({best})")
     used = [node for node in document.nodes if any(one.planned != "0" for one in node.resources)]
     if used:
         rows = [
-            (node.name, ", ".join(f"{one.name} {one.free} of {one.offers}" for one in node.resources))
+            (node.name, ", ".join(f"{one.name} {room(one.free, one.offers)}" for one in node.resources))
             for node in used[:_SHOWN]
         ]
         screen.table(("NODE", "FREE AFTERWARDS"), rows, fixed=("NODE",))

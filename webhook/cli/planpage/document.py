@@ -5,7 +5,8 @@ referred to by their place in ``PlanDocument.nodes`` where there may be thousand
 Whatever many elements have in common is stored once: rules that close nodes, and pools.
 """
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from msgspec import Struct
@@ -37,7 +38,8 @@ class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
     ``node`` is empty if the element has none, or has ``replicas`` on several nodes: then ``placed`` has the number of
     them by the name of the node. ``fixed`` is whether the element runs there already. ``closed`` are places in
     ``PlanDocument.rules``, no node in two of them; all other nodes are open. It is ``None`` if no node was judged, as
-    for an element whose placement text has a mistake.
+    for an element whose placement text has a mistake. ``pools`` are places in ``PlanDocument.pools``: the pools that
+    the element names.
     """
 
     name: str
@@ -49,6 +51,7 @@ class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
     replicas: int = 1
     placed: dict[str, int] = {}
     closed: tuple[int, ...] | None = None
+    pools: tuple[int, ...] = ()
 
 
 class Relation(Struct, frozen=True, rename="camel"):
@@ -60,11 +63,16 @@ class Relation(Struct, frozen=True, rename="camel"):
 
 
 class Conflict(Struct, frozen=True, rename="camel"):
-    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix."""
+    """A smallest set of clauses that cannot hold together, the names of the elements with them, and the nearest fix.
+
+    ``closed`` are places in ``PlanDocument.rules``: rules with all nodes that a clause closes, whatever other clauses
+    close, and with those that are closed without a clause (taints). A clause without a rule closes no node by itself.
+    """
 
     clauses: tuple[str, ...]
     elements: tuple[str, ...]
     fix: str
+    closed: tuple[int, ...] = ()
 
 
 class Subject(Struct, frozen=True, rename="camel", kw_only=True):
@@ -87,20 +95,27 @@ class Subject(Struct, frozen=True, rename="camel", kw_only=True):
 
 
 class PoolHostNode(Struct, frozen=True, rename="camel"):
-    """A host of a pool: the name of its node, and its index if the pool numbers its hosts."""
+    """A host of a pool with a size: its index, and the name of its node."""
 
-    index: int | None
+    index: int
     node: str
 
 
 class PlannedPool(Struct, frozen=True, rename="camel"):
-    """A HostPool that a subject names; ``name`` is the one in placement texts, ``size`` is ``None`` if it has none."""
+    """A HostPool that a subject names; ``name`` is the one in placement texts.
+
+    ``size`` is the number of hosts that the pool has or lists. It is ``None`` for a pool without a size: each of its
+    eligible nodes is a host, and ``hosts`` is empty. ``eligible`` are the nodes that could be hosts, as inclusive
+    ranges of places in ``PlanDocument.nodes``. ``job`` is the Job that declares the pool, empty if none does.
+    """
 
     namespace: str
     name: str
     mode: str
     size: int | None
     hosts: tuple[PoolHostNode, ...]
+    eligible: tuple[tuple[int, int], ...] = ()
+    job: str = ""
 
 
 class NodeResource(Struct, frozen=True, rename="camel"):
@@ -119,19 +134,24 @@ class NodeResource(Struct, frozen=True, rename="camel"):
 
 
 class PlannedNode(Struct, frozen=True, rename="camel"):
-    """A node: its resources, cpu and memory first, its taints, and the pools it is a host of (``MyPool[0]``)."""
+    """A node: its resources, cpu and memory first, its taints, and the pools with a size it is a host of (``P[0]``).
+
+    ``labels`` are those that say where the node is: its zone, and its rack.
+    """
 
     name: str
     resources: tuple[NodeResource, ...]
     taints: tuple[str, ...] = ()
     pools: tuple[str, ...] = ()
+    labels: dict[str, str] = {}
 
 
 class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):
     """All subjects of one run, over one state of the cluster.
 
     ``cluster`` is one line about where the nodes come from. ``total_cost`` is that of all elements that have a node,
-    ``None`` where costs are not counted; ``undecided`` is whether something was not decided in time.
+    ``None`` where costs are not counted; ``cheapest`` is whether it is proved that no plan costs less. ``undecided`` is
+    whether the verdict on a subject was not decided in time, so that its elements have no nodes.
     """
 
     title: str
@@ -142,6 +162,7 @@ class PlanDocument(Struct, frozen=True, rename="camel", kw_only=True):
     rules: tuple[ClosedNodes, ...] = ()
     total_cost: int | None = None
     undecided: bool = False
+    cheapest: bool = True
 
 
 class RuleTable:
@@ -158,6 +179,25 @@ class RuleTable:
     def rules(self) -> tuple[ClosedNodes, ...]:
         """The rules, each at its place."""
         return tuple(self._places)
+
+
+def pool_titles(pools: Sequence[PlannedPool]) -> tuple[str, ...]:
+    """The name of each pool; pools of one name are told apart by their owners."""
+    names = Counter(pool.name for pool in pools)
+    owners = pool_owners(pools)
+    return tuple(
+        pool.name if names[pool.name] == 1 else f"{pool.name} ({owner})"
+        for pool, owner in zip(pools, owners, strict=True)
+    )
+
+
+def pool_owners(pools: Sequence[PlannedPool]) -> tuple[str, ...]:
+    """For each pool the Job that declares it, with its namespace if pools have several; else the namespace alone."""
+    several = len({pool.namespace for pool in pools}) > 1
+    return tuple(
+        f"Job {pool.job}{f' in namespace {pool.namespace}' * several}" if pool.job else f"namespace {pool.namespace}"
+        for pool in pools
+    )
 
 
 def ranges(places: Iterable[int]) -> tuple[tuple[int, int], ...]:

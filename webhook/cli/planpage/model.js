@@ -2,6 +2,7 @@
 // the rows of the table; a node and a pool by their place in the plan.
 
 const plan = JSON.parse(document.getElementById("plan").textContent);
+for (const node of plan.nodes) node.resources = node.resources.map((at) => plan.resources[at]);
 const elements = plan.subjects.flatMap(
   (subject, at) => subject.elements.map((element) => ({ ...element, subject: at })));
 const nodeAt = new Map(plan.nodes.map((node, at) => [node.name, at]));
@@ -21,6 +22,17 @@ function hostsOf(element) {
 /** For each node, the elements on it: pairs of place and number of replicas. */
 const residents = plan.nodes.map(() => []);
 elements.forEach((element, at) => hostsOf(element).forEach(([node, count]) => residents[node].push([at, count])));
+
+/** The hosts of a pool, pairs of the node's place and the host's index; those of a pool without a size have no index. */
+const poolHosts = plan.pools.map((pool) => (pool.size === null
+  ? nodesOf({ nodes: pool.eligible }).map((node) => [node, null])
+  : pool.hosts.map(({ node, index }) => [nodeAt.get(node), index]).filter(([node]) => node !== undefined)));
+
+/** For each node, the pools it is a host of, as texts. */
+const poolsOf = plan.nodes.map((node) => [...node.pools]);
+plan.pools.forEach((pool, at) => {
+  if (pool.size === null) for (const [node] of poolHosts[at]) poolsOf[node].push(plan.poolTitles[at]);
+});
 
 /** "1 node", "3 nodes", "1,200 elements". */
 function counted(count, noun) {
@@ -85,8 +97,8 @@ function partnersOf(at) {
 const words = (...texts) => texts.join("\n").toLowerCase();
 const elementWords = elements.map(({ name, subject, clauses, node, placed }) =>
   words(name, plan.subjects[subject].origin, ...clauses, node, ...Object.keys(placed)));
-const nodeWords = plan.nodes.map(({ name, taints, pools }, at) =>
-  words(name, ...taints, ...pools, ...residents[at].map(([element]) => elementWords[element])));
+const nodeWords = plan.nodes.map(({ name, taints }, at) =>
+  words(name, ...taints, ...poolsOf[at], ...residents[at].map(([element]) => elementWords[element])));
 
 /** Whether all of these words are in the text. */
 function matches(wanted, text) {

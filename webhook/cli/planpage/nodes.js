@@ -12,7 +12,7 @@ const canvas = make("ul", { className: "canvas" });
 const viewport = make("div", { className: "viewport" }, canvas);
 const shownOf = (node) => node.resources.filter(({ name }) => !UNSHOWN.has(name)).slice(0, BARS);
 const barCount = plan.nodes.reduce((most, node) => Math.max(most, shownOf(node).length), 1);
-const height = 86 + 18 * barCount; // of a box with its name, bars, and two rows of chips or one below its taints
+const height = 86 + 24 * barCount; // of a box with its name, bars, and two rows of chips or one below its taints
 const pitch = height + GAP;
 canvas.style.setProperty("--height", `${height}px`);
 
@@ -145,7 +145,7 @@ function barOf(resource) {
     bar.append(part);
   }
   return make("div", { className: "resource" },
-    make("span", { title: resource.name }, resource.name.split("/").at(-1)), bar, make("span", {}, `${resource.free} free of ${resource.offers}`));
+    make("span", { title: resource.name }, resource.name.split("/").at(-1)), make("span", {}, `${resource.amounts[3]} of ${resource.amounts[0]} free`), bar);
 }
 
 /** Marks of the selection, and which buttons Tab reaches: those of the active box. */

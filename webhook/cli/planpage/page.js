@@ -42,11 +42,13 @@ const counts = make("p", { className: "counts" });
 workspace.before(make("search", { className: "tools" },
   make("label", {}, make("span", {}, "Search"), search),
   make("label", {}, onlyPlanned, "only nodes that get something"), relatedLabel, counts));
-document.getElementById("nodes").append(
+const nodesPart = document.getElementById("nodes");
+nodesPart.querySelector("h2").after(
   make("p", { className: "legend", attributes: { "aria-hidden": "true" } },
     make("span", { className: "bar used" }), "used", make("span", { className: "bar planned" }), "planned",
     make("span", { className: "bar" }), "free"),
-  viewport);
+  overviewPart);
+nodesPart.append(viewport);
 
 function filter() {
   const wanted = search.value.toLowerCase().split(/\s+/).filter(Boolean);
@@ -65,6 +67,8 @@ function filter() {
   keepReachable(rows);
   viewport.scrollTop = 0;
   showNodes(nodes);
+  overview.shown = new Set(nodes);
+  drawOverview();
   drawEdges();
 }
 
@@ -113,14 +117,14 @@ function relate() {
   relatedText.textContent = text ? `${text} ${titleOf(selection)[1]}` : "";
   if (kind === "element") relateElement(at);
   if (kind === "node") related = (node) => (node === at ? { kind: "here", word: "selected" } : undefined);
-  if (kind === "pool") relatePool(plan.pools[at]);
+  if (kind === "pool") relatePool(at);
 }
 
-function relatePool(pool) {
-  const marks = new Map(pool.hosts.map(({ node, index }) =>
-    [nodeAt.get(node), { kind: "member", word: index === null ? "host" : `host [${index}]`, wanted: true }]));
+function relatePool(at) {
+  const marks = new Map(poolHosts[at].map(([node, index]) =>
+    [node, { kind: "member", word: index === null ? "host" : `host [${index}]`, wanted: true }]));
   related = (node) => marks.get(node);
-  edges = [...marks.keys()].filter((node) => node !== undefined).map((node) => ({ node, kind: "member" }));
+  edges = [...marks.keys()].map((node) => ({ node, kind: "member" }));
 }
 
 function relateElement(at) {
@@ -137,7 +141,9 @@ function relateElement(at) {
 
 function refresh() {
   grid.mark = related;
+  overview.mark = related;
   if (onlyRelated.checked) filter();
+  else drawOverview();
   layOut();
   tendAll();
   drawEdges();
@@ -147,7 +153,7 @@ function refresh() {
 function reveal() {
   const { kind, at } = selection;
   const hosts = kind === "element" ? hostsOf(elements[at]).map(([node]) => node) : [at];
-  const nodes = kind === "pool" ? plan.pools[at].hosts.map(({ node }) => nodeAt.get(node)) : hosts;
+  const nodes = kind === "pool" ? poolHosts[at].map(([node]) => node) : hosts;
   const places = nodes.map((node) => grid.shown.indexOf(node)).filter((place) => place >= 0);
   if (places.length && !places.includes(grid.active)) activate(places[0], false);
 }
@@ -169,7 +175,6 @@ function close() {
 
 // Edges
 
-const SVG = "http://www.w3.org/2000/svg";
 const drawing = document.createElementNS(SVG, "svg");
 drawing.setAttribute("class", "edges");
 drawing.setAttribute("aria-hidden", "true");
@@ -279,6 +284,19 @@ new ResizeObserver(() => {
   drawEdges();
 }).observe(viewport);
 
+/** The overview takes at most half of the pane, or most of a small screen. */
+function fit() {
+  const tallest = nodesPart.parentElement.clientWidth > nodesPart.clientWidth ? nodesPart.clientHeight / 2 : innerHeight * 0.7;
+  fitOverview(Math.max(120, Math.floor(tallest)));
+}
+groupBy.addEventListener("change", fit);
+const fitting = new ResizeObserver(fit);
+fitting.observe(nodesPart);
+fitting.observe(squares);
+
 root.classList.add("live");
+const several = groupings.findIndex((grouping) => groupsBy(grouping).length > 1);
+groupBy.value = several < 0 ? groupings.length - 1 : several;
+offerCauses(residents.every((here) => !here.length));
 keepReachable(poolRows);
 filter();

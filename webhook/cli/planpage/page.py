@@ -17,11 +17,13 @@ from typing import Final
 
 import msgspec
 
-from webhook.cli.planpage.document import PlanDocument, Subject
+from webhook.cli.planpage.document import NodeResource, PlanDocument, Subject, pool_titles
 from webhook.cli.planpage.markup import Markup, escaped, joined, tag
-from webhook.cli.planpage.tables import VERDICTS, elements_table, nodes_table, pools_table, summary
+from webhook.cli.planpage.room import in_unit_of
+from webhook.cli.planpage.tables import VERDICTS, elements_table, groups_tables, nodes_table, pools_table, summary
 
-_SCRIPTS: Final = ("model.js", "nodes.js", "panel.js", "page.js")
+_STYLES: Final = ("page.css", "overview.css")
+_SCRIPTS: Final = ("model.js", "nodes.js", "panel.js", "squares.js", "overview.js", "page.js")
 _POLICY: Final = (
     "default-src 'none'; style-src 'sha256-{style}'; script-src 'sha256-{script}'; base-uri 'none'; "
     "form-action 'none'; require-trusted-types-for 'script'"
@@ -44,7 +46,7 @@ def render(document: PlanDocument) -> str:
         refused=_refused(document),
         pools=_pools(document),
         elements=elements_table(document),
-        nodes=nodes_table(document),
+        nodes=joined(groups_tables(document), nodes_table(document)),
         data=_data(document),
         script=script,
     )
@@ -65,7 +67,7 @@ def _verdicts(document: PlanDocument) -> Markup:
 def _pools(document: PlanDocument) -> Markup:
     """The HostPools, if there are any."""
     heading = tag("h2", "HostPools", id="pools-heading")
-    table = pools_table(document.pools)
+    table = pools_table(document)
     return tag("section", heading, table, aria_labelledby="pools-heading") if document.pools else Markup()
 
 
@@ -100,8 +102,23 @@ def _named(title: str, names: tuple[str, ...], kind: str) -> Markup:
 
 
 def _data(document: PlanDocument) -> str:
-    """The document as JSON in ASCII that may stand in a script element; no text in it ends that element."""
-    return json.dumps(msgspec.to_builtins(document), separators=(",", ":")).translate(_IN_SCRIPT)
+    """The document as JSON in ASCII that may stand in a script element; no text in it ends that element.
+
+    Equal resources of nodes are stored once, as ``resources``: nodes have places in that list. ``amounts`` of each are
+    what the node offers, what is used, planned and free, in one unit. ``poolTitles`` tell pools of one name apart.
+    """
+    data = msgspec.to_builtins(document)
+    places: dict[NodeResource, int] = {}
+    for node, shown in zip(document.nodes, data["nodes"], strict=True):
+        shown["resources"] = [places.setdefault(resource, len(places)) for resource in node.resources]
+    data["resources"] = [msgspec.to_builtins(each) | {"amounts": _amounts(each)} for each in places]
+    data["poolTitles"] = pool_titles(document.pools)
+    return json.dumps(data, separators=(",", ":")).translate(_IN_SCRIPT)
+
+
+def _amounts(resource: NodeResource) -> tuple[str, ...]:
+    """What a node offers of the resource, what is used, planned and free, in one unit."""
+    return in_unit_of(resource.offers, (resource.offers, resource.used, resource.planned, resource.free))
 
 
 def _digest(source: str) -> str:
@@ -111,7 +128,7 @@ def _digest(source: str) -> str:
 
 @functools.cache
 def _style() -> str:
-    return _part("page.css")
+    return "".join(map(_part, _STYLES))
 
 
 @functools.cache

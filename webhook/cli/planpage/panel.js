@@ -120,13 +120,12 @@ function nodePanel(at) {
   return [
     make("table", { className: "amounts" }, make("caption", {}, "Resources"),
       make("thead", {}, row("th", "", "offers", "used", "planned", "free")),
-      make("tbody", {}, node.resources.map(({ name, offers, used, planned, free }) =>
-        row("td", name, offers, used, planned, free)))),
+      make("tbody", {}, node.resources.map(({ name, amounts }) => row("td", name, ...amounts)))),
     part("Elements here", here.length
       ? make("ul", { className: "names" }, here.map(([element, count]) => make("li", {}, replicas(element, count))))
       : "none"),
     part("Taints", codes(node.taints)),
-    part("HostPools", codes(node.pools)),
+    part("HostPools", codes(poolsOf[at])),
     part("Other elements that could go here", open.length ? group("no rule closes the node", open, "element", "element")
       : "none"),
     part("Elements for which the node is closed", [...closed].map(([key, places]) => {
@@ -144,28 +143,38 @@ function row(kind, first, ...cells) {
 
 function poolPanel(at) {
   const pool = plan.pools[at];
-  const hosts = pool.hosts.map((host) => nodeAt.get(host.node)).filter((node) => node !== undefined);
-  const index = new Map(pool.hosts.map((host) => [nodeAt.get(host.node), host.index]));
+  const index = new Map(poolHosts[at]);
+  const hosts = [...index.keys()];
   const numbered = (node) => (index.get(node) === null ? "" : ` [${index.get(node)}]`);
-  const here = [...new Set(hosts.flatMap((node) => residents[node].map(([element]) => element)))];
+  const here = [...new Set(hosts.flatMap((node) => residents[node].map(([element]) => element)))].sort((one, other) => one - other);
+  const named = here.filter((element) => elements[element].pools.includes(at));
+  const others = here.filter((element) => !elements[element].pools.includes(at));
+  const able = nodesOf({ nodes: pool.eligible });
   const users = plan.subjects.filter((subject) => subject.pools.includes(at)).map((subject) => subject.origin);
   return [
     facts([
-      ["Namespace", pool.namespace], ["Mode", pool.mode],
-      ["Size", pool.size === null ? "none: every node that fits is a host" : number.format(pool.size)],
+      ["Namespace", pool.namespace], pool.job ? ["Declared by", `Job ${pool.job}`] : null, ["Mode", pool.mode],
+      ["Size", pool.size === null ? "none: every eligible node is a host" : number.format(pool.size)],
+      ["Eligible", `${number.format(able.length)} of ${counted(plan.nodes.length, "node")}`],
       users.length ? ["Named by", users.join(", ")] : null,
     ]),
-    part("Hosts", hosts.length ? opened(group("nodes of the pool", hosts, "host", "node", numbered), hosts) : "none yet"),
+    pool.size === null
+      ? part("Hosts", able.length ? opened(group("eligible nodes", able, "node", "node"), able) : "no node is eligible")
+      : part("Hosts", hosts.length ? opened(group("nodes of the pool", hosts, "host", "node", numbered), hosts) : "none yet"),
     part("Elements on its hosts",
-      here.length ? opened(group("elements of this plan", here, "element", "element"), here) : "none"),
+      named.length ? opened(group("name the pool", named, "element", "element"), named) : null,
+      others.length ? opened(group("do not name it", others, "element", "element"), others) : null,
+      here.length ? null : "none"),
+    pool.size === null || !able.length ? null
+      : part("Nodes that could be hosts", group("eligible nodes", able, "node", "node")),
   ];
 }
 
 const PANELS = { element: elementPanel, node: nodePanel, pool: poolPanel };
 
 function titleOf({ kind, at }) {
-  const named = { element: elements, node: plan.nodes, pool: plan.pools }[kind][at];
-  return [{ element: "Element", node: "Node", pool: "HostPool" }[kind], named.name];
+  if (kind === "pool") return ["HostPool", plan.poolTitles[at]];
+  return kind === "node" ? ["Node", plan.nodes[at].name] : ["Element", elements[at].name];
 }
 
 /** Fill the panel and give its heading the focus. */

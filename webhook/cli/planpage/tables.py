@@ -15,9 +15,13 @@ from webhook.cli.planpage.document import (
     PoolHostNode,
     Subject,
     SubjectVerdict,
+    pool_owners,
+    pool_titles,
 )
 from webhook.cli.planpage.markup import Markup, joined, tag
-from webhook.placement.text.problem import enumerated
+from webhook.cli.planpage.natural_order import in_natural_order
+from webhook.cli.planpage.room import room
+from webhook.placement.text.problem import counted, enumerated
 
 VERDICTS: Final[Mapping[SubjectVerdict, str]] = {
     "refused": "refused",
@@ -38,6 +42,9 @@ _COLUMNS: Final = (
 )
 """The columns of the table of elements, with the classes of their heads."""
 
+_NUMBER: Final = "number"
+"""The class of cells with a number."""
+
 _NAMED: Final = 50
 """Nodes that one cell names: a DaemonSet, or a HostPool without a size, may have thousands."""
 
@@ -49,19 +56,11 @@ def elements_table(document: PlanDocument) -> Markup:
     return tag("table", head, *bodies, class_="elements", aria_labelledby="elements-heading")
 
 
-def pools_table(pools: Sequence[PlannedPool]) -> Markup:
-    """Each HostPool with its mode, size and hosts."""
-    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in ("HostPool", "Mode", "Size", "Hosts"))))
-    rows = (
-        tag(
-            "tr",
-            tag("th", tag("span", pool.name, class_="name"), scope="row"),
-            tag("td", pool.mode),
-            tag("td", "none" if pool.size is None else f"{pool.size:,}"),
-            tag("td", enumerated(pool.hosts, _NAMED, _host) or "none yet", class_="hosts long"),
-        )
-        for pool in pools
-    )
+def pools_table(document: PlanDocument) -> Markup:
+    """Each HostPool with its mode, size and hosts, and the elements that name it and have a node."""
+    columns = ("HostPool", "Mode", "Size", "Hosts", "Elements there")
+    head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in columns)))
+    rows = (_pool(place, owner, document) for place, owner in enumerate(pool_owners(document.pools)))
     return tag("table", head, tag("tbody", *rows), class_="pools", aria_labelledby="pools-heading")
 
 
@@ -71,6 +70,11 @@ def nodes_table(document: PlanDocument) -> Markup:
     head = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in ("Node", "Stays free", "Elements"))))
     rows = (_node(node, residents) for node in document.nodes if node.name in residents)
     return tag("table", tag("caption", "Nodes that get something"), head, tag("tbody", *rows), class_="planned")
+
+
+def groups_tables(document: PlanDocument) -> Markup:
+    """For each way in which nodes are grouped, how many nodes and elements each group has."""
+    return joined(*(_groups(title, groups, document) for title, groups in _groupings(document) if len(groups) > 1))
 
 
 def residents_of(subjects: Iterable[Subject]) -> Residents:
@@ -124,12 +128,76 @@ def _element(element: PlannedElement) -> Markup:
     )
 
 
+def _pool(place: int, owner: str, document: PlanDocument) -> Markup:
+    pool = document.pools[place]
+    elements = (element for subject in document.subjects for element in subject.elements if place in element.pools)
+    there = [times(element.name, element.replicas) for element in elements if any(placed(element))]
+    name = joined(tag("span", pool.name, class_="name"), " ", tag("small", owner))
+    return tag(
+        "tr",
+        tag("th", name, scope="row"),
+        tag("td", pool.mode),
+        tag("td", "none" if pool.size is None else f"{pool.size:,}"),
+        tag("td", _hosts(pool, document.nodes), class_="hosts long"),
+        tag("td", enumerated(there, _NAMED) or "none", class_="there long"),
+    )
+
+
+def _hosts(pool: PlannedPool, nodes: Sequence[PlannedNode]) -> str:
+    """The hosts of a pool in words; those of a pool without a size are its eligible nodes."""
+    if pool.size is not None:
+        return enumerated(pool.hosts, _NAMED, _host) or "none yet"
+    names = _host_names(pool, nodes)
+    return f"{counted(len(names), 'eligible node')}: {enumerated(names, _NAMED)}" if names else "no eligible node"
+
+
+def _groupings(document: PlanDocument) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:
+    """The names of nodes by the HostPools that they are hosts of, and by each label that says where they are."""
+    pools = defaultdict[str, list[str]](list)
+    for pool, title in zip(document.pools, pool_titles(document.pools), strict=True):
+        for name in _host_names(pool, document.nodes):
+            pools[name].append(title)
+    if pools:
+        yield "HostPool", _grouped((", ".join(pools[node.name]), node.name) for node in document.nodes)
+    for label in sorted({label for node in document.nodes for label in node.labels}):
+        yield label, _grouped((node.labels.get(label, ""), node.name) for node in document.nodes)
+
+
+def _grouped(named: Iterable[tuple[str, str]]) -> Mapping[str, Sequence[str]]:
+    groups = defaultdict[str, list[str]](list)
+    for group, name in named:
+        groups[group].append(name)
+    return {group: groups[group] for group in in_natural_order(groups)}
+
+
+def _groups(title: str, groups: Mapping[str, Sequence[str]], document: PlanDocument) -> Markup:
+    residents = residents_of(document.subjects)
+    columns = ("Group", "Nodes", "Get something", "Elements")
+    head = tag(
+        "thead", tag("tr", *(tag("th", name, scope="col", class_=_NUMBER * (name != "Group")) for name in columns))
+    )
+    rows = []
+    for group, names in groups.items():
+        chosen = [residents[name] for name in names if name in residents]
+        figures = (len(names), len(chosen), sum(count for here in chosen for _, count in here))
+        cells = (tag("td", f"{figure:,}", class_=_NUMBER) for figure in figures)
+        rows.append(tag("tr", tag("th", group or "none", scope="row"), *cells))
+    return tag("table", tag("caption", f"Nodes by {title}"), head, tag("tbody", *rows), class_="groups")
+
+
+def _host_names(pool: PlannedPool, nodes: Sequence[PlannedNode]) -> Sequence[str]:
+    """The names of a pool's hosts; those of a pool without a size are its eligible nodes."""
+    if pool.size is not None:
+        return [host.node for host in pool.hosts]
+    return [nodes[place].name for first, last in pool.eligible for place in range(first, last + 1)]
+
+
 def _host(host: PoolHostNode) -> str:
-    return host.node if host.index is None else f"[{host.index}] {host.node}"
+    return f"[{host.index}] {host.node}"
 
 
 def _node(node: PlannedNode, residents: Residents) -> Markup:
-    free = ", ".join(f"{each.name} {each.free} of {each.offers}" for each in node.resources)
+    free = ", ".join(f"{each.name} {room(each.free, each.offers)}" for each in node.resources)
     names = ", ".join(times(element.name, count) for element, count in residents[node.name])
     return tag("tr", tag("th", tag("span", node.name, class_="name"), scope="row"), tag("td", free), tag("td", names))
 
@@ -141,4 +209,5 @@ def summary(document: PlanDocument) -> Iterator[tuple[str, str]]:
     yield "with a node", f"{on_nodes:,} of {len(elements):,} element{'s' * (len(elements) != 1)}"
     yield "nodes that get something", f"{len(residents_of(document.subjects)):,} of {len(document.nodes):,}"
     if document.total_cost is not None:
-        yield "total cost", f"{document.total_cost:,}"
+        cost = f"{document.total_cost:,}"
+        yield "total cost", cost if document.cheapest else f"{cost} (the cheapest found in time)"
