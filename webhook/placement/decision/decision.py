@@ -12,7 +12,8 @@ from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.partial_pod import PartialPods
-from webhook.placement.decision.refusal import Refusal, refuse
+from webhook.placement.decision.pod_refusal import refuse
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.decision.tolerated_hosts import RUNTIME_CLASS, TOLERATIONS, refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions

@@ -44,9 +44,10 @@ class ClaimTemplates(Struct, frozen=True):
 class Replicas(Struct, frozen=True):
     """How many pods a workload wants at a time.
 
-    ``count`` is that number, ``said`` its text in messages (``replicas 5``). ``spare`` tells that one of the pods is
-    there only while a rollout replaces the others. ``owner`` is the workload whose live pods make room for these, such
-    as ``Deployment/pipeline``. ``everywhere`` stands for a DaemonSet: one pod on every node that its template selects.
+    ``count`` is that number, ``field`` the field of the object that states it, ``said`` its text in messages
+    (``replicas 5``). ``spare`` tells that one of the pods is there only while a rollout replaces the others. ``owner``
+    is the workload whose live pods make room for these, such as ``Deployment/pipeline``. ``everywhere`` stands for a
+    DaemonSet: one pod on every node that its template selects.
     ``in_turn`` tells that one pod may wait until another has finished, so that room for one is enough, ``suspended``
     that no pod is to run yet. ``selector`` are the ``matchLabels`` by which a DaemonSet knows its pods,
     ``claims`` the claims that a StatefulSet makes for its pods.
@@ -61,6 +62,7 @@ class Replicas(Struct, frozen=True):
     suspended: bool = False
     selector: Mapping[str, str] = {}
     claims: ClaimTemplates | None = None
+    field: str = "replicas"
 
     @property
     def needed(self) -> int:

@@ -7,8 +7,9 @@ one there is, and a node that is labelled serves no pod that asks for another va
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
-from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots, union
@@ -17,7 +18,8 @@ from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.problem import counted, enumerated, shorten
+from webhook.placement.text.fix import AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
+from webhook.placement.text.problem import enumerated
 
 _FEW: Final = 3
 """So many kinds of a new node, and so many nodes to be labelled, are tried."""
@@ -28,34 +30,38 @@ _MANY: Final = 64
 _PODS: Final = 110
 """Pods that a new node can run, unless its kubelet is told otherwise."""
 
-_LABEL: Final = "label one more node"
-
 _Works = Callable[[int], Awaitable[bool]]
 
 
-async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
     members = conflict.members(group)
     for clause in conflict.clauses if group.in_time else ():
-        if text := await _labelled(group, clause, members, missing):
-            yield text
-    async for text in _larger(group, conflict, missing):
-        yield text
-    async for text in _added(group, members, missing):
-        yield text
+        if fix := await _labelled(group, clause, members, missing):
+            yield fix
+    async for fix in _larger(group, conflict, missing):
+        yield fix
+    async for fix in _added(group, members, missing):
+        yield fix
 
 
-async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
+async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
     """The clauses of the conflict without any one of which all pods fit."""
-    verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
+    verbs = verbs_of(group)
     for clause in conflict.clauses if group.in_time else ():
         if await _works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
-            yield f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)} ({fitting} would fit)"
+            yield Drop.of((clause,), verbs, f"{fitting} would fit")
 
 
-async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[str]:
+def verbs_of(group: Group) -> dict[Clause, str]:
+    """What can be done with each clause of the group: ``drop`` or ``lower``."""
+    conditions = (found for member in group.members for found in member.conditions)
+    return {found.clause: found.constraint.verb for found in conditions if found.clause}
+
+
+async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[Fix]:
     """The largest size of each of these HostPools with which everything has a place."""
     for pool in group.pools:
         name, size = (pool.namespace, pool.name), pool.size or 0
@@ -65,7 +71,7 @@ async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[
 
         fewer = await _fewest(works, size - 1) if name in names else 0
         if fewer:
-            yield f"lower the size of HostPool {pool.spl_name} to {size - fewer}"
+            yield ShrinkPool(pool.spl_name, size - fewer)
 
 
 async def _works(group: Group, change: Change) -> bool:
@@ -85,18 +91,18 @@ async def _fewest(works: _Works, most: int) -> int:
     return high
 
 
-async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> str:
-    """The labels that open one more node to a clause, or several nodes, if that is enough; empty if it is not."""
+async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> Fix | None:
+    """The labels that open one more node to a clause, or several nodes, if that is enough; ``None`` if it is not."""
     for member in members:
         constraints = [found.constraint for found in member.conditions]
         for at, found in enumerate(member.conditions):
             closed = member.open({clause}) & ~found.nodes
             if found.clause != clause or found.host is not None or not closed:
                 continue
-            text = opening_change(constraints, at, closed, member.ask, group.world)
+            fix = opening_change(constraints, at, closed, member.ask, group.world)
             keys = labels_set(found.constraint.needs).keys()
             others = _serving_others(group, clause, keys)
-            if not text.startswith("label ") or others is None:
+            if not isinstance(fix, LabelNode) or others is None:
                 continue
             roomy = sorted(slots(closed), key=lambda slot: -_room_of(group, slot))
 
@@ -107,11 +113,11 @@ async def _labelled(group: Group, clause: Clause, members: Sequence[Member], mis
                 return await _works(group, Change(opening=clause, opened=opened, closed=others))
 
             if any([await works(1, first) for first in range(min(_FEW, len(roomy)))]):
-                return text
-            more = await _fewest(works, min(missing, len(roomy))) if text.startswith(_LABEL) else 0
+                return fix
+            more = 0 if fix.host_of else await _fewest(works, min(missing, len(roomy)))
             if more:
-                return f"label {more} more nodes{text.removeprefix(_LABEL)}"
-    return ""
+                return replace(fix, more=more)
+    return None
 
 
 def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> frozenset[int] | None:
@@ -126,7 +132,7 @@ def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> froz
     return frozenset(found)
 
 
-async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """More hosts for a HostPool that a clause of the conflict names."""
     for pool in group.pools:
         name = pool.namespace, pool.name
@@ -140,10 +146,10 @@ async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncI
 
         more = await _fewest(works, max(missing, _FEW))
         if more:
-            yield f"give HostPool {pool.spl_name} {counted((pool.size or 0) + more, 'host')}"
+            yield EnlargePool(pool.spl_name, (pool.size or 0) + more)
 
 
-async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
+async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[Fix]:
     """More nodes, each with room for any of the sets of pods of the conflict that share a node."""
     if not group.in_time:
         return
@@ -162,7 +168,7 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
     if nearest:
         asked = [resource for resource in ordered(room) if resource != PODS]
         what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
-        yield f"add {'a node' if nearest == 1 else f'{nearest} nodes'}{f' with {what} free' if asked else ''}"
+        yield AddNode(f"with {what} free" if asked else "", nearest)
 
 
 def _joinable(member: Member) -> bool:
