@@ -18,7 +18,7 @@ from webhook.placement.kube.selector import matching
 from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member, member_of
-from webhook.placement.planning.nearest_change import cluster_changes, verbs_of
+from webhook.placement.planning.nearest_change import cluster_changes, verbs_of, works
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
@@ -126,7 +126,7 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
 
 async def _opener(group: Group, clause: Clause) -> Drop | None:
     """The change of the app that drops, or lowers, what the clause says; ``None`` if that does not help."""
-    if not group.in_time or (await group.place(None, Change(frozenset((clause,))))).placed is None:
+    if not group.in_time or not await works(group, Change(frozenset((clause,)))):
         return None
     return Drop.of((clause,), verbs_of(group))
 

@@ -5,8 +5,10 @@ be near make a pod wait. So nothing is concluded from the sets of nodes of singl
 clauses to try first (``docs/refusals.md``).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
+
+from webhook.placement.decision.conflict import answered, irreducible
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -94,20 +96,14 @@ class Relaxation(Generic[Item]):
         """Whether too few fit with these clauses alone; false if such a pod would be refused for something else."""
         return REFUSED < self._fit_with(kept) < self._enough
 
-    def _reduced(self, needed: Collection[Item]) -> set[Item]:
-        """The clauses without those that the conflict does not need; clauses in ``needed`` stay.
+    def _reduced(self, needed: set[Item]) -> set[Item]:
+        """The clauses without those that the conflict does not need; clauses in ``needed`` stay."""
+        left = 2 * self._tries
 
-        First many clauses are left out at a time, in the end single ones.
-        """
-        chosen, size, tries = self.verbs.keys() - self._firm, len(self.verbs), 2 * self._tries
-        while tries > 0:
-            before = len(chosen)
-            left = [clause for clause in reversed([*self.verbs]) if clause in chosen and clause not in needed]
-            for at in range(0, min(len(left), tries * size), size):
-                some = {*left[at : at + size]}
-                chosen -= some if self._fails(chosen - some) else set()
-                tries -= 1
-            if size == 1 and len(chosen) == before:
-                break
-            size = max(1, size // 2)
-        return chosen
+        def fails(chosen: Sequence[Item]) -> bool | None:
+            nonlocal left
+            left -= 1
+            return self._fails(needed.union(chosen)) if left >= 0 else None
+
+        kept = [clause for clause in self.verbs if clause not in needed and clause not in self._firm]
+        return needed.union(answered(irreducible(kept, max(1, len(self.verbs)), again=True), fails))

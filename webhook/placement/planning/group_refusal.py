@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
 from webhook.placement.constraints.constraint import Reason
+from webhook.placement.decision.conflict import answered_in_turn, least
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.kube.bits import union
 from webhook.placement.planning.conflict import GroupConflict, smallest
@@ -105,15 +106,13 @@ async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
     left = [at for at, count in enumerate(alike) if count]
     total = 0
     for _ in range(_SKIPPED):
-        low, high = 0, sum(alike[at] for at in left)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if (await group.place(_with_first(counts, alike, left, middle))).placed is not None:
-                low = middle
-            else:
-                high = middle - 1
-        counts = _with_first(counts, alike, left, low)
-        total += low
+
+        async def too_many(count: int, counts: Sequence[int] = counts, left: Sequence[int] = left) -> bool:
+            return (await group.place(_with_first(counts, alike, left, count + 1))).placed is None
+
+        most = await answered_in_turn(least(0, sum(alike[at] for at in left)), too_many)
+        counts = _with_first(counts, alike, left, most)
+        total += most
         # The first member of which not all pods fit is the one that is skipped.
         left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
     return total

@@ -4,12 +4,13 @@ Each change is tried before it is named. What is imagined of a change is what su
 one there is, and a node that is labelled serves no pod that asks for another value of the label.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
+from webhook.placement.decision.conflict import answered_in_turn, least_up_to
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots, union
@@ -30,8 +31,6 @@ _MANY: Final = 64
 _PODS: Final = 110
 """Pods that a new node can run, unless its kubelet is told otherwise."""
 
-_Works = Callable[[int], Awaitable[bool]]
-
 
 async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
@@ -49,7 +48,7 @@ async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
     """The clauses of the conflict without any one of which all pods fit."""
     verbs = verbs_of(group)
     for clause in conflict.clauses if group.in_time else ():
-        if await _works(group, Change(frozenset((clause,)))):
+        if await works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
             yield Drop.of((clause,), verbs, f"{fitting} would fit")
@@ -66,29 +65,26 @@ async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[
     for pool in group.pools:
         name, size = (pool.namespace, pool.name), pool.size or 0
 
-        async def works(fewer: int, name: Name = name) -> bool:
-            return await _works(group, Change(larger={name: -fewer}))
+        def smaller(fewer: int, name: Name = name) -> Change:
+            return Change(larger={name: -fewer})
 
-        fewer = await _fewest(works, size - 1) if name in names else 0
+        fewer = await _least(group, size - 1, smaller) if name in names else 0
         if fewer:
             yield ShrinkPool(pool.spl_name, size - fewer)
 
 
-async def _works(group: Group, change: Change) -> bool:
+async def works(group: Group, change: Change) -> bool:
+    """Whether all pods of the group have a place with the change."""
     return (await group.place(None, change)).placed is not None
 
 
-async def _fewest(works: _Works, most: int) -> int:
-    """A number up to ``most`` that works although the number before it does not; 0 if none is found."""
-    low, high = 0, 1
-    while high <= most and not await works(high):
-        low, high = high, (most if high < most < 2 * high else 2 * high)
-    if high > most:
-        return 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if await works(middle) else (middle, high)
-    return high
+async def _least(group: Group, most: int, change: Callable[[int], Change]) -> int:
+    """A number up to ``most`` with which the change works although it does not with one less; 0 if none is found."""
+
+    async def enough(number: int) -> bool:
+        return await works(group, change(number))
+
+    return await answered_in_turn(least_up_to(most), enough)
 
 
 async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> Fix | None:
@@ -106,15 +102,13 @@ async def _labelled(group: Group, clause: Clause, members: Sequence[Member], mis
                 continue
             roomy = sorted(slots(closed), key=lambda slot: -_room_of(group, slot))
 
-            async def works(
-                more: int, first: int = 0, others: frozenset[int] = others, roomy: list[int] = roomy
-            ) -> bool:
+            def opening(more: int, first: int = 0, others: frozenset[int] = others, roomy: list[int] = roomy) -> Change:
                 opened = union(1 << slot for slot in roomy[first : first + more])
-                return await _works(group, Change(opening=clause, opened=opened, closed=others))
+                return Change(opening=clause, opened=opened, closed=others)
 
-            if any([await works(1, first) for first in range(min(_FEW, len(roomy)))]):
+            if any([await works(group, opening(1, first)) for first in range(min(_FEW, len(roomy)))]):
                 return fix
-            more = 0 if fix.host_of else await _fewest(works, min(missing, len(roomy)))
+            more = 0 if fix.host_of else await _least(group, min(missing, len(roomy)), opening)
             if more:
                 return replace(fix, more=more)
     return None
@@ -141,10 +135,10 @@ async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncI
         if needed.isdisjoint(conflict.clauses):
             continue
 
-        async def works(more: int, name: Name = name) -> bool:
-            return await _works(group, Change(larger={name: more}))
+        def larger(more: int, name: Name = name) -> Change:
+            return Change(larger={name: more})
 
-        more = await _fewest(works, max(missing, _FEW))
+        more = await _least(group, max(missing, _FEW), larger)
         if more:
             yield EnlargePool(pool.spl_name, (pool.size or 0) + more)
 
@@ -160,10 +154,10 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
     nearest, most = 0, max(missing, _FEW)
     for like in _kinds(group, members, joining):
 
-        async def works(more: int, like: int = like) -> bool:
-            return await _works(group, Change(added=more, like=like, joining=joining, room=room))
+        def added(more: int, like: int = like) -> Change:
+            return Change(added=more, like=like, joining=joining, room=room)
 
-        found = await _fewest(works, most)
+        found = await _least(group, most, added)
         nearest, most = (found, found - 1) if found else (nearest, most)
     if nearest:
         asked = [resource for resource in ordered(room) if resource != PODS]

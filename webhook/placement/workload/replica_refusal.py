@@ -9,7 +9,7 @@ from webhook.placement.constraints.constraint import Constraint, Spread, Tie
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.clause_nodes import verbs_of, without_each
 from webhook.placement.decision.cluster_change import joinable, mends
-from webhook.placement.decision.conflict import fewest
+from webhook.placement.decision.conflict import answered, smallest_failing
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
@@ -84,8 +84,8 @@ def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never
 
 def _guess(fit: ReplicaFit, count: int) -> list[Clause]:
     """The clauses of a smallest set that leaves too little room, found by constraints without deciding anew."""
-    written = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
-    positions = fewest(written, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
+    stated = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
+    positions = answered(smallest_failing(stated, _TRIES), lambda chosen: fit.room(count, chosen) < count)
     return [clause for at in positions if (clause := fit.hard[at].constraint.clause)]
 
 
