@@ -49,8 +49,7 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
         if any(pool.exclusive for pool in pools):
             return None  # no node can be a host of both pools
     labels = labels_set(needs)
-    spread = {other.topology for other in others} - {""}
-    if labels and spread - labels.keys():
+    if labels and {other.topology for other in others} - labels.keys() - {""}:
         return None  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
     return fix if possible else None

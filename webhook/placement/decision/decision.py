@@ -146,9 +146,9 @@ def _less(effects: Iterable[Effect], given: Sequence[SetResources]) -> Iterator[
 
 def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
     """The decision in the world ``later``, when passing conditions have ended, on a pod that no node can run now."""
-    found = replace(decide(pod, namespace, later, count), recovered=True)
+    found = replace(_decided(pod, namespace, later, count), recovered=True)
     if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
-        found = replace(decide(pod, namespace, unbound, count), recovered=True)
+        found = replace(_decided(pod, namespace, unbound, count), recovered=True)
     if found.refused or found.wait or found.verdict is None:
         return found
     return _waiting(found, Wait.for_recovery(blocking_conditions(found.ask, found.verdict.candidates, now)))

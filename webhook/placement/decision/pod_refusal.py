@@ -19,7 +19,7 @@ _NONE = Advice("none by a single change; the pod needs a node that meets all of 
 def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting[Clause]) -> Refusal:
     """The refusal of a pod without candidates; ``fitting`` decides the pod anew without some of its clauses."""
     clause_nodes = ClauseNodes.of(verdict, ask)
-    relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening().__getitem__)
+    relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening)
     pinned = _pinned(verdict)
     chosen = pinned or relaxation.conflict(clause_nodes.conflict())
     clauses = tuple(map(str, chosen))

@@ -33,21 +33,30 @@ class Relaxation(Generic[Item]):
     """A pod that is refused as long as fewer than ``enough`` fit, decided anew without some of its clauses.
 
     What fits is counted by ``fitting``. ``verbs`` are all clauses with their verbs (drop, lower).
-    ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: first those for
-    which ``likely`` is largest.
+    ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: of too many
+    those for which ``likely`` is largest.
     """
 
     def __init__(
-        self, verbs: Mapping[Item, str], fitting: Fitting[Item], enough: int = 1, *, likely: Callable[[Item], int]
+        self,
+        verbs: Mapping[Item, str],
+        fitting: Fitting[Item],
+        enough: int = 1,
+        *,
+        likely: Callable[[], Mapping[Item, int]],
     ) -> None:
         self.verbs = verbs
         self._fitting = fitting
         self._enough = enough
         self._known = {frozenset[Item](): enough - 1}
         self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(verbs))))
-        tried = {*sorted(verbs, key=lambda clause: -likely(clause))[: self._tries]}
-        self.alone = {clause: self.fit({clause}) for clause in verbs if clause in tried}
+        tried = self._likeliest(likely()) if len(verbs) > self._tries else verbs
+        self.alone = {clause: self.fit((clause,)) for clause in verbs if clause in tried}
         self._firm = {clause for clause, count in self.alone.items() if count == REFUSED}
+
+    def _likeliest(self, likely: Mapping[Item, int]) -> Collection[Item]:
+        """As many of the clauses as are tried."""
+        return {*sorted(self.verbs, key=lambda clause: -likely[clause])[: self._tries]}
 
     def fit(self, dropped: Collection[Item]) -> int:
         """How many fit without these clauses."""

@@ -63,17 +63,15 @@ def waiting_notice(
 
 
 def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause]) -> Relaxation[Clause]:
-    """The pods decided anew without some of their clauses; first those without which most pods seem to fit."""
-    positions: dict[Clause | None, list[int]] = {}
-    for at, judged in enumerate(fit.hard):
-        positions.setdefault(judged.constraint.clause, []).append(at)
-    everything = {*range(len(fit.hard))}
-    return Relaxation(
-        verbs_of(fit.hard, ask),
-        fitting,
-        count,
-        likely=lambda clause: fit.room(count, everything - {*positions[clause]}),
-    )
+    """The pods decided anew without some of their clauses; of many clauses those without which most seem to fit."""
+    verbs = verbs_of(fit.hard, ask)
+    clauses = [judged.constraint.clause for judged in fit.hard]
+
+    def likely() -> dict[Clause, int]:
+        others = {clause: {at for at, found in enumerate(clauses) if found != clause} for clause in verbs}
+        return {clause: fit.room(count, others[clause]) for clause in verbs}
+
+    return Relaxation(verbs, fitting, count, likely=likely)
 
 
 def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never: Collection[Clause]) -> list[Clause]:
