@@ -63,9 +63,10 @@ def crowded(
     """
     spare, leaving = tweaks.pop("spare", False), tweaks.pop("leaving", "")
     in_turn, suspended = tweaks.pop("in_turn", False), tweaks.pop("suspended", False)
-    said = f"parallelism {count}" if in_turn or suspended else f"replicas {count}"
+    field = "parallelism" if in_turn or suspended else "replicas"
     found = typed(pod(placement, **{"owner": "ReplicaSet", **tweaks}))
-    replicas = Replicas(count, said, spare=spare, owner=leaving, in_turn=in_turn, suspended=suspended)
+    how = {"spare": spare, "owner": leaving, "in_turn": in_turn, "suspended": suspended}
+    replicas = Replicas(count, f"{field} {count}", field=field, **how)
     return decide_replicas(found, NAMESPACE, inventory, policy or Policy(), replicas)
 
 

@@ -95,7 +95,7 @@ TOPICS: Final = (
         "Nodes that cannot run the pod",
         "Each line counts nodes, and the nearest fix opens some: [refusals](refusals.md#no-node-can-run-the-pod), "
         "[verdicts](verdicts.md).",
-        ("webhook/placement/constraints", "webhook/placement/decision"),
+        ("webhook/placement/constraints", "webhook/placement/decision", "webhook/placement/text/fix.py"),
     ),
     Topic(
         "HostPools",

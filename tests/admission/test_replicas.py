@@ -45,7 +45,7 @@ def test_replicas_are_wanted_all_at_a_time(kind: str, said: Json, expected: int)
     ],
 )
 def test_a_job_wants_as_many_as_run_in_parallel(kind: str, said: Json, count: int, words: str) -> None:
-    assert replicas_of(workload(kind, spec=said)) == Replicas(count, words, in_turn=True)
+    assert replicas_of(workload(kind, spec=said)) == Replicas(count, words, in_turn=True, field="parallelism")
 
 
 ONE_AFTER_THE_OTHER: dict[str, tuple[Json, Json, bool]] = {
@@ -103,7 +103,7 @@ def test_no_pod_is_to_run_of_what_is_suspended(found: Json, *, idle: bool) -> No
 
 def test_who_is_suspended_still_says_how_many_are_to_run() -> None:
     found = replicas_of(workload("Job", count=3, spec={"suspend": True, "completionMode": "Indexed"}))
-    assert found == Replicas(3, "parallelism 3", suspended=True)
+    assert found == Replicas(3, "parallelism 3", suspended=True, field="parallelism")
 
 
 def test_a_daemon_set_is_everywhere() -> None:

@@ -3,13 +3,14 @@
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix
 from webhook.placement.text.problem import Problem
 
 
@@ -33,9 +34,9 @@ class HostMemory(ConstraintDefaults, frozen=True, gc=False):
         """All other nodes."""
         yield Reason(f"has less memory than {self.wanted}", f"have less memory than {self.wanted}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """A larger node."""
-        return f"{ADD_NODE} with {self.wanted} of memory"
+        return AddNode(f"with {self.wanted} of memory")
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:

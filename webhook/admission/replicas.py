@@ -79,7 +79,8 @@ def _parallel(spec: Unstructured, owner: str, *, suspended: bool = False) -> Rep
     count = min(parallel, _number(completions)) if isinstance(completions, int) else parallel
     in_turn = spec.get("completionMode") != "Indexed" and not _gang(mapping(spec, "template"))
     suspended = suspended or spec.get("suspend") is True
-    return Replicas(count, f"parallelism {parallel}", owner=owner, in_turn=in_turn, suspended=suspended)
+    said = f"parallelism {parallel}"
+    return Replicas(count, said, owner=owner, in_turn=in_turn, suspended=suspended, field="parallelism")
 
 
 def _claims(document: Unstructured, spec: Unstructured) -> ClaimTemplates | None:

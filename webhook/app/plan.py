@@ -14,6 +14,7 @@ from webhook.app.explain import Manifests, Step, silent, wrong
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
@@ -23,7 +24,7 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
+from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.plan import Plan, cheapest
 from webhook.placement.planning.preemption import notices, with_more_room
@@ -48,7 +49,7 @@ class PlannedObject(Struct, frozen=True, eq=False):
     pools: tuple[Pool, ...] = ()
     taken: Mapping[Name, Bits] = {}
     text: str = ""
-    refusal: GroupRefusal | None = None
+    refusal: Refusal | None = None
     undecided: bool = False
     warnings: tuple[str, ...] = ()
 

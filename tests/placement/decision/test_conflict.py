@@ -1,10 +1,29 @@
 """A smallest set of clauses that cannot hold together."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
-from webhook.placement.decision.conflict import fewest, smallest
+from webhook.placement.decision.clause_nodes import ClauseNodes
+from webhook.placement.decision.conflict import (
+    answered,
+    answered_in_turn,
+    irreducible,
+    least,
+    least_up_to,
+    smallest_failing,
+)
+from webhook.placement.planning.solver import finished
+
+
+def smallest(base: int, sets: list[int]) -> tuple[int, ...]:
+    """The positions of the sets that have no node of the base in common."""
+    return tuple(ClauseNodes({}, dict(enumerate(sets)), base).conflict())
+
+
+def fewest(kept: Sequence[int], hold: Callable[[Sequence[int]], bool], tries: int = 4000) -> tuple[int, ...]:
+    """The items that do not hold together."""
+    return tuple(answered(smallest_failing(kept, tries), lambda choice: not hold(choice)))
 
 
 @pytest.mark.parametrize(
@@ -56,4 +75,37 @@ def test_only_so_many_smaller_choices_are_tried() -> None:
         return len(choice) < 10
 
     assert len(fewest(range(20), hold, tries=50)) == 10
-    assert len(asked) == 1 + 20 + 50
+    assert len(asked) == 20 + 50
+
+
+def test_many_are_left_out_at_a_time_first() -> None:
+    asked: list[Sequence[int]] = []
+
+    def fails(choice: Sequence[int]) -> bool:
+        asked.append(choice)
+        return 3 in choice
+
+    assert answered(irreducible([*range(8)], 4), fails) == [3]
+    assert [len(choice) for choice in asked] == [4, 0, 2, 2, 1, 1]
+
+
+@pytest.mark.parametrize(("questions", "expected"), [(0, "abcd"), (1, "abc"), (2, "ab"), (9, "a")])
+def test_a_search_ends_with_what_it_has_when_nothing_more_may_be_asked(questions: int, expected: str) -> None:
+    asked = iter(range(questions))
+
+    def fails(choice: Sequence[str]) -> bool | None:
+        return "a" in choice if next(asked, None) is not None else None
+
+    assert "".join(answered(irreducible("abcd"), fails)) == expected
+
+
+@pytest.mark.parametrize("number", range(1, 10))
+def test_the_least_number_is_found(number: int) -> None:
+    """Also where answers are waited for."""
+
+    async def fails(asked: int) -> bool:
+        return asked >= number
+
+    assert finished(answered_in_turn(least(1, 9), fails)) == number
+    assert finished(answered_in_turn(least_up_to(9), fails)) == number
+    assert finished(answered_in_turn(least_up_to(number - 1), fails)) == 0

@@ -257,3 +257,14 @@ def test_no_larger_pool_is_proposed_where_the_pod_names_its_node_too() -> None:
         "  1 node does not match the pod's own node affinity\n"
         'Nearest fix: lower replicas to 1, or drop hostExlocation("a") (2 of 2 would fit).'
     )
+
+
+def test_of_very_many_clauses_the_one_that_keeps_nodes_closed_is_found() -> None:
+    """Not all of them are tried: those first without which most nodes would be open."""
+    tokens = ", ".join(f'hostExlocation("t{at:02}")' for at in range(30))
+    held = [bound_pod(name, labels={keys.EXLOCATION + keys.digest("t29"): "t29"}) for name in ("node-a", "node-b")]
+    assert decided(pod(tokens), cluster(nodes(2), pods=held)).message == (
+        'hostExlocation("t29") cannot hold: 0 of 2 nodes can run this pod.\n'
+        '  2 nodes already run a pod of hostExlocation("t29")\n'
+        'Nearest fix: drop hostExlocation("t29") (2 nodes would fit).'
+    )

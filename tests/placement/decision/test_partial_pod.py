@@ -114,7 +114,7 @@ def test_a_refusal_of_four_clauses_takes_few_calls() -> None:
     wanted = typed(pod('hostExlocation("t")', requests=SMALL, nodeSelector={"disk": "ssd", "zone": "a"}))
     inventory = cluster(labelled)
     assert decide(wanted, "default", World(inventory, Policy())).refusal
-    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 900
+    assert calls(lambda: decide(wanted, "default", World(inventory, Policy()))) < 800
 
 
 @pytest.fixture

@@ -11,7 +11,9 @@ Decide = Callable[[frozenset[str]], int]
 
 def lacking(words: str, fitting: Decide, enough: int = 1, likely: str = "") -> Relaxation:
     """A pod that says these words, a letter each, all to be dropped."""
-    return Relaxation(dict.fromkeys(words, "drop"), fitting, enough, likely=lambda word: word in likely)
+    return Relaxation(
+        dict.fromkeys(words, "drop"), fitting, enough, likely=lambda: {word: word in likely for word in words}
+    )
 
 
 def kept(words: str, *too_much: str, count: int = 1) -> Decide:

@@ -145,17 +145,17 @@ def test_a_pool_over_quota_gets_no_host() -> None:
 
 
 def test_a_pool_within_its_quota_is_completed() -> None:
-    assert outcome(exclusive("Mine", 1), cluster(nodes(8), [TAKEN])) == (["node-c"], "", "")
+    assert outcome(exclusive("Mine", 1), cluster(nodes(8), [TAKEN])) == (["node-c"], "", None)
 
 
 def test_what_others_only_ask_for_does_not_keep_a_pool_from_its_hosts() -> None:
     """First come, first served: the one that is given its hosts first has them."""
-    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [exclusive("Other", 2)]))[2] == ""
+    assert outcome(exclusive("Mine", 2), cluster(nodes(8), [exclusive("Other", 2)]))[2] is None
 
 
 def test_a_quota_that_is_lowered_takes_no_host_away() -> None:
     mine = exclusive("Mine", 2, "node-c", "node-d")
-    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-c", "node-d"], "", "")
+    assert outcome(mine, cluster(nodes(8), [TAKEN, mine])) == (["node-c", "node-d"], "", None)
 
 
 def test_a_quota_that_is_lowered_gives_no_new_host() -> None:

@@ -11,12 +11,11 @@ from tests.builders import bound_pod, cluster, node
 from tests.placement.planning.at_once import element, job_spec
 from tests.placement.planning.exhaustive import Instance, Member, Node, Use
 from tests.placement.planning.exhaustive import Pool as AnyHosts
-from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
-from webhook.placement.text.problem import shorten
+from webhook.placement.text.problem import CLAUSE_LIMIT, shorten
 
 BEYOND = "[7]"
 """An index that no pool has."""

@@ -8,7 +8,13 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.placement.properties.random_choices import examples
-from webhook.placement.decision.conflict import smallest
+from webhook.placement.decision.clause_nodes import ClauseNodes
+
+
+def smallest(base: int, sets: list[int]) -> tuple[int, ...]:
+    """The positions of the sets that conflict."""
+    return tuple(ClauseNodes({}, dict(enumerate(sets)), base).conflict())
+
 
 SETS = st.lists(st.integers(0, 255), max_size=8)
 

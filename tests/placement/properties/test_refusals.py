@@ -15,8 +15,7 @@ from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
-from webhook.placement.decision.remedy import CLAUSE_LIMIT
-from webhook.placement.text.problem import Fault, shorten
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, shorten
 
 REASON = re.compile(r"  (\d+) nodes? ")
 OPENED = re.compile(r"(?:: |, or )((?:drop|lower) .*) \((\d+) nodes? would fit\)\.$")

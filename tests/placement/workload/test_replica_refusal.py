@@ -4,6 +4,7 @@ import pytest
 
 from tests.builders import cluster, node, nodes, pool
 from tests.placement.workload.replica_clusters import OPEN, POOLS, TAGGED, THREE
+from tests.work import calls
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
 from webhook.placement.kube.tolerations import Taint
@@ -181,3 +182,9 @@ def test_the_clauses_are_those_of_the_first_line_and_the_number() -> None:
     refusal = TEXTS["a pool with tags"][0].refusal
     assert refusal is not None
     assert refusal.clauses == ("host(MyPool)", 'hostExlocation("a")', "replicas 3")
+
+
+def test_a_refusal_of_replicas_takes_few_calls() -> None:
+    """What of the pods is left without a clause is collected once."""
+    crowded('hostExlocation("a")', 4, THREE)
+    assert calls(lambda: crowded('hostExlocation("a")', 4, THREE)) < 1000

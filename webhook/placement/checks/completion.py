@@ -8,15 +8,15 @@ from msgspec.structs import replace
 
 from webhook.placement.checks.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.refusal import within_limit
-from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
+from webhook.placement.decision.refusal import written
 from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import labels_of, setting, tags_of
+from webhook.placement.objects.pool_labels import labels_of, labels_set, tags_of
 from webhook.placement.pools.host_list import entries
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import counted, shorten
+from webhook.placement.text.fix import LARGER_QUOTA, Advice, Fix, Lower, Partly, labels_in_words
+from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, counted, shorten
 
 
 class Completion(Struct, frozen=True):
@@ -35,7 +35,7 @@ class Completion(Struct, frozen=True):
 def complete(pool: Pool, world: World) -> Completion:
     """Whether the pool could have all of its hosts now; the pool need not be in the inventory."""
     if too_many := surplus(pool, world.inventory, world.policy.pool_quota):
-        return Completion(refusal=f"{_first(pool, str(too_many))}\nNearest fix: {too_many.remedy}.")
+        return Completion(refusal=written(_first(pool, str(too_many)), (), (too_many.remedy,)))
     if not pool.sized:
         return _unsized(pool, world)
     over = excess(pool, world.inventory, world.policy.quota, wanted)
@@ -75,14 +75,13 @@ def _sized(pool: Pool, world: World) -> Completion:
         return Completion(hosts, reasons=reasons)
     size, has = pool.size or 0, allocation.eligible
     missing = size - has
-    fix = best_fix(rules, world)
-    more = min(missing, fix.nodes.bit_count()) if fix else missing
-    change = fix.text(more) if fix else f"add {counted(more, 'node')}"
-    enough = "" if more == missing else f" ({has + more} of {size} would be eligible)"
-    lower = f", or lower size to {has}" if has else ""
-    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in reasons]
-    last = f"Nearest fix: {shorten(change, REASON_LIMIT)}{enough}{lower}."
-    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last), reasons)
+    best = best_fix(rules, world)
+    more = min(missing, best.nodes.bit_count()) if best else missing
+    change: Fix = replace(best.fix, more=more) if best else Advice(f"add {counted(more, 'node')}")
+    if more < missing:
+        change = Partly(change, f"{has + more} of {size} would be eligible")
+    fixes = (change, Lower("size", has)) if has else (change,)
+    return Completion(hosts, written(_first(pool, allocation.reason), reasons, fixes), reasons)
 
 
 def _literal(pool: Pool, world: World) -> Completion:
@@ -92,10 +91,9 @@ def _literal(pool: Pool, world: World) -> Completion:
     if not allocation.reason:
         return Completion(hosts)
     faulty = [entry for entry in entries(pool, world.inventory, world.policy) if entry.fault]
-    lines = [f"  {shorten(entry.fault, REASON_LIMIT)}" for entry in faulty]
     which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
-    last = f"Nearest fix: list each host once, by the name or an address of a node{which}."
-    return Completion(hosts, within_limit(_first(pool, allocation.reason), lines, last))
+    fix = Advice(f"list each host once, by the name or an address of a node{which}")
+    return Completion(hosts, written(_first(pool, allocation.reason), [entry.fault for entry in faulty], (fix,)))
 
 
 def _unsized(pool: Pool, world: World) -> Completion:
@@ -106,16 +104,16 @@ def _unsized(pool: Pool, world: World) -> Completion:
         return Completion(reasons=reasons)
     rules = [f"has the {tags_of(pool)}"] if pool.tags else []
     rules += ["meets the selector"] if pool.selector else []
-    labels = setting(needs)
-    fix = f"; label one {labels}" if labels else ""
+    labels = labels_set(needs)
+    fix = f"; label one {labels_in_words(labels)}" if labels else ""
     missing = shorten(" and ".join(rules) or "is there", REASON_LIMIT)
     return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
 
 
 def _over_quota(pool: Pool, over: HostQuotaExcess) -> str:
     """The refusal of a pool that exceeds the namespace's quota of exclusive hosts."""
-    lower = f", or lower size to {over.left}" if over.left else ""
-    return f"{_first(pool, str(over))}\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
+    fixes = (LARGER_QUOTA, Lower("size", over.left)) if over.left else (LARGER_QUOTA,)
+    return written(_first(pool, str(over)), (), fixes)
 
 
 def _first(pool: Pool, reason: str) -> str:

@@ -4,6 +4,7 @@ The rules are: the pool's labels, poolable nodes, no taint, not exclusive to ano
 """
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -12,28 +13,21 @@ from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selector import matching_all, requirements_of
-from webhook.placement.kube.tolerations import in_words
+from webhook.placement.kube.tolerations import CORDONED
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import SETTABLE, labels_of, setting, tag_requirements, tags_of
+from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tag_requirements, tags_of
 from webhook.placement.pools.allocation import strangers
 from webhook.placement.pools.host_list import retainable
 from webhook.placement.request.world import World
+from webhook.placement.text.fix import AllowNode, FreeNode, LabelNode, NodeFix, Uncordon, Untaint
 from webhook.placement.text.keys import EXCLUSIVE
 
 
-class Fix(Struct, frozen=True):
-    """A change that would make each of ``nodes`` to which it is made eligible.
-
-    Its text is ``before``, the number of nodes ("3 more nodes"), and ``after``.
-    """
+class HostFix(NamedTuple):
+    """A change that would make each of ``nodes`` to which it is made eligible."""
 
     nodes: Bits
-    before: str
-    after: str = ""
-
-    def text(self, count: int) -> str:
-        """The text of the change, made to ``count`` nodes."""
-        return f"{self.before} {'one' if count == 1 else count} more node{'s' * (count != 1)}{self.after}"
+    fix: NodeFix
 
 
 class HostRule(Struct, frozen=True):
@@ -44,7 +38,7 @@ class HostRule(Struct, frozen=True):
 
     nodes: Bits
     explain: Callable[[Bits], Iterable[Reason]]
-    fixes: Callable[[Bits], Iterable[Fix]]
+    fixes: Callable[[Bits], Iterable[HostFix]]
 
 
 def hurdles(pool: Pool, world: World) -> tuple[HostRule, ...]:
@@ -69,7 +63,7 @@ def ruled_out(rules: Iterable[HostRule], world: World) -> list[Reason]:
     return sorted(reasons, key=lambda reason: -reason.nodes.bit_count())
 
 
-def best_fix(rules: tuple[HostRule, ...], world: World) -> Fix | None:
+def best_fix(rules: tuple[HostRule, ...], world: World) -> HostFix | None:
     """The single change that makes most nodes eligible; ``None`` if no change makes any."""
     opened = without_each(world.everything, [rule.nodes for rule in rules])
     fixes = [fix for rule, nodes in zip(rules, opened, strict=True) for fix in rule.fixes(nodes & ~rule.nodes)]
@@ -89,8 +83,8 @@ def _labelled(pool: Pool, world: World) -> HostRule:
         if out & tagged:
             yield Reason("does not meet the selector", "do not meet the selector", out & tagged)
 
-    def fixes(out: Bits) -> Iterator[Fix]:
-        yield Fix(out & matching_all(world.inventory.nodes, others), "label", f" {setting(needs)}")
+    def fixes(out: Bits) -> Iterator[HostFix]:
+        yield HostFix(out & matching_all(world.inventory.nodes, others), LabelNode(labels=labels_set(needs)))
 
     return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
 
@@ -101,33 +95,26 @@ def _poolable(world: World) -> HostRule:
     return HostRule(
         matching_all(world.inventory.nodes, requirements_of(world.policy.poolable)),
         lambda out: (Reason(reason, reason, out),),
-        lambda out: (Fix(out, "let HostPools have", " (poolable nodes)"),),
+        lambda out: (HostFix(out, AllowNode()),),
     )
-
-
-_CURES = {"is cordoned": ("uncordon", "")}
-"""What helps against a taint that has words of its own: text before and after the number of nodes.
-
-Taints of passing conditions are not listed: no pool is refused for these.
-"""
 
 
 def _untainted(world: World) -> HostRule:
     """Rule: the node has no taint that keeps pods away, but for that of exclusive hosts."""
     tolerated = families.tolerated()
 
-    def fixes(out: Bits) -> Iterator[Fix]:
-        by_cure: dict[tuple[str, str], Bits] = {}
+    def fixes(out: Bits) -> Iterator[HostFix]:
+        by_cure: dict[NodeFix, Bits] = {}
         for key, by_taint in world.inventory.nodes.taints.items():
             for taint, nodes in by_taint.items() if key != EXCLUSIVE else ():
-                cure = _CURES.get(in_words(taint), (f"take the taint {taint} off", ""))
+                cure: NodeFix = Uncordon() if taint.key == CORDONED else Untaint(taint=str(taint))
                 by_cure[cure] = by_cure.get(cure, 0) | nodes & out
         once = more = 0
         for nodes in by_cure.values():
             more |= once & nodes
             once |= nodes
-        for (before, after), nodes in sorted(by_cure.items()):
-            yield Fix(nodes & ~more, before, after)
+        for cure, nodes in sorted(by_cure.items(), key=lambda found: str(found[0])):
+            yield HostFix(nodes & ~more, cure)
 
     return HostRule(tolerated.filter(world), lambda out: tolerated.explain(world, out), fixes)
 
@@ -135,8 +122,8 @@ def _untainted(world: World) -> HostRule:
 def _free(pool: Pool, world: World) -> HostRule:
     """Rule: the node is exclusive to no other pool."""
     own = families.exclusive_to_none_but(((pool.namespace, pool.name),))
-    release = ("release", " from another exclusive HostPool")
-    return HostRule(own.filter(world), lambda out: own.explain(world, out), lambda out: (Fix(out, *release),))
+    release = FreeNode(how="release", whose="from another exclusive HostPool")
+    return HostRule(own.filter(world), lambda out: own.explain(world, out), lambda out: (HostFix(out, release),))
 
 
 def _alone(pool: Pool, world: World) -> HostRule:
@@ -146,5 +133,5 @@ def _alone(pool: Pool, world: World) -> HostRule:
     return HostRule(
         nodes,
         lambda out: (Reason(f"runs {foreign_pods.stranger}", f"run {foreign_pods.stranger}", out),),
-        lambda out: (Fix(out, "free", f" of {foreign_pods.strangers}"),),
+        lambda out: (HostFix(out, FreeNode(whose=f"of {foreign_pods.strangers}")),),
     )

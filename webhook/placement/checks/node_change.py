@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from webhook.placement.decision.refusal import within_limit
+from webhook.placement.decision.refusal import written
 from webhook.placement.inventory.index import HARD, NodeIndex
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
@@ -22,7 +22,10 @@ from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.objects.pool_labels import labels_of, tags_of
 from webhook.placement.pools.allocation import is_stranger
 from webhook.placement.text import keys
+from webhook.placement.text.fix import Advice
 from webhook.placement.text.problem import enumerated
+
+_KEEP = Advice("delete the HostPool first, or let the setting guard_nodes be warn")
 
 CONDITIONS = ("node.kubernetes.io/", "node.cloudprovider.kubernetes.io/")
 """Prefixes of taints that Kubernetes' own controllers write and remove (Kubernetes, well-known taints)."""
@@ -73,8 +76,7 @@ def breakages(before: Node, after: Node | None, inventory: Inventory) -> Iterato
 def objection(name: str, broken: Sequence[Broken], *, deleted: bool) -> str:
     """The text that refuses the change or deletion of the node."""
     first = f"node {name} cannot be {'deleted' if deleted else 'changed so'}: {broken[0]}"
-    lines = [f"  {text}" for text in broken[1:]]
-    return within_limit(first, lines, "Nearest fix: delete the HostPool first, or let the setting guard_nodes be warn.")
+    return written(first, broken[1:], (_KEEP,))
 
 
 def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:

@@ -14,16 +14,16 @@ from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import cannot_hold
-from webhook.placement.decision.remedy import CLAUSE_LIMIT
 from webhook.placement.kube.selector import matching
 from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member, member_of
-from webhook.placement.planning.nearest_change import cluster_changes
+from webhook.placement.planning.nearest_change import cluster_changes, verbs_of, works
 from webhook.placement.planning.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.problem import enumerated, shorten
+from webhook.placement.text.fix import Drop, Fix
+from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 
 _NAMED: Final = 3
 """Workloads that a reason names."""
@@ -43,8 +43,8 @@ class AppFit(Struct, frozen=True, kw_only=True):
     fits: bool
     weight: int = 0
     reason: str = ""
-    fix: str = ""
-    openers: tuple[str, ...] = ()
+    fix: Fix | None = None
+    openers: tuple[Drop, ...] = ()
 
 
 class ExaminedCluster(Struct, frozen=True):
@@ -119,17 +119,16 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     start = cannot_hold([*map(str, conflict.clauses)]) if conflict.clauses else "its pods cannot all run"
     members = conflict.members(group)
     names = enumerated([shorten(member.names[0], CLAUSE_LIMIT) for member in members], _NAMED)
-    fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), "")
-    openers = [text for clause in conflict.clauses if (text := await _opener(group, clause))]
+    fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), None)
+    openers = [found for clause in conflict.clauses if (found := await _opener(group, clause))]
     return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 
-async def _opener(group: Group, clause: Clause) -> str:
-    """The change of the app that drops, or lowers, what the clause says; empty if that does not help."""
-    if not group.in_time or (await group.place(None, Change(frozenset((clause,))))).placed is None:
-        return ""
-    verbs = {demand.clause: demand.constraint.verb for member in group.members for demand in member.conditions}
-    return f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)}"
+async def _opener(group: Group, clause: Clause) -> Drop | None:
+    """The change of the app that drops, or lowers, what the clause says; ``None`` if that does not help."""
+    if not group.in_time or not await works(group, Change(frozenset((clause,)))):
+        return None
+    return Drop.of((clause,), verbs_of(group))
 
 
 def _weight(member: Member, world: World) -> int:

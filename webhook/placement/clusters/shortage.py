@@ -4,14 +4,16 @@ The form is that of other refusals (``docs/refusals.md``): what cannot be, count
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
+
+from msgspec.structs import replace
 
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.examination import ExaminedCluster
-from webhook.placement.decision.refusal import within_limit
-from webhook.placement.decision.remedy import REASON_LIMIT
-from webhook.placement.text.problem import counted, enumerated, shorten
+from webhook.placement.decision.refusal import written
+from webhook.placement.text.fix import Advice, Fix, Lower
+from webhook.placement.text.problem import counted, enumerated
 
 UNREAD: Final = "not read"
 """The reason of clusters of which nothing is known; each has its own trouble, which is told once for all apps."""
@@ -26,28 +28,29 @@ def shortage_text(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster])
         UNREAD if cluster.trouble else cluster.fits[at].reason for cluster in clusters if not cluster.takes(at)
     )
     lines = [
-        "  " + shorten(f"{counted(count, 'cluster')}: {reason}", REASON_LIMIT)
+        f"{counted(count, 'cluster')}: {reason}"
         for reason, count in sorted(reasons.items(), key=lambda counted_reason: (-counted_reason[1], counted_reason[0]))
     ]
-    return within_limit(first, lines, f"Nearest fix: {_fix(at, app, clusters, able)}.")
+    return written(first, lines, [*_fixes(at, app, clusters, able)])
 
 
-def _fix(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: int) -> str:
+def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: int) -> Iterator[Fix]:
     """What would help: the change of the app that opens most clusters, fewer clusters, or a change of one cluster."""
     missing = max(1, app.replication) - able
     closed = [cluster for cluster in clusters if not cluster.takes(at) and cluster.fits]
-    options = []
-    if missing == 1 and (fix := next((one for one in closed if one.fits[at].fix), None)):
-        options.append(f"in cluster {fix.name}, {fix.fits[at].fix}")
+    mended = next((one for one in closed if one.fits[at].fix), None) if missing == 1 else None
+    if mended:
+        yield Advice(f"in cluster {mended.name}, {mended.fits[at].fix}")
     opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
-    for opener, count in sorted(opened.items(), key=lambda counted_opener: (-counted_opener[1], counted_opener[0]))[:1]:
-        options.append(f"{opener} ({counted(able + count, 'cluster')} could take it)")
+    for opener, count in sorted(opened.items(), key=lambda counted_opener: (-counted_opener[1], str(counted_opener[0])))[:1]:
+        yield replace(opener, gain=f"{counted(able + count, 'cluster')} could take it")
     if able:
-        options.append(f"lower its replication count to {able}")
+        yield Lower("its replication count", able)
+    if mended or opened or able:
+        return
     unread = sum(bool(cluster.trouble) for cluster in clusters)
-    if not options and unread:
-        options.append(f"make sure that {counted(unread, 'cluster')} can be read")
-    return ", or ".join(options) or f"add {counted(missing, 'cluster')} that can take it"
+    helps = f"make sure that {counted(unread, 'cluster')} can be read"
+    yield Advice(helps if unread else f"add {counted(missing, 'cluster')} that can take it")
 
 
 def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool) -> str:
@@ -60,10 +63,8 @@ def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool
     )
     first = f"Apps {names} {sure}: where they contend, a cluster takes some of them only."
     lines = [
-        f"  {app.name}: {counted(count, 'cluster')} can take it alone, {app.replication} "
+        f"{app.name}: {counted(count, 'cluster')} can take it alone, {app.replication} "
         f"{'is' if app.replication == 1 else 'are'} needed"
         for app, count in zip(apps, able, strict=True)
     ]
-    return within_limit(
-        first, lines, "Nearest fix: add a cluster that can take one of them, or lower a replication count."
-    )
+    return written(first, lines, (Advice("add a cluster that can take one of them, or lower a replication count"),))

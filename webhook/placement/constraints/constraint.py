@@ -23,16 +23,13 @@ from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Fix
 from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
 ALL_OF: Final = "element "
 """Prefix of the key that every pod of a job marks; the job follows (:class:`Company`)."""
-
-ADD_NODE: Final = "add a node"
-"""Start of the text of a change that adds a node: that helps only if nothing ties the pod to nodes there are."""
-
 
 _NO_AMOUNTS: Final[Tally] = {}
 
@@ -203,8 +200,8 @@ class Constraint(Protocol):
         """Why the nodes in ``out`` do not meet the constraint; each node is in one reason."""
         ...
 
-    def mend(self, world: World, out: Bits, /) -> str:
-        """The change of the cluster that would open one of the nodes in ``out``; empty if there is none."""
+    def mend(self, world: World, out: Bits, /) -> Fix | None:
+        """The change that would open one of the nodes in ``out``; ``None`` if there is none."""
         ...
 
 
@@ -277,9 +274,9 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         """Nothing: what the constraint stands for is in Kubernetes already."""
         return ()
 
-    def mend(self, _world: World, _out: Bits) -> str:
-        """Nothing: no single label or node that is added opens a node."""
-        return ""
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
+        """None: no single label or node that is added opens a node."""
+        return None
 
 
 class NodeSet(ConstraintDefaults, frozen=True, gc=False):

@@ -15,6 +15,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Advice, Fix, Untaint
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -46,7 +47,7 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
         """All of them under one reason, which does not say whose hosts the nodes are."""
         yield Reason("is exclusive to another HostPool", "are exclusive to another HostPool", out)
 
-    def mend(self, world: World, out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> Fix | None:
         """Delete the one pool that holds such a node, or remove an exclusive taint that belongs to no pool."""
         tainted = dict[str, Bits]()
         for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():
@@ -57,8 +58,8 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
             once, twice = once | held, twice | once & held
         stray = union(tainted.values())
         if out & once & ~twice & ~stray:
-            return "delete the exclusive HostPool that holds such a node"
-        return f"take the taint {keys.EXCLUSIVE} off such a node" if out & stray & ~once else ""
+            return Advice("delete the exclusive HostPool that holds such a node")
+        return Untaint(taint=keys.EXCLUSIVE) if out & stray & ~once else None
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread, Tie
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.names import is_object_name
@@ -19,6 +19,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix
 from webhook.placement.text.keys import PLACEMENT
 from webhook.placement.text.problem import Fault, Problem
 from webhook.placement.text.rule import Rule
@@ -69,11 +70,11 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
             address = f"not have the address {self.text}"
             yield Reason(f"does {address}", f"do {address}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """Add the node, if it does not exist."""
         if self.nodes:
-            return ""
-        return f"{ADD_NODE} {'named' if self.node else 'with the address'} {self.text}"
+            return None
+        return AddNode(f"{'named' if self.node else 'with the address'} {self.text}")
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

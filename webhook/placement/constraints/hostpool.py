@@ -12,13 +12,14 @@ from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.selector import matching, matching_all
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import SETTABLE, labels_of, setting, tags_of
+from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tags_of
 from webhook.placement.provision.effects import Effect, PreferNodes, RequireNodes, Tolerate
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PoolName
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Advice, CompletePool, Fix, LabelNode
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -91,34 +92,34 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
             yield Reason(f"is {what}, but lacks {why}", f"are {what}, but lack {why}", spelled)
         yield from self._lost(world, out & ~strangers & ~spelled)
 
-    def mend(self, world: World, out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> Fix | None:
         """Label one more node, or what would complete a pool that has no hosts."""
         if world.shortage(self.pool):
             return self._complete(world, out)
         if self.pool.sized:
             out &= matching_all(world, self.members)
         others = [need for need in self.tags if need.operator not in SETTABLE]
-        labels = setting(self.tags)
+        labels = labels_set(self.tags)
         if not labels or not out & matching_all(world, others):
-            return ""
-        return f"label {f'a host of HostPool {self.pool.spl_name}' if self.pool.sized else 'one more node'} {labels}"
+            return None
+        return LabelNode(more=1, labels=labels, host_of=self.pool.spl_name if self.pool.sized else "")
 
-    def _complete(self, world: World, out: Bits) -> str:
-        """What would give the pool all of its hosts, with one of ``out`` among them; empty if that is not sure."""
+    def _complete(self, world: World, out: Bits) -> Fix | None:
+        """What would give the pool all of its hosts, with one of ``out`` among them; ``None`` if that is not sure."""
         name, size, allocation = self.pool.spl_name, self.pool.size or 0, world.allocation(self.pool)
         if self.index is not None:
-            return ""
+            return None
         if allocation.remedy:
             return allocation.remedy
         able = union(world.named(host.name) for host in allocation.hosts)
         if out & able & matching_all(world, self.tags):
             if self.pool.hosts is not None:
-                return f"fix the list of HostPool {name}"
-            return f"make more nodes eligible for HostPool {name}, or use a smaller one"
+                return Advice(f"fix the list of HostPool {name}")
+            return CompletePool(name, shrinkable=True)
         others = [need for need in self.tags if need.operator not in SETTABLE]
         enough = (out & ~able & matching_all(world, others)).bit_count() >= size - allocation.eligible
         plain = self.pool.hosts is None and self.tags == labels_of(self.pool)
-        return f"make more nodes eligible for HostPool {name}" if plain and enough else ""
+        return CompletePool(name) if plain and enough else None
 
     def _lost(self, world: World, out: Bits) -> Iterator[Reason]:
         """Why hosts of the pool no longer meet its requirements: tags first, then the selector."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.annotations.worker_mapping import PREFERRED
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import matching
@@ -18,6 +18,7 @@ from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes,
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix, LabelNode
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -82,7 +83,7 @@ class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
         what = f"not match {self.clause}"
         yield Reason(f"does {what}", f"do {what}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """Label one more node if people write that label, else add a node."""
-        label = settable((self.need,))
-        return f"label one more node {label}" if label else f"{ADD_NODE} that matches {self.clause}"
+        labels = settable((self.need,))
+        return LabelNode(more=1, labels=labels) if labels else AddNode(f"that matches {self.clause}")

@@ -11,7 +11,7 @@ from webhook.placement.constraints.affinity_terms import (
     problems_of_required,
     why_none_matches,
 )
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, NodeSet, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, NodeSet, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.node_terms import TERM_LIMIT
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement, required_terms
@@ -22,6 +22,7 @@ from webhook.placement.request.pod_text import AFFINITY as OWN_AFFINITY
 from webhook.placement.request.pod_text import SELECTOR, label, node_name, selected
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix, LabelNode
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -88,10 +89,10 @@ class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
         what = f"not have the label {self.key}={self.value}"
         yield Reason(f"does {what}", f"do {what}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """Label one more node if people write that label, else add a node."""
-        label = settable(self.needs)
-        return f"label one more node {label}" if label else f"{ADD_NODE} with the label {self.key}={self.value}"
+        labels = settable(self.needs)
+        return LabelNode(more=1, labels=labels) if labels else AddNode(f"with the label {self.key}={self.value}")
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.annotations.hardware import together
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.provision.effects import Effect, SetResources
@@ -19,6 +19,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.fix import AddNode, Advice, Fix
 from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
@@ -83,13 +84,13 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
                 if nodes:
                     yield self._reason(resource, nodes, free)
 
-    def mend(self, world: World, out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> Fix | None:
         """Add a node with more room or, for pinned nodes, free some room."""
         if out & ~self.pinned:
-            return f"{ADD_NODE} with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}"
+            return AddNode(f"with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}")
         if not out & world.inventory.nodes.capacity.fits(self.requests):
-            return ""
-        return f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish"
+            return None
+        return Advice(f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish")
 
     def _fits(self, requests: Tally, world: World) -> Bits:
         """Nodes with room for these requests."""

@@ -15,6 +15,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Fix, Tolerate, Uncordon
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -58,20 +59,20 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
             else:
                 yield Reason(f"has the taint {taint}", f"have the taint {taint}", nodes)
 
-    def mend(self, world: World, out: Bits) -> str:
+    def mend(self, world: World, out: Bits) -> Fix | None:
         """Tolerate the taint, or lift the cordon, that alone keeps the pod off most of these nodes.
 
         Passing conditions of nodes are not proposed: no pod is refused for these.
         """
-        keeping: dict[str, Bits] = {}
+        keeping: dict[Fix, Bits] = {}
         for taint in self._untolerated(world):
-            fix = "uncordon one node" if taint.key == CORDONED else f"tolerate {taint}"
+            fix = Uncordon() if taint.key == CORDONED else Tolerate(str(taint))
             keeping[fix] = keeping.get(fix, 0) | world.inventory.nodes.taints[taint.key][taint] & out
         alone = {
             fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()
         }
         best = max(alone, key=lambda fix: alone[fix].bit_count())
-        return best if alone[best] else ""
+        return best if alone[best] else None
 
     def _tolerates(self, taint: Taint) -> bool:
         """Whether some toleration covers the taint."""

@@ -26,6 +26,7 @@ from webhook.placement.request.pod_text import spread
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix, LabelNode
 from webhook.placement.text.rule import Rule
 
 HONOR, IGNORE = "Honor", "Ignore"
@@ -76,13 +77,13 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
             what = f"in a {self.key} that would exceed {self.over}"
             yield Reason(f"is {what}", f"are {what}", out & self.reach)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """Label a node, or add one in a new domain, which has none of the pods and so can take one."""
         if not self.new:
-            return ""
+            return None
         if not self.reach:
-            return f"label one more node {self.key}"
-        return f"add a node with another {self.key} that can otherwise run this pod"
+            return LabelNode(more=1, labels={self.key: None})
+        return AddNode(f"with another {self.key} that can otherwise run this pod")
 
 
 class _Counted(Struct, frozen=True, gc=False):

@@ -7,13 +7,14 @@ makes volumes. Source: the scheduler's plugin ``VolumeBinding``.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, ConstraintDefaults, Reason, Spread, Tie
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selector import matching_any
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddNode, Fix
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
@@ -52,11 +53,11 @@ class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
         """All other nodes, under one reason."""
         yield Reason(f"cannot use {self.clause}", f"cannot use {self.clause}", out)
 
-    def mend(self, _world: World, _out: Bits) -> str:
+    def mend(self, _world: World, _out: Bits) -> Fix | None:
         """A node in the place of the volume, if it is not on one node for good."""
         if self.tie is not Tie.NONE or any(need.operator != "In" or not need.values for need in self.needs):
-            return ""
-        return f"{ADD_NODE} with {', '.join(f'{need.key}={(need.values or ())[0]}' for need in self.needs)}"
+            return None
+        return AddNode(f"with {', '.join(f'{need.key}={(need.values or ())[0]}' for need in self.needs)}")
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem | str]:

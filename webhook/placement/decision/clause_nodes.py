@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from webhook.placement.decision.conflict import smallest
+from webhook.placement.decision.conflict import answered, smallest_failing
 from webhook.placement.decision.verdict import Judged, Verdict
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
@@ -48,10 +48,17 @@ class ClauseNodes(Struct, frozen=True):
         opened = without_each(self.base, [*self.nodes.values()])
         return {clause: nodes.bit_count() for clause, nodes in zip(self.nodes, opened, strict=True)}
 
-    def conflict(self) -> list[Clause]:
+    def conflict(self) -> Sequence[Clause]:
         """A smallest set of clauses that no node meets together; empty if no node is open whatever the clauses are."""
-        clauses = [*self.nodes]
-        return [clauses[at] for at in smallest(self.base, [*self.nodes.values()])]
+        nodes, base = self.nodes, self.base
+
+        def fails(chosen: Sequence[Clause]) -> bool:
+            left = base
+            for clause in chosen:
+                left &= nodes[clause]
+            return not left
+
+        return answered(smallest_failing([clause for clause in nodes if base & ~nodes[clause]]), fails)
 
     def pairs(self) -> list[tuple[Clause, Clause]]:
         """Pairs of clauses; first those pairs that keep most nodes closed by both clauses and no third one."""

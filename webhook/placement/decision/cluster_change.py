@@ -1,8 +1,9 @@
-"""Whether the change of the cluster that a constraint proposes (``Constraint.mend``) would open a node to the pod."""
+"""Which of the changes that constraints propose (``Constraint.mend``) would open a node to the pod."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from webhook.placement.constraints.constraint import ADD_NODE, Constraint, Tie
+from webhook.placement.constraints.constraint import Constraint, Tie
+from webhook.placement.decision.verdict import Judged
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement, required_terms
 from webhook.placement.kube.selector import holds
@@ -10,34 +11,48 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
+from webhook.placement.text.fix import AddNode, Fix
 from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP
 
 _NEW = "*"
 """The host name of a node that is yet to be added: no node there is can have it."""
 
 
-def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> str:
-    """The change that the constraint at position ``at`` proposes, if it surely opens one of ``out``; else nothing.
+def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World) -> Iterator[Fix]:
+    """The changes for constraints that alone keep nodes closed, first for the one that keeps most.
+
+    ``opened`` are, for each of ``hard``, the nodes that fail it alone.
+    """
+    ranked = sorted((at for at in range(len(hard)) if opened[at]), key=lambda at: -opened[at].bit_count())
+    constraints = [judged.constraint for judged in hard]
+    for at in ranked:
+        if found := opening_change(constraints, at, opened[at], ask, world):
+            yield found
+
+
+def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> Fix | None:
+    """The change that the constraint at position ``at`` proposes, if it surely opens one of ``out``; else ``None``.
 
     ``out`` are the nodes that fail that constraint alone.
     """
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
-    text = constraint.mend(world, out)
+    fix = constraint.mend(world, out)
+    if fix is None:
+        return None
     needs, pools = constraint.needs, [pool for _, pool in ask.pools]
-    if text.startswith(ADD_NODE):
+    if isinstance(fix, AddNode):
         taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
-        return text if joinable(others, ask, needs) and not taken else ""
+        return fix if joinable(others, ask, needs) and not taken else None
     if constraint.pool and world.shortage(constraint.pool):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
         if any(pool.exclusive for pool in pools):
-            return ""  # no node can be a host of both pools
+            return None  # no node can be a host of both pools
     labels = labels_set(needs)
-    spread = {other.topology for other in others} - {""}
-    if labels and spread - labels.keys():
-        return ""  # another label may change which domains count, and how many pods are in them
+    if labels and {other.topology for other in others} - labels.keys() - {""}:
+        return None  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
-    return text if possible else ""
+    return fix if possible else None
 
 
 def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:

@@ -1,51 +1,94 @@
-"""Search for a smallest set of clauses that cannot hold together, by sets of nodes or by a predicate."""
+"""Searches for a smallest choice that fails, a conflict, where only an oracle knows which choices fail.
+
+A search is a generator: it yields a choice and is sent whether that choice fails, or ``None`` if nothing more may be
+asked, which ends it with the best answer so far. So one search serves oracles that answer at once (``answered``, for a
+pod and for replicas) and those that others wait for (``answered_in_turn``, for whole Jobs). Oracles are taken to be
+monotonic: more of what fails fails as well.
+"""
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Generator, Sequence
+from typing import TypeAlias, TypeVar
 
-from webhook.placement.kube.bits import Bits
+Item = TypeVar("Item")
+Choice = TypeVar("Choice")
+Found = TypeVar("Found")
+
+Search: TypeAlias = Generator[Choice, bool | None, Found]
+"""Yields choices, is sent whether each of them fails, and returns what it has found."""
 
 TRIES = 4000
-"""At most so many subsets are tried for a smaller one: all pairs of 64 clauses, some milliseconds at 15,000 nodes."""
+"""At most so many choices smaller than an irreducible one are tried: all pairs of 64 clauses, some milliseconds."""
 
 
-def smallest(base: Bits, sets: Sequence[Bits]) -> tuple[int, ...]:
-    """Ascending positions of a smallest choice of ``sets`` that has no node in common within ``base``.
+def smallest_failing(items: Sequence[Item], tries: int = TRIES) -> Search[Sequence[Item], Sequence[Item]]:
+    """Find a smallest choice of the items that fails, in their order; all of them together are known to fail.
 
-    Empty if ``base`` is empty: then no clause is to blame. All of ``sets`` together must have no node in common within
-    ``base``. Deletion finds a choice from which no set can be left out; every smaller choice is then tried, up to
-    :data:`TRIES`. So the answer is irreducible always, and a smallest one for all but extreme numbers of clauses.
+    Up to ``tries`` choices are tried that are smaller than an irreducible one. So the answer is irreducible always, and
+    a smallest one for all but extreme numbers of items.
     """
-    kept = [at for at, nodes in enumerate(sets) if base & ~nodes]
-    return fewest(kept, lambda choice: bool(_meet(base, sets, choice)))
-
-
-def fewest(kept: Sequence[int], hold: Callable[[Sequence[int]], bool], tries: int = TRIES) -> tuple[int, ...]:
-    """A smallest choice of ``kept`` that does not ``hold`` together; empty if the empty choice does not hold.
-
-    ``hold`` must be monotonic: a choice that does not hold does not hold with more in it. All of ``kept`` together must
-    not hold. At most ``tries`` choices smaller than an irreducible one are tried.
-    """
-    if not hold(()):
-        return ()
-    irreducible = _delete(kept, hold)
-    choices = itertools.chain.from_iterable(itertools.combinations(kept, size) for size in range(1, len(irreducible)))
-    return next((choice for choice in itertools.islice(choices, tries) if not hold(choice)), irreducible)
-
-
-def _delete(kept: Sequence[int], hold: Callable[[Sequence[int]], bool]) -> tuple[int, ...]:
-    """An irreducible choice: from the last on, everything is left out without which the rest still does not hold."""
-    chosen = tuple(kept)
-    for at in reversed(kept):
-        without = tuple(other for other in chosen if other != at)
-        if not hold(without):
-            chosen = without
-    return chosen
-
-
-def _meet(base: Bits, sets: Sequence[Bits], choice: Sequence[int]) -> Bits:
-    """The nodes of ``base`` that are in all of the chosen sets."""
-    found = base
-    for at in choice:
-        found &= sets[at]
+    found = yield from irreducible(items)
+    smaller = itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(1, len(found)))
+    for choice in itertools.islice(smaller, tries):
+        if (yield choice):
+            return choice
     return found
+
+
+def irreducible(items: Sequence[Item], size: int = 1, *, again: bool = False) -> Search[Sequence[Item], Sequence[Item]]:
+    """Find a choice that fails and of which no item can be left out; items are left out from the last on.
+
+    At first as many as ``size`` are left out at a time, then half as many, in the end single ones. An oracle that is
+    not monotonic is asked ``again`` until no single item can be left out.
+    """
+    chosen = [*items]
+    while True:
+        at = before = len(chosen)
+        while at > 0:
+            first = max(0, at - size)
+            left = chosen[:first] + chosen[at:]
+            fails = yield left
+            if fails is None:
+                return chosen
+            chosen, at = left if fails else chosen, first
+        if size == 1 and (not again or len(chosen) == before):
+            return chosen
+        size = max(1, size // 2)
+
+
+def least(low: int, high: int) -> Search[int, int]:
+    """Find the smallest number from ``low`` to ``high`` that fails; ``high`` is known to fail."""
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if (yield middle) else (middle + 1, high)
+    return high
+
+
+def least_up_to(most: int) -> Search[int, int]:
+    """Find the smallest number from 1 to ``most`` that fails; 0 if none is found."""
+    low, high = 0, 1
+    while high <= most and not (yield high):
+        low, high = high, (most if high < most < 2 * high else 2 * high)
+    return (yield from least(low + 1, high)) if high <= most else 0
+
+
+def answered(search: Search[Choice, Found], fails: Callable[[Choice], bool | None]) -> Found:
+    """What the search finds if ``fails`` answers it."""
+    try:
+        choice = next(search)
+        while True:
+            choice = search.send(fails(choice))
+    except StopIteration as end:
+        found: Found = end.value
+        return found
+
+
+async def answered_in_turn(search: Search[Choice, Found], fails: Callable[[Choice], Awaitable[bool | None]]) -> Found:
+    """What the search finds if ``fails`` answers it, whose answers are waited for."""
+    try:
+        choice = next(search)
+        while True:
+            choice = search.send(await fails(choice))
+    except StopIteration as end:
+        found: Found = end.value
+        return found

@@ -12,7 +12,8 @@ from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.partial_pod import PartialPods
-from webhook.placement.decision.refusal import Refusal, refuse
+from webhook.placement.decision.pod_refusal import refuse
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.decision.tolerated_hosts import RUNTIME_CLASS, TOLERATIONS, refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions
@@ -145,9 +146,9 @@ def _less(effects: Iterable[Effect], given: Sequence[SetResources]) -> Iterator[
 
 def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
     """The decision in the world ``later``, when passing conditions have ended, on a pod that no node can run now."""
-    found = replace(decide(pod, namespace, later, count), recovered=True)
+    found = replace(_decided(pod, namespace, later, count), recovered=True)
     if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
-        found = replace(decide(pod, namespace, unbound, count), recovered=True)
+        found = replace(_decided(pod, namespace, unbound, count), recovered=True)
     if found.refused or found.wait or found.verdict is None:
         return found
     return _waiting(found, Wait.for_recovery(blocking_conditions(found.ask, found.verdict.candidates, now)))

@@ -5,8 +5,10 @@ be near make a pod wait. So nothing is concluded from the sets of nodes of singl
 clauses to try first (``docs/refusals.md``).
 """
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
+
+from webhook.placement.decision.conflict import answered, irreducible
 
 Item = TypeVar("Item", bound=Hashable)
 
@@ -31,21 +33,30 @@ class Relaxation(Generic[Item]):
     """A pod that is refused as long as fewer than ``enough`` fit, decided anew without some of its clauses.
 
     What fits is counted by ``fitting``. ``verbs`` are all clauses with their verbs (drop, lower).
-    ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: first those for
-    which ``likely`` is largest.
+    ``alone`` tells how many fit if one clause is dropped (or lowered), for the clauses that were tried: of too many
+    those for which ``likely`` is largest.
     """
 
     def __init__(
-        self, verbs: Mapping[Item, str], fitting: Fitting[Item], enough: int = 1, *, likely: Callable[[Item], int]
+        self,
+        verbs: Mapping[Item, str],
+        fitting: Fitting[Item],
+        enough: int = 1,
+        *,
+        likely: Callable[[], Mapping[Item, int]],
     ) -> None:
         self.verbs = verbs
         self._fitting = fitting
         self._enough = enough
         self._known = {frozenset[Item](): enough - 1}
         self._tries = min(_MOST, max(_FEWEST, _EFFORT // max(1, len(verbs))))
-        tried = {*sorted(verbs, key=lambda clause: -likely(clause))[: self._tries]}
-        self.alone = {clause: self.fit({clause}) for clause in verbs if clause in tried}
+        tried = self._likeliest(likely()) if len(verbs) > self._tries else verbs
+        self.alone = {clause: self.fit((clause,)) for clause in verbs if clause in tried}
         self._firm = {clause for clause, count in self.alone.items() if count == REFUSED}
+
+    def _likeliest(self, likely: Mapping[Item, int]) -> Collection[Item]:
+        """As many of the clauses as are tried."""
+        return {*sorted(self.verbs, key=lambda clause: -likely[clause])[: self._tries]}
 
     def fit(self, dropped: Collection[Item]) -> int:
         """How many fit without these clauses."""
@@ -94,20 +105,14 @@ class Relaxation(Generic[Item]):
         """Whether too few fit with these clauses alone; false if such a pod would be refused for something else."""
         return REFUSED < self._fit_with(kept) < self._enough
 
-    def _reduced(self, needed: Collection[Item]) -> set[Item]:
-        """The clauses without those that the conflict does not need; clauses in ``needed`` stay.
+    def _reduced(self, needed: set[Item]) -> set[Item]:
+        """The clauses without those that the conflict does not need; clauses in ``needed`` stay."""
+        left = 2 * self._tries
 
-        First many clauses are left out at a time, in the end single ones.
-        """
-        chosen, size, tries = self.verbs.keys() - self._firm, len(self.verbs), 2 * self._tries
-        while tries > 0:
-            before = len(chosen)
-            left = [clause for clause in reversed([*self.verbs]) if clause in chosen and clause not in needed]
-            for at in range(0, min(len(left), tries * size), size):
-                some = {*left[at : at + size]}
-                chosen -= some if self._fails(chosen - some) else set()
-                tries -= 1
-            if size == 1 and len(chosen) == before:
-                break
-            size = max(1, size // 2)
-        return chosen
+        def fails(chosen: Sequence[Item]) -> bool | None:
+            nonlocal left
+            left -= 1
+            return self._fails(needed.union(chosen)) if left >= 0 else None
+
+        kept = [clause for clause in self.verbs if clause not in needed and clause not in self._firm]
+        return needed.union(answered(irreducible(kept, max(1, len(self.verbs)), again=True), fails))

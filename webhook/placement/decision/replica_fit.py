@@ -6,7 +6,8 @@ Room is what nodes have to give, free or not: a pod may wait until others finish
 import bisect
 import functools
 import operator
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -44,9 +45,10 @@ class ClaimTemplates(Struct, frozen=True):
 class Replicas(Struct, frozen=True):
     """How many pods a workload wants at a time.
 
-    ``count`` is that number, ``said`` its text in messages (``replicas 5``). ``spare`` tells that one of the pods is
-    there only while a rollout replaces the others. ``owner`` is the workload whose live pods make room for these, such
-    as ``Deployment/pipeline``. ``everywhere`` stands for a DaemonSet: one pod on every node that its template selects.
+    ``count`` is that number, ``field`` the field of the object that states it, ``said`` its text in messages
+    (``replicas 5``). ``spare`` tells that one of the pods is there only while a rollout replaces the others. ``owner``
+    is the workload whose live pods make room for these, such as ``Deployment/pipeline``. ``everywhere`` stands for a
+    DaemonSet: one pod on every node that its template selects.
     ``in_turn`` tells that one pod may wait until another has finished, so that room for one is enough, ``suspended``
     that no pod is to run yet. ``selector`` are the ``matchLabels`` by which a DaemonSet knows its pods,
     ``claims`` the claims that a StatefulSet makes for its pods.
@@ -61,6 +63,7 @@ class Replicas(Struct, frozen=True):
     suspended: bool = False
     selector: Mapping[str, str] = {}
     claims: ClaimTemplates | None = None
+    field: str = "replicas"
 
     @property
     def needed(self) -> int:
@@ -73,11 +76,25 @@ class Replicas(Struct, frozen=True):
         return self.suspended or not self.count
 
 
+class _Kept(NamedTuple):
+    """What some of the constraints leave to the pods: nodes, and how these are spread.
+
+    ``needs`` are the amounts of one pod; of several amounts of one resource the largest. On the ``pinned`` nodes they
+    are compared with what is free.
+    """
+
+    nodes: Bits
+    spreads: list[Spread]
+    limits: list[Limit]
+    needs: dict[str, int]
+    pinned: Bits
+
+
 class ReplicaFit:
     """Answers how many pods like one pod fit, by that pod's hard constraints.
 
     The parameter ``chosen`` of its methods is a set of positions in ``hard``: only these constraints count, and those
-    that nobody wrote (with an empty ``clause``). ``None`` stands for all.
+    that nobody wrote (without a ``clause``). ``None`` stands for all.
     """
 
     def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
@@ -85,36 +102,39 @@ class ReplicaFit:
         self._ask = ask
         self._world = world
         self._scaled = functools.cache(self._together)
+        self._known: dict[frozenset[int] | None, _Kept] = {}
+        self._rows: dict[object, Row] = {}
 
     @property
     def candidates(self) -> Bits:
         """The nodes that can run one of the pods."""
-        return self._meet(self.hard, None)
+        return self._kept(None).nodes
 
     def holding(self, count: int, chosen: Collection[int] | None = None) -> Bits:
         """The nodes each of which could run so many of the pods."""
-        nodes = self._meet(self._scaled(count), chosen)
+        nodes = self._world.everything
+        for judged in self._counting(self._scaled(count), chosen):
+            nodes &= judged.nodes
         return functools.reduce(operator.and_, (holding(count, limit) for limit in self.limits(chosen)), nodes)
 
-    def spreads(self, chosen: Collection[int] | None = None) -> set[Spread]:
+    def spreads(self) -> set[Spread]:
         """How the pods must be spread over nodes, by all constraints without a limit by domain."""
-        return {spread for spread in self._spreads(chosen) if isinstance(spread, Spread)}
+        return {*self._kept(None).spreads}
 
     def limits(self, chosen: Collection[int] | None = None) -> list[Limit]:
         """The limits on the number of pods in each domain of a topology key."""
-        return [spread for spread in self._spreads(chosen) if not isinstance(spread, Spread)]
-
-    def _spreads(self, chosen: Collection[int] | None) -> Iterator[Spread | Limit]:
-        """The ``spread`` of every constraint that counts."""
-        return (judged.constraint.spread for judged in self._counting(self.hard, chosen))
+        return self._kept(chosen).limits
 
     def room(self, most: int, chosen: Collection[int] | None = None) -> int:
         """How many pods there is room for, at most ``most``."""
-        spreads = self.spreads(chosen)
-        if Spread.TOGETHER not in spreads:
-            return self._sum(most, chosen, apart=Spread.APART in spreads)
+        kept = self._kept(chosen)
+        apart = Spread.APART in kept.spreads
+        if Spread.TOGETHER not in kept.spreads:
+            places = to_slots(kept.nodes)
+            room = np.minimum(self.copies(chosen)[places], 1 if apart else most)
+            return min(most, fitting(room, places, kept.limits))
         # No node holds more of the pods than it has room for, so few numbers need to be tried.
-        most = min(most, int(self.copies(chosen).max()), 1 if Spread.APART in spreads else most)
+        most = min(most, int(self.copies(chosen).max()), 1 if apart else most)
         return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self.holding(count, chosen))
 
     def each_new(self, limit: Limit) -> int:
@@ -125,32 +145,39 @@ class ReplicaFit:
     def copies(self, chosen: Collection[int] | None = None) -> Row:
         """How many of the pods each slot has room for: in what the node offers, for pods bound to it in what is free.
 
-        Several constraints may ask for the same resource: the largest of their amounts counts.
+        Callers must not write.
         """
-        rooms = [judged.constraint for judged in self._counting(self.hard, chosen)]
-        needs: dict[str, int] = {}
-        pinned: Bits = 0
-        for room in rooms:
-            needs |= {resource: max(amount, needs.get(resource, 0)) for resource, amount in room.requests.items()}
-            pinned |= room.pinned
-        return self._world.inventory.nodes.capacity.copies(needs, free=pinned)
+        kept = self._kept(chosen)
+        key = *kept.needs.items(), kept.pinned
+        if key not in self._rows:
+            self._rows[key] = self._world.inventory.nodes.capacity.copies(kept.needs, free=kept.pinned)
+        return self._rows[key]
 
-    def _sum(self, most: int, chosen: Collection[int] | None, *, apart: bool) -> int:
-        """How many pods fit on all nodes together, at most one on each if ``apart``."""
-        places = to_slots(self._meet(self.hard, chosen))
-        room = np.minimum(self.copies(chosen)[places], 1 if apart else most)
-        return min(most, fitting(room, places, self.limits(chosen)))
+    def _kept(self, chosen: Collection[int] | None) -> _Kept:
+        """What the constraints that count leave."""
+        key = None if chosen is None else frozenset(chosen)
+        if key in self._known:
+            return self._known[key]
+        nodes, pinned, needs = self._world.everything, 0, dict[str, int]()
+        spreads, limits = list[Spread](), list[Limit]()
+        for judged in self._counting(self.hard, key):
+            constraint, spread = judged.constraint, judged.constraint.spread
+            nodes &= judged.nodes
+            pinned |= constraint.pinned
+            for resource, amount in constraint.requests.items():
+                needs[resource] = max(amount, needs.get(resource, 0))
+            if isinstance(spread, Spread):
+                spreads.append(spread)
+            else:
+                limits.append(spread)
+        self._known[key] = _Kept(nodes, spreads, limits, needs, pinned)
+        return self._known[key]
 
     def _together(self, count: int) -> tuple[Judged, ...]:
         """The hard constraints of one pod that requests as much as ``count`` of the pods together."""
         needs: Tally = {resource: amount * count for resource, amount in self._ask.requests.items()}
         constraints = constraints_of(replace(self._ask, requests=needs), self._world).constraints
         return tuple(map(_reachable, judge(constraints, self._world).hard))
-
-    def _meet(self, hard: Sequence[Judged], chosen: Collection[int] | None) -> Bits:
-        """The nodes that meet every constraint that counts."""
-        nodes = (judged.nodes for judged in self._counting(hard, chosen))
-        return functools.reduce(operator.and_, nodes, self._world.everything)
 
     @staticmethod
     def _counting(hard: Sequence[Judged], chosen: Collection[int] | None) -> list[Judged]:

@@ -17,6 +17,7 @@ from webhook.placement.kube.names import DNS_LABEL
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
+from webhook.placement.text.fix import Advice, Fix
 from webhook.placement.text.problem import counted, quote
 
 _ENTRY: Final = re.compile(rf"(?:(?P<namespace>{DNS_LABEL})[ ]*=[ ]*)?(?P<count>[0-9]{{1,6}})", re.ASCII)
@@ -114,6 +115,12 @@ def parse_quota(text: str) -> Quota:
     return Quota(default, limits)
 
 
+def fewer_pools(*, others: bool) -> Fix:
+    """What helps a namespace over the quota of HostPools; ``others`` are there, so that one may be deleted."""
+    delete = "delete a HostPool that is not needed, or " if others else ""
+    return Advice(f"{delete}ask for a larger quota of HostPools")
+
+
 class PoolQuotaExcess(Struct, frozen=True):
     """A pool over the quota of HostPools: ``limit`` other pools of its namespace come before the pool."""
 
@@ -126,10 +133,9 @@ class PoolQuotaExcess(Struct, frozen=True):
         return f"{may}, and has as many without this one" if self.limit else may
 
     @property
-    def remedy(self) -> str:
-        """The sentence about what would help."""
-        more = "ask for a larger quota of HostPools"
-        return f"delete a HostPool that is not needed, or {more}" if self.limit else more
+    def remedy(self) -> Fix:
+        """What would help."""
+        return fewer_pools(others=self.limit > 0)
 
 
 def surplus(pool: Pool, inventory: Inventory, quota: Quota) -> PoolQuotaExcess | None:

@@ -7,11 +7,13 @@ their hosts together with the processing elements (``whole_job``).
 from collections.abc import Iterable, Sequence
 
 from webhook.placement.checks.completion import complete
+from webhook.placement.decision.refusal import written
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.quota import wanted
+from webhook.placement.inventory.quota import fewer_pools, wanted
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World
+from webhook.placement.text.fix import LARGER_QUOTA, Advice
 from webhook.placement.text.problem import counted
 
 
@@ -37,12 +39,11 @@ def _too_many(pools: Sequence[Pool], world: World) -> str:
     if limit is None or others + len(pools) <= limit or all(pool.served for pool in pools):
         return ""
     may = f"namespace {namespace} may have {counted(limit, 'HostPool')}"
-    delete = "delete a HostPool that is not needed, or " if others else ""
-    return (
+    first = (
         f"The HostPools of the Job cannot all be created: {may}, has {others} besides, and the Job declares "
         f"{len(pools)}."
-        f"\nNearest fix: {delete}ask for a larger quota of HostPools."
     )
+    return written(first, (), (fewer_pools(others=others > 0),))
 
 
 def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
@@ -55,12 +56,12 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
     if in_use + asked <= limit:
         return ""
     may = f"namespace {namespace} may have {counted(limit, 'exclusive host')}"
-    lower = f", or ask for {available}" if (available := limit - in_use) > 0 else ""
-    return (
+    first = (
         f"The HostPools of the Job cannot be completed: {may}, its other HostPools have {in_use}, "
         f"and those of the Job ask for {asked}."
-        f"\nNearest fix: ask for a larger quota of exclusive hosts{lower}."
     )
+    available = limit - in_use
+    return written(first, (), (LARGER_QUOTA, Advice(f"ask for {available}")) if available > 0 else (LARGER_QUOTA,))
 
 
 def _lists(pools: Sequence[Pool], world: World) -> str:

@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.decision import decide
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import own_annotations, own_placement
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
@@ -31,7 +32,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_spec import pool_of_spec
 from webhook.placement.objects.volumes import ClaimName
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import GroupRefusal, refuse_group
+from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
@@ -73,7 +74,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
 
     group: Group | None = None
     answer: GroupAnswer | None = None
-    refusal: GroupRefusal | None = None
+    refusal: Refusal | None = None
     text: str = ""
     fault: Fault = Fault.FORBIDDEN
     warnings: tuple[str, ...] = ()

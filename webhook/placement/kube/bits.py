@@ -27,7 +27,7 @@ def from_mask(mask: npt.NDArray[np.bool_]) -> Bits:
 def to_slots(nodes: Bits) -> npt.NDArray[np.intp]:
     """The slots in the set as an array, ascending; faster than :func:`slots` for sets of many nodes."""
     raw = np.frombuffer(nodes.to_bytes((nodes.bit_length() + 7) // 8, "little"), np.uint8)
-    return np.flatnonzero(np.unpackbits(raw, bitorder="little"))
+    return np.unpackbits(raw, bitorder="little").nonzero()[0]  # np.flatnonzero takes seven more calls
 
 
 def slots(nodes: Bits) -> Iterator[int]:

@@ -48,14 +48,7 @@ def labels_set(needs: Iterable[Requirement]) -> dict[str, str]:
     return {need.key: (need.values or ("true",))[0] for need in needs if need.operator in SETTABLE}
 
 
-def setting(needs: Iterable[Requirement]) -> str:
-    """The labels of :func:`labels_set` in messages: ``disktype=ssd and gpu=true``."""
-    return " and ".join(f"{key}={value}" for key, value in labels_set(needs).items())
-
-
-def settable(needs: Iterable[Requirement]) -> str:
-    """The same in messages, but empty if kubelets write one of these labels."""
+def settable(needs: Iterable[Requirement]) -> dict[str, str]:
+    """The labels of :func:`labels_set`, but none if kubelets write one of these."""
     labels = labels_set(needs)
-    if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels):
-        return ""
-    return setting(needs)
+    return {} if any(f".{key.rpartition('/')[0]}".endswith(f".{_KUBERNETES}") for key in labels) else labels

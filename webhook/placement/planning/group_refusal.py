@@ -7,11 +7,9 @@ namespace that the request does not name (``docs/refusals.md``).
 from collections.abc import AsyncIterator, Collection, Sequence
 from typing import Final
 
-from msgspec import Struct
-
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.refusal import cannot_hold, within_limit
-from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT
+from webhook.placement.decision.conflict import answered_in_turn, least
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.kube.bits import union
 from webhook.placement.planning.conflict import GroupConflict, smallest
 from webhook.placement.planning.contradiction import contradictory
@@ -19,7 +17,8 @@ from webhook.placement.planning.group import Group
 from webhook.placement.planning.nearest_change import cluster_changes, drops, smaller_pools
 from webhook.placement.planning.shortages import shortages
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.problem import Fault, counted, enumerated, shorten
+from webhook.placement.text.fix import Advice, Fix, RunFewer
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
 from webhook.placement.text.rule import Rule
 
 _NAMED: Final = 3
@@ -28,31 +27,11 @@ _NAMED: Final = 3
 _SKIPPED: Final = 8
 """At most so many members are left out to see whether later ones fit."""
 
-
-_NONE: Final = "none by a single change"
-_NO_TIME: Final = "not found in the time there was; explain and plan take more"
-
-
-class GroupRefusal(Struct, frozen=True):
-    """The ``text``, and its parts: clauses and names of elements in the conflict, the fix, and whose fault it is.
-
-    ``rules`` are the rules of the clauses.
-    """
-
-    text: str
-    clauses: tuple[str, ...]
-    names: tuple[str, ...]
-    fix: str
-    fault: Fault
-    rules: tuple[str, ...]
-
-    @property
-    def headline(self) -> str:
-        """The first line of ``text``, which can be shown alone."""
-        return self.text.partition("\n")[0]
+_NONE: Final = Advice("none by a single change")
+_NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
 
 
-async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRefusal:
+async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal:
     """The refusal of a group that cannot be placed; ``noun`` is what its pods are: ``processing element``, ``pod``."""
     conflict = await smallest(group, short)
     if conflict.pools:
@@ -66,22 +45,21 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> GroupRe
         return _refuse_in_haste(group, noun)
     fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
     first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
-    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in _reasons(group, conflict)]
-    options = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
+    fixes = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
-        options.append(f"run {left} of these {total}")
-    fix = ", or ".join(options) or (_NONE if group.solving.left() > 0 else _NO_TIME)
-    text = within_limit(first, lines, f"Nearest fix: {fix}.")
+        fixes.append(RunFewer(left, total))
+    tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else _NO_TIME,)
+    text = written(first, _reasons(group, conflict), tried)
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
-    return GroupRefusal(text, tuple(map(str, conflict.clauses)), names, fix, fault, _rules(group, conflict.clauses))
+    return Refusal(text, tuple(map(str, conflict.clauses)), fault, _rules(group, conflict.clauses), tried, names)
 
 
-def _refuse_in_haste(group: Group, noun: str) -> GroupRefusal:
+def _refuse_in_haste(group: Group, noun: str) -> Refusal:
     """The refusal of a group about which time was too short to find out more."""
     names = _names(group, group.counts)
     first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    return GroupRefusal(f"{first}\nNearest fix: {_NO_TIME}.", (), names, _NO_TIME, Fault.FORBIDDEN, (Rule.NODES,))
+    return Refusal(written(first, (), (_NO_TIME,)), (), Fault.FORBIDDEN, (Rule.NODES,), (_NO_TIME,), names)
 
 
 def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
@@ -128,15 +106,13 @@ async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
     left = [at for at, count in enumerate(alike) if count]
     total = 0
     for _ in range(_SKIPPED):
-        low, high = 0, sum(alike[at] for at in left)
-        while low < high:
-            middle = (low + high + 1) // 2
-            if (await group.place(_with_first(counts, alike, left, middle))).placed is not None:
-                low = middle
-            else:
-                high = middle - 1
-        counts = _with_first(counts, alike, left, low)
-        total += low
+
+        async def too_many(count: int, counts: Sequence[int] = counts, left: Sequence[int] = left) -> bool:
+            return (await group.place(_with_first(counts, alike, left, count + 1))).placed is None
+
+        most = await answered_in_turn(least(0, sum(alike[at] for at in left)), too_many)
+        counts = _with_first(counts, alike, left, most)
+        total += most
         # The first member of which not all pods fit is the one that is skipped.
         left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
     return total
@@ -160,13 +136,13 @@ def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
     return sorted(found, key=lambda reason: -reason.nodes.bit_count())
 
 
-async def _first(options: AsyncIterator[str]) -> list[str]:
+async def _first(options: AsyncIterator[Fix]) -> list[Fix]:
     async for found in options:
         return [found]
     return []
 
 
-async def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
+async def _refuse_pools(group: Group, conflict: GroupConflict) -> Refusal:
     """The refusal of a Job whose HostPools cannot all have their hosts."""
     pools = [pool for pool in group.pools if (pool.namespace, pool.name) in conflict.pools]
     said = [f"HostPool {pool.spl_name} ({counted(pool.size or 0, 'host')}, {pool.mode})" for pool in pools]
@@ -176,8 +152,6 @@ async def _refuse_pools(group: Group, conflict: GroupConflict) -> GroupRefusal:
     if len(said) > _NAMED:
         listed = enumerated(said, _NAMED)
     first = f"{listed} {all_of}: {counted(able, 'node')} {'is' if able == 1 else 'are'} eligible."
-    options = [found async for found in smaller_pools(group, conflict.pools)]
-    fix = ", or ".join(options[:2]) or "make more nodes eligible"
-    return GroupRefusal(
-        within_limit(first, [], f"Nearest fix: {fix}."), tuple(said), (), fix, Fault.FORBIDDEN, (Rule.POOL,)
-    )
+    fixes = [found async for found in smaller_pools(group, conflict.pools)]
+    best = tuple(fixes[:2]) or (Advice("make more nodes eligible"),)
+    return Refusal(written(first, (), best), tuple(said), Fault.FORBIDDEN, (Rule.POOL,), best)

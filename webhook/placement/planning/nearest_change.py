@@ -4,11 +4,13 @@ Each change is tried before it is named. What is imagined of a change is what su
 one there is, and a node that is labelled serves no pod that asks for another value of the label.
 """
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
-from webhook.placement.decision.remedy import CLAUSE_LIMIT
+from webhook.placement.decision.conflict import answered_in_turn, least_up_to
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots, union
@@ -17,7 +19,8 @@ from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.problem import counted, enumerated, shorten
+from webhook.placement.text.fix import AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
+from webhook.placement.text.problem import enumerated
 
 _FEW: Final = 3
 """So many kinds of a new node, and so many nodes to be labelled, are tried."""
@@ -28,90 +31,87 @@ _MANY: Final = 64
 _PODS: Final = 110
 """Pods that a new node can run, unless its kubelet is told otherwise."""
 
-_LABEL: Final = "label one more node"
 
-_Works = Callable[[int], Awaitable[bool]]
-
-
-async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """Changes of the cluster, or of the Job's pools, with which all pods fit; ``missing`` pods are known not to fit."""
     members = conflict.members(group)
     for clause in conflict.clauses if group.in_time else ():
-        if text := await _labelled(group, clause, members, missing):
-            yield text
-    async for text in _larger(group, conflict, missing):
-        yield text
-    async for text in _added(group, members, missing):
-        yield text
+        if fix := await _labelled(group, clause, members, missing):
+            yield fix
+    async for fix in _larger(group, conflict, missing):
+        yield fix
+    async for fix in _added(group, members, missing):
+        yield fix
 
 
-async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[str]:
+async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
     """The clauses of the conflict without any one of which all pods fit."""
-    verbs = {found.clause: found.constraint.verb for member in group.members for found in member.conditions}
+    verbs = verbs_of(group)
     for clause in conflict.clauses if group.in_time else ():
-        if await _works(group, Change(frozenset((clause,)))):
+        if await works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
-            yield f"{verbs[clause]} {shorten(clause.text, CLAUSE_LIMIT)} ({fitting} would fit)"
+            yield Drop.of((clause,), verbs, f"{fitting} would fit")
 
 
-async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[str]:
+def verbs_of(group: Group) -> dict[Clause, str]:
+    """What can be done with each clause of the group: ``drop`` or ``lower``."""
+    conditions = (found for member in group.members for found in member.conditions)
+    return {found.clause: found.constraint.verb for found in conditions if found.clause}
+
+
+async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[Fix]:
     """The largest size of each of these HostPools with which everything has a place."""
     for pool in group.pools:
         name, size = (pool.namespace, pool.name), pool.size or 0
 
-        async def works(fewer: int, name: Name = name) -> bool:
-            return await _works(group, Change(larger={name: -fewer}))
+        def smaller(fewer: int, name: Name = name) -> Change:
+            return Change(larger={name: -fewer})
 
-        fewer = await _fewest(works, size - 1) if name in names else 0
+        fewer = await _least(group, size - 1, smaller) if name in names else 0
         if fewer:
-            yield f"lower the size of HostPool {pool.spl_name} to {size - fewer}"
+            yield ShrinkPool(pool.spl_name, size - fewer)
 
 
-async def _works(group: Group, change: Change) -> bool:
+async def works(group: Group, change: Change) -> bool:
+    """Whether all pods of the group have a place with the change."""
     return (await group.place(None, change)).placed is not None
 
 
-async def _fewest(works: _Works, most: int) -> int:
-    """A number up to ``most`` that works although the number before it does not; 0 if none is found."""
-    low, high = 0, 1
-    while high <= most and not await works(high):
-        low, high = high, (most if high < most < 2 * high else 2 * high)
-    if high > most:
-        return 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if await works(middle) else (middle, high)
-    return high
+async def _least(group: Group, most: int, change: Callable[[int], Change]) -> int:
+    """A number up to ``most`` with which the change works although it does not with one less; 0 if none is found."""
+
+    async def enough(number: int) -> bool:
+        return await works(group, change(number))
+
+    return await answered_in_turn(least_up_to(most), enough)
 
 
-async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> str:
-    """The labels that open one more node to a clause, or several nodes, if that is enough; empty if it is not."""
+async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> Fix | None:
+    """The labels that open one more node to a clause, or several nodes, if that is enough; ``None`` if it is not."""
     for member in members:
         constraints = [found.constraint for found in member.conditions]
         for at, found in enumerate(member.conditions):
             closed = member.open({clause}) & ~found.nodes
             if found.clause != clause or found.host is not None or not closed:
                 continue
-            text = opening_change(constraints, at, closed, member.ask, group.world)
+            fix = opening_change(constraints, at, closed, member.ask, group.world)
             keys = labels_set(found.constraint.needs).keys()
             others = _serving_others(group, clause, keys)
-            if not text.startswith("label ") or others is None:
+            if not isinstance(fix, LabelNode) or others is None:
                 continue
             roomy = sorted(slots(closed), key=lambda slot: -_room_of(group, slot))
 
-            async def works(
-                more: int, first: int = 0, others: frozenset[int] = others, roomy: list[int] = roomy
-            ) -> bool:
+            def opening(more: int, first: int = 0, others: frozenset[int] = others, roomy: list[int] = roomy) -> Change:
                 opened = union(1 << slot for slot in roomy[first : first + more])
-                return await _works(group, Change(opening=clause, opened=opened, closed=others))
+                return Change(opening=clause, opened=opened, closed=others)
 
-            if any([await works(1, first) for first in range(min(_FEW, len(roomy)))]):
-                return text
-            more = await _fewest(works, min(missing, len(roomy))) if text.startswith(_LABEL) else 0
+            if any([await works(group, opening(1, first)) for first in range(min(_FEW, len(roomy)))]):
+                return fix
+            more = 0 if fix.host_of else await _least(group, min(missing, len(roomy)), opening)
             if more:
-                return f"label {more} more nodes{text.removeprefix(_LABEL)}"
-    return ""
+                return replace(fix, more=more)
+    return None
 
 
 def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> frozenset[int] | None:
@@ -126,7 +126,7 @@ def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> froz
     return frozenset(found)
 
 
-async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[str]:
+async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """More hosts for a HostPool that a clause of the conflict names."""
     for pool in group.pools:
         name = pool.namespace, pool.name
@@ -135,15 +135,15 @@ async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncI
         if needed.isdisjoint(conflict.clauses):
             continue
 
-        async def works(more: int, name: Name = name) -> bool:
-            return await _works(group, Change(larger={name: more}))
+        def larger(more: int, name: Name = name) -> Change:
+            return Change(larger={name: more})
 
-        more = await _fewest(works, max(missing, _FEW))
+        more = await _least(group, max(missing, _FEW), larger)
         if more:
-            yield f"give HostPool {pool.spl_name} {counted((pool.size or 0) + more, 'host')}"
+            yield EnlargePool(pool.spl_name, (pool.size or 0) + more)
 
 
-async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[str]:
+async def _added(group: Group, members: Sequence[Member], missing: int) -> AsyncIterator[Fix]:
     """More nodes, each with room for any of the sets of pods of the conflict that share a node."""
     if not group.in_time:
         return
@@ -154,15 +154,15 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
     nearest, most = 0, max(missing, _FEW)
     for like in _kinds(group, members, joining):
 
-        async def works(more: int, like: int = like) -> bool:
-            return await _works(group, Change(added=more, like=like, joining=joining, room=room))
+        def added(more: int, like: int = like) -> Change:
+            return Change(added=more, like=like, joining=joining, room=room)
 
-        found = await _fewest(works, most)
+        found = await _least(group, most, added)
         nearest, most = (found, found - 1) if found else (nearest, most)
     if nearest:
         asked = [resource for resource in ordered(room) if resource != PODS]
         what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
-        yield f"add {'a node' if nearest == 1 else f'{nearest} nodes'}{f' with {what} free' if asked else ''}"
+        yield AddNode(f"with {what} free" if asked else "", nearest)
 
 
 def _joinable(member: Member) -> bool:

@@ -23,9 +23,10 @@ from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.host_list import entries, nodes_of_host, retainable
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
+from webhook.placement.text.fix import Advice, Fix
 from webhook.placement.text.problem import counted
 
-MORE: Final = "ask for a larger quota of exclusive hosts, or use a smaller HostPool"
+MORE: Final = Advice("ask for a larger quota of exclusive hosts, or use a smaller HostPool")
 """The remedy for a pool over the quota of exclusive hosts."""
 
 
@@ -40,7 +41,7 @@ class Allocation(Struct, frozen=True):
     hosts: tuple[PoolHost, ...]
     eligible: int
     reason: str = ""
-    remedy: str = ""
+    remedy: Fix | None = None
 
 
 class Selection(Struct, frozen=True):

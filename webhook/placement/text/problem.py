@@ -17,6 +17,12 @@ CARET_WIDTH = 72
 MESSAGE_LIMIT = 1024
 """Bytes of a refusal: the note of an Event of events.k8s.io/v1 holds 1,024 characters."""
 
+CLAUSE_LIMIT = 60
+"""Characters of a clause in a message; the user knows the rest."""
+
+REASON_LIMIT = 200
+"""Characters of one line of reasons, and of a fix."""
+
 BLOCKS = 32
 """Problems that are put into words: a message has no room for more, however short the problems are."""
 

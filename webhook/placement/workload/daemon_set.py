@@ -15,7 +15,7 @@ from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.annotations.worker_mapping import PREFERRED
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import OnePerDomain, fitting
-from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.verdict import Judged, Verdict, judge
 from webhook.placement.kube.bits import Bits, to_slots
@@ -27,14 +27,13 @@ from webhook.placement.request.pod_text import pod_affinity
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
-from webhook.placement.text.problem import Fault, Problem, shorten
+from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Advice, Drop
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, Problem, shorten
 from webhook.placement.text.rule import Rule
 
 ON_EVERY_NODE: Final = "one pod on every node"
 """What every DaemonSet asks for, as refusals name it beside the clauses of the template."""
-
-_CLAUSE_LIMIT: Final = 60
-"""At most so many characters of a clause are in the fix; the first line has it as well."""
 
 _TOLERATED: Final = tuple(
     Toleration(key=f"node.kubernetes.io/{name}", operator="Exists", effect=effect)
@@ -78,7 +77,7 @@ def node_choices(ask: Ask) -> Iterator[Problem]:
 class _Crowd(Struct, frozen=True):
     """A clause that only ``fit`` of the DaemonSet's ``count`` pods can keep; ``gathers`` them in one place."""
 
-    clause: str
+    clause: Clause
     fit: int
     count: int
     gathers: bool
@@ -96,16 +95,12 @@ def refuse_daemon_set(ask: Ask, verdict: Verdict, world: World, replicas: Replic
     if not crowds:
         return None
     worst = min(crowds, key=lambda crowd: crowd.fit)
-    first = f"{cannot_hold((worst.clause, ON_EVERY_NODE))}: {worst.fit} of {worst.count} pods can run."
-    options = ["use a Deployment"]
-    if any(crowd.gathers for crowd in crowds):
-        options.append("add a nodeSelector that one node meets")
-    clauses = [shorten(crowd.clause, _CLAUSE_LIMIT) for crowd in crowds]
-    options.append(f"drop {' and '.join(dict.fromkeys(clauses))}")
-    fix = f"Nearest fix: {', '.join(options[:-1])}, or {options[-1]}."
-    return Refusal(
-        within_limit(first, (), fix), (worst.clause, ON_EVERY_NODE), Fault.INVALID, (worst.rule, Rule.REPLICAS)
-    )
+    said = (worst.clause.text, ON_EVERY_NODE)
+    first = f"{cannot_hold(said)}: {worst.fit} of {worst.count} pods can run."
+    one = ", add a nodeSelector that one node meets" if any(crowd.gathers for crowd in crowds) else ""
+    clauses = dict.fromkeys(crowd.clause for crowd in crowds)
+    fixes = (Advice(f"use a Deployment{one}"), Drop(tuple(("drop", clause) for clause in clauses)))
+    return Refusal(written(first, (), fixes), said, Fault.INVALID, (worst.rule, Rule.REPLICAS), fixes)
 
 
 def left_out(verdict: Verdict, world: World) -> Iterator[str]:
@@ -119,7 +114,7 @@ def left_out(verdict: Verdict, world: World) -> Iterator[str]:
         out = _without(hard, at, world) & ~judged.nodes
         if out and judged.constraint.spread is Spread.APART:
             why = ", ".join(map(str, judged.constraint.explain(world, out)))
-            yield f"{shorten(str(judged.constraint.clause), _CLAUSE_LIMIT)}: {why}; the pods there wait"
+            yield f"{shorten(str(judged.constraint.clause), CLAUSE_LIMIT)}: {why}; the pods there wait"
 
 
 def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
@@ -129,16 +124,16 @@ def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
     as well: the scheduler compares only nodes that the pod may run on, and each of the pods may run on one.
     """
     for at, judged in enumerate(hard):
-        constraint = judged.constraint
+        constraint, clause = judged.constraint, judged.constraint.clause
         nodes = _without(hard, at, world)
         count, spread = nodes.bit_count(), constraint.spread
-        if spread is Spread.TOGETHER and count > 1:
-            yield _Crowd(str(constraint.clause), 1, count, gathers=True, rule=constraint.rule)
-        elif isinstance(spread, OnePerDomain) and spread.key != keys.HOSTNAME:
+        if clause and spread is Spread.TOGETHER and count > 1:
+            yield _Crowd(clause, 1, count, gathers=True, rule=constraint.rule)
+        elif clause and isinstance(spread, OnePerDomain) and spread.key != keys.HOSTNAME:
             places = to_slots(nodes)
             fit = fitting(np.ones(len(places), np.int64), places, [spread])
             if fit < count:
-                yield _Crowd(str(constraint.clause), fit, count, gathers=False, rule=constraint.rule)
+                yield _Crowd(clause, fit, count, gathers=False, rule=constraint.rule)
 
 
 def _without(hard: Sequence[Judged], at: int, world: World) -> Bits:
@@ -163,16 +158,16 @@ def _beside_itself(ask: Ask, hard: Sequence[Judged], world: World, replicas: Rep
             yield _Crowd(clause, fit, nodes.bit_count(), gathers=True, rule=rule)
 
 
-def _wanted(ask: Ask) -> Iterator[tuple[str, str, Sequence[Requirement], Rule]]:
+def _wanted(ask: Ask) -> Iterator[tuple[Clause, str, Sequence[Requirement], Rule]]:
     """Pods of the namespace that the pod must be beside: the clause, topology key, labels, and rule."""
     for selection in ask.mapping.pod_selections:
         if selection.near:
-            yield str(selection.clause), keys.HOSTNAME, selection.needs, Rule.MAPPING
+            yield selection.clause, keys.HOSTNAME, selection.needs, Rule.MAPPING
     affinity = ask.spec.affinity.pod_affinity if ask.spec.affinity else None
     for term in (affinity and affinity.required) or ():
         if term.label_selector is not None and _of_own_namespace(term, ask.namespace):
             yield (
-                str(pod_affinity(term.topology_key)),
+                pod_affinity(term.topology_key),
                 term.topology_key,
                 requirements_of(term.label_selector),
                 Rule.OWN_SPREAD,

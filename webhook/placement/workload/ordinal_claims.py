@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import ClaimSource, EphemeralClaim, EphemeralClaimSpec, EphemeralSource, Pod, PodSpec
@@ -21,6 +21,7 @@ from webhook.placement.kube.selector import matching_any
 from webhook.placement.objects.volumes import Claim, ClaimName, Volumes
 from webhook.placement.request.claimed_volumes import claimed_volumes
 from webhook.placement.request.world import World
+from webhook.placement.text.fix import Advice, Drop
 from webhook.placement.text.problem import Fault, counted, enumerated
 from webhook.placement.text.rule import Rule
 
@@ -122,14 +123,15 @@ def _room(fit: ReplicaFit, nodes: Bits) -> int:
 
 def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     """The refusal that names the pods and the clause that their volumes are at odds with."""
-    constraints = [judged.constraint for judged in fit.hard if judged.constraint.clause]
-    limiting = [found for found in constraints if found.spread in {Spread.APART, Spread.TOGETHER}]
-    limiting = (limiting or [found for found in constraints if found.requests])[:1]
-    clauses = [str(found.clause) for found in limiting]
+    written_down = [judged.constraint for judged in fit.hard if judged.constraint.clause]
+    limiting = [found for found in written_down if found.spread in {Spread.APART, Spread.TOGETHER}]
+    limiting = (limiting or [found for found in written_down if found.requests])[:1]
+    verbs = {found.clause: found.verb for found in limiting if found.clause}
     where = "no node can use the volumes of all of them"
     if room:
         where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"
-    said = (f"volumes of {enumerated(tied.names, _NAMED)}", *clauses)
-    drop = f"drop {clauses[0]}, or " if clauses else ""
-    text = f"{cannot_hold(said)}: {where}.\nNearest fix: {drop}delete claims that may be made anew elsewhere."
-    return Refusal(text, said, Fault.FORBIDDEN, (Rule.VOLUMES, *(found.rule for found in limiting)))
+    said = (f"volumes of {enumerated(tied.names, _NAMED)}", *map(str, verbs))
+    anew = Advice("delete claims that may be made anew elsewhere")
+    fixes = (Drop.of(verbs, verbs), anew) if verbs else (anew,)
+    rules = (Rule.VOLUMES, *(found.rule for found in limiting))
+    return Refusal(written(f"{cannot_hold(said)}: {where}.", (), fixes), said, Fault.FORBIDDEN, rules, fixes)

@@ -8,18 +8,18 @@ from collections.abc import Collection, Iterator, Sequence
 from webhook.placement.constraints.constraint import Constraint, Spread, Tie
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.clause_nodes import verbs_of, without_each
-from webhook.placement.decision.cluster_change import joinable
-from webhook.placement.decision.conflict import fewest
-from webhook.placement.decision.refusal import Refusal, cannot_hold, within_limit
+from webhook.placement.decision.cluster_change import joinable, mends
+from webhook.placement.decision.conflict import answered, smallest_failing
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.relaxation import Fitting, Relaxation
-from webhook.placement.decision.remedy import CLAUSE_LIMIT, REASON_LIMIT, dropping, mends
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import AddDomain, AddNode, Advice, Drop, EnlargePool, Fix, Lower, Partly
 from webhook.placement.text.keys import HOSTNAME
-from webhook.placement.text.problem import Fault, counted, enumerated, shorten
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
 from webhook.placement.text.rule import Rule
 
 _TRIES = 300
@@ -45,11 +45,10 @@ def refuse_replicas(
     clauses = (*map(str, limiting), replicas.said)
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
-    lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in verdict.reasons(world)]
-    options = [*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation)]
+    fixes = (*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation))
     fault = Fault.INVALID if never else Fault.FORBIDDEN
-    text = within_limit(first, lines, f"Nearest fix: {', or '.join(options)}.")
-    return Refusal(text, clauses, fault, (*(verdict.rules(limiting) if limiting else ()), Rule.REPLICAS))
+    rules = (*(verdict.rules(limiting) if limiting else ()), Rule.REPLICAS)
+    return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, rules, fixes)
 
 
 def waiting_notice(
@@ -64,17 +63,15 @@ def waiting_notice(
 
 
 def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause]) -> Relaxation[Clause]:
-    """The pods decided anew without some of their clauses; first those without which most pods seem to fit."""
-    positions: dict[Clause | None, list[int]] = {}
-    for at, judged in enumerate(fit.hard):
-        positions.setdefault(judged.constraint.clause, []).append(at)
-    everything = {*range(len(fit.hard))}
-    return Relaxation(
-        verbs_of(fit.hard, ask),
-        fitting,
-        count,
-        likely=lambda clause: fit.room(count, everything - {*positions[clause]}),
-    )
+    """The pods decided anew without some of their clauses; of many clauses those without which most seem to fit."""
+    verbs = verbs_of(fit.hard, ask)
+    clauses = [judged.constraint.clause for judged in fit.hard]
+
+    def likely() -> dict[Clause, int]:
+        others = {clause: {at for at, found in enumerate(clauses) if found != clause} for clause in verbs}
+        return {clause: fit.room(count, others[clause]) for clause in verbs}
+
+    return Relaxation(verbs, fitting, count, likely=likely)
 
 
 def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never: Collection[Clause]) -> list[Clause]:
@@ -85,8 +82,8 @@ def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never
 
 def _guess(fit: ReplicaFit, count: int) -> list[Clause]:
     """The clauses of a smallest set that leaves too little room, found by constraints without deciding anew."""
-    written = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
-    positions = fewest(written, lambda chosen: fit.room(count, chosen) >= count, _TRIES)
+    stated = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
+    positions = answered(smallest_failing(stated, _TRIES), lambda chosen: fit.room(count, chosen) < count)
     return [clause for at in positions if (clause := fit.hard[at].constraint.clause)]
 
 
@@ -114,7 +111,7 @@ def _where(fit: ReplicaFit, verdict: Verdict, world: World) -> str:
     return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
-def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[str]:
+def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, missing: int) -> Iterator[Fix]:
     """Changes of the cluster that would help, if any would; ``missing`` is how many pods do not fit."""
     spreads = fit.spreads()
     constraints = [judged.constraint for judged in fit.hard]
@@ -124,41 +121,39 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
             yield from _larger(constraints, ask)
         return
     if Spread.TOGETHER in spreads:
-        yield from () if fit.limits() else ("add a node with room for all of them",)
+        yield from () if fit.limits() else (AddNode("with room for all of them"),)
         return
     if not nodewise:
         yield from new_domains(fit, missing) if Spread.APART not in spreads else ()
         return
     opened = without_each(verdict.everything, [judged.nodes for judged in fit.hard])
-    found = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), "")
+    found = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), None)
     if (Spread.APART in spreads or fit.limits()) and found:
-        yield f"{found} ({missing} more nodes are needed in all)" if missing > 1 else found
+        yield Partly(found, f"{missing} more nodes are needed in all") if missing > 1 else found
     else:
-        more = f"nodes with room for {missing} more" if missing > 1 else "a node with room for one more"
-        yield f"add {more} of them"
+        yield AddNode(f"with room for {missing if missing > 1 else 'one'} more of them", int(missing == 1))
 
 
-def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[str]:
-    """The advice to use a larger pool, if only the hosts of one pool tie the pods to the nodes there are."""
+def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[Fix]:
+    """A larger pool, if only the hosts of one pool tie the pods to the nodes there are."""
     tied = [constraint for constraint in constraints if constraint.tie is not Tie.NONE]
     others = [constraint for constraint in constraints if constraint.tie is Tie.NONE]
     pool = tied[0].pool if len(tied) == 1 and tied[0].tie is Tie.HOSTS else None
     if pool and joinable(others, ask):
-        yield f"use a larger HostPool than {pool.spl_name}"
+        yield EnlargePool(pool.spl_name)
 
 
-def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation[Clause]) -> Iterator[str]:
+def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation[Clause]) -> Iterator[Fix]:
     """What the user could change: the number of pods, or a clause."""
-    number = replicas.said.partition(" ")[0]
     if replicas.spare and room == replicas.count - 1:
-        yield "set maxUnavailable to 1, so that a rollout needs no room to spare"
+        yield Advice("set maxUnavailable to 1, so that a rollout needs no room to spare")
     elif room > replicas.spare:
-        yield f"lower {number} to {room - replicas.spare}"
+        yield Lower(replicas.field, room - replicas.spare)
     else:
-        yield f"set maxUnavailable to 1 and lower {number} to {room}"
+        yield Advice(f"set maxUnavailable to 1 and {Lower(replicas.field, room)}")
     count, best = relaxation.best()
     if count > room:
-        yield f"{dropping(relaxation, best)} ({count} of {replicas.count} would fit)"
+        yield Drop.of(best, relaxation.verbs, f"{count} of {replicas.count} would fit")
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:
@@ -183,8 +178,8 @@ def by_node(fit: ReplicaFit, world: World) -> bool:
     return not found or (all(found) and world.inventory.nodes.own_hostname == world.everything)
 
 
-def new_domains(fit: ReplicaFit, missing: int) -> Iterator[str]:
-    """The advice to add nodes in new domains, if that surely helps: a new domain has none of the pods yet.
+def new_domains(fit: ReplicaFit, missing: int) -> Iterator[Fix]:
+    """The change to add nodes in new domains, if that surely helps: a new domain has none of the pods yet.
 
     With limits on several topology keys only if all keys but one are the host name, which is new with every node.
     """
@@ -193,7 +188,4 @@ def new_domains(fit: ReplicaFit, missing: int) -> Iterator[str]:
     single = len(limits) == 1 or all(isinstance(limit, OnePerDomain) for limit in limits)
     each = fit.each_new(one[0]) if len(one) == 1 and single else 0
     if each:
-        count = -(-missing // each)
-        nodes = "a node" if count == 1 else f"{count} nodes, each"
-        room = f"room for {'one' if each == 1 else each} of them"
-        yield f"add {nodes} with another {shorten(one[0].key, CLAUSE_LIMIT)} and {room}"
+        yield AddDomain(one[0].key, -(-missing // each), each)

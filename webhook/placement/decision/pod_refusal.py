@@ -1,0 +1,54 @@
+"""The refusal of a pod that no node can run: what cannot hold together, and what would open most nodes."""
+
+from collections.abc import Iterator
+
+from webhook.placement.decision.clause_nodes import ClauseNodes, without_each
+from webhook.placement.decision.cluster_change import mends
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.relaxation import Fitting, Relaxation
+from webhook.placement.decision.verdict import Verdict
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Advice, Drop, Fix
+from webhook.placement.text.problem import Fault, counted
+
+_NONE = Advice("none by a single change; the pod needs a node that meets all of it")
+
+
+def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting[Clause]) -> Refusal:
+    """The refusal of a pod without candidates; ``fitting`` decides the pod anew without some of its clauses."""
+    clause_nodes = ClauseNodes.of(verdict, ask)
+    relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening)
+    pinned = _pinned(verdict)
+    chosen = pinned or relaxation.conflict(clause_nodes.conflict())
+    clauses = tuple(map(str, chosen))
+    first = f"{cannot_hold(clauses)}: 0 of {counted(verdict.everything.bit_count(), 'node')} can run this pod."
+    fixes = tuple(_fixes(verdict, ask, world, clause_nodes, relaxation)) or (_NONE,)
+    fault = Fault.INVALID if pinned else Fault.FORBIDDEN
+    return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, verdict.rules(chosen), fixes)
+
+
+def _pinned(verdict: Verdict) -> tuple[Clause, ...]:
+    """Two clauses that name different nodes, which no change of the cluster could reconcile; empty without such."""
+    named = (judged.constraint for judged in reversed(verdict.hard) if judged.constraint.node)
+    by_node = {found.node: found.clause for found in named if found.clause}
+    return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
+
+
+def _fixes(
+    verdict: Verdict, ask: Ask, world: World, clause_nodes: ClauseNodes, relaxation: Relaxation[Clause]
+) -> Iterator[Fix]:
+    """The single change of the cluster, and the single clause to drop, that open most nodes.
+
+    A pair of clauses to drop if no single change helps.
+    """
+    opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
+    mended = next(mends(verdict.hard, opened, ask, world), None)
+    count, best = relaxation.best()
+    if not (mended or count):
+        count, best = relaxation.best_of(clause_nodes.pairs())
+    if mended:
+        yield mended
+    if count:
+        yield Drop.of(best, relaxation.verbs, f"{counted(count, 'node')} would fit")
