@@ -174,9 +174,9 @@ def _with_members(
 
 def _alone(plain: PlannedObject, member: Member, who: str, decision: Decision) -> PlannedObject:
     """The object, refused because of a member whose pods could not run even by themselves."""
-    text, found = who + decision.message, decision.refusal
-    refusal = found and GroupRefusal(text, found.clauses, member.names, "", found.fault, found.rules)
-    return msgspec.structs.replace(plain, text=text, refusal=refusal, members=(member,))
+    text, refusal = who + decision.message, decision.refusal
+    told = refusal and msgspec.structs.replace(refusal, text=text, names=member.names)
+    return msgspec.structs.replace(plain, text=text, refusal=told, members=(member,))
 
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:

@@ -24,13 +24,13 @@ from webhook.cli.planpage.document import (
     ranges,
 )
 from webhook.cli.planpage.natural_order import in_natural_order, natural
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.planning.group import Group
-from webhook.placement.planning.group_refusal import GroupRefusal
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
 from webhook.placement.planning.shortages import shortages
@@ -99,11 +99,11 @@ class _Writer:
             conflict=self._conflict(planned_object, refusal) if refusal else None,
         )
 
-    def _conflict(self, planned_object: PlannedObject, refusal: GroupRefusal) -> Conflict:
+    def _conflict(self, planned_object: PlannedObject, refusal: Refusal) -> Conflict:
         rules = dict.fromkeys(self._closing(planned_object, refusal))
         return Conflict(refusal.clauses, in_natural_order(refusal.names), refusal.fix, tuple(rules))
 
-    def _closing(self, planned_object: PlannedObject, refusal: GroupRefusal) -> Iterator[int]:
+    def _closing(self, planned_object: PlannedObject, refusal: Refusal) -> Iterator[int]:
         """The rules of the conflict with all nodes that each of them closes: those of its clauses, and of no clause."""
         group = self._group.with_members(planned_object.members)
         wanted = {"", *refusal.clauses}

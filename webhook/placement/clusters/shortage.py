@@ -42,7 +42,7 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     if mended:
         yield Advice(f"in cluster {mended.name}, {mended.fits[at].fix}")
     opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
-    for opener, count in sorted(opened.items(), key=lambda counted_opener: (-counted_opener[1], str(counted_opener[0])))[:1]:
+    for opener, count in sorted(opened.items(), key=lambda opening: (-opening[1], str(opening[0])))[:1]:
         yield replace(opener, gain=f"{counted(able + count, 'cluster')} could take it")
     if able:
         yield Lower("its replication count", able)

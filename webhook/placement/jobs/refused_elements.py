@@ -52,8 +52,8 @@ class RefusedElement(Struct, frozen=True):
         """Elements with that decision about one of their pods, which refuses it."""
         if refused.refusal is None:
             return cls.of_problems(names, refused.problems)
-        fix = refused.message.rpartition("\n")[2]
-        return cls(tuple(names), refused.message, f"{refused.headline} {fix}", refused.fault, refused.rules)
+        reason = f"{refused.headline} Nearest fix: {refused.refusal.fix}."
+        return cls(tuple(names), refused.message, reason, refused.fault, refused.rules)
 
 
 class ElementsRefusal(Struct, frozen=True):
