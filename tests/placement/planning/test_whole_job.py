@@ -128,6 +128,19 @@ def test_the_text_of_a_refusal(case: str) -> None:
     assert len(verdict.text) <= MESSAGE_LIMIT
 
 
+@pytest.mark.parametrize(
+    ("elements", "fit"),
+    [
+        pytest.param((element("hostIsolation"), element(), element()), "2 of 3", id="without the isolated one"),
+        pytest.param((element("hostIsolation"),) * 4, "1 of 4", id="one of the isolated ones"),
+    ],
+)
+def test_as_many_are_said_to_fit_as_do(elements: tuple[dict[str, object], ...], fit: str) -> None:
+    verdict = judged(spec(*elements), cluster(nodes(1)))
+    assert verdict.headline.partition(": ")[2].startswith(f"{fit} processing elements fit")
+    assert verdict.text.endswith(f"or run {fit.replace('of', 'of these')}.")
+
+
 FULL = [bound_pod(name, job="other", pe=name, requests={"cpu": 7000}) for name in ("node-a", "node-b", "node-c")]
 FOUR = spec(element(TOGETHER, "4"))
 

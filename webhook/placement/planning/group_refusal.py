@@ -4,7 +4,9 @@ Each fix is tried before it is named: with it, all pods of the group have a plac
 namespace that the request does not name (``docs/refusals.md``).
 """
 
-from collections.abc import AsyncIterator, Collection, Sequence
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Final
 
 from webhook.placement.constraints.constraint import Reason
@@ -26,6 +28,12 @@ _NAMED: Final = 3
 
 _SKIPPED: Final = 8
 """At most so many members are left out to see whether later ones fit."""
+
+_SMALL: Final = 20
+"""Pods of which larger choices are tried, up to ``_CHOICES`` of each size; of more pods, skipping members must do."""
+
+_CHOICES: Final = 32
+"""At most so many choices of pods of one size are tried; each takes about a millisecond."""
 
 _NONE: Final = Advice("none by a single change")
 _NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
@@ -96,13 +104,14 @@ def _names(group: Group, counts: Sequence[int]) -> tuple[str, ...]:
 
 
 async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
-    """How many of these pods fit: none could be added; ``beside`` all other pods of the group, or alone.
+    """How many of these pods fit, ``beside`` all other pods of the group, or alone; -1 if not even the others fit.
 
-    The first ones are preferred; -1 if not even the others fit.
+    None could be added. Of a few pods it is the largest number, as far as ``_CHOICES`` tell.
     """
-    counts = [0 if count or not beside else group.counts[at] for at, count in enumerate(alike)]
-    if (await group.place(counts)).placed is None:
+    others = [0 if count or not beside else group.counts[at] for at, count in enumerate(alike)]
+    if (await group.place(others)).placed is None:
         return -1
+    counts = others
     left = [at for at, count in enumerate(alike) if count]
     total = 0
     for _ in range(_SKIPPED):
@@ -115,7 +124,27 @@ async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
         total += most
         # The first member of which not all pods fit is the one that is skipped.
         left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
+    while total < sum(alike) <= _SMALL and await _any_fits(group, alike, others, total + 1):
+        total += 1
     return total
+
+
+async def _any_fits(group: Group, alike: Sequence[int], others: Sequence[int], size: int) -> bool:
+    """Whether some choice of so many of these pods fits beside the others."""
+    for left_out in itertools.islice(_left_out(alike, sum(alike) - size), _CHOICES):
+        counts = [other + count - left_out[at] for at, (other, count) in enumerate(zip(others, alike, strict=True))]
+        if (await group.place(counts)).placed is not None:
+            return True
+    return False
+
+
+def _left_out(alike: Sequence[int], count: int) -> Iterator[Counter[int]]:
+    """Every choice of ``count`` of these pods, as numbers by member."""
+    members = [at for at, pods in enumerate(alike) if pods]
+    for chosen in itertools.combinations_with_replacement(members, count):
+        choice = Counter(chosen)
+        if all(choice[at] <= alike[at] for at in choice):
+            yield choice
 
 
 def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int], most: int) -> list[int]:
