@@ -15,7 +15,7 @@ from certs.names import Names, printable
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What ``create`` is asked for: folder, names of the leaf, and lifetimes of certificates that are made now."""
+    """The order to ``create``: folder, names of the leaf, and lifetimes of new certificates."""
 
     folder: Path
     names: Names
@@ -71,7 +71,7 @@ def create(order: Order, now: datetime) -> Created | Refused:
 
 
 def _replaced(order: Order, inspection: Inspection, now: datetime) -> Created | Refused:
-    """Make all four files anew, because the authority has faults; refuse that for another program's authority."""
+    """Replace all four files, because the authority has faults; refuse that for another program's authority."""
     if inspection.authority.certificate is not None and inspection.is_foreign:
         return Refused(inspection.authority.certificate, inspection.authority.faults)
     return _anew(order, now, inspection.faults)

@@ -60,7 +60,7 @@ def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
 def _found(
     name: str, old: _SubmittedNode, new: _SubmittedNode | None, inventory: Inventory, policy: Policy
 ) -> Iterator[CheckResult]:
-    """What the change breaks; ``new`` is ``None`` for a node that is deleted."""
+    """The objection to the change, or warnings about it; ``new`` is ``None`` for a node that is deleted."""
     before = _value(old, name)
     broken = list(breakages(before, _value(new, name) if new else None, inventory))
     if broken and policy.guard_nodes == "refuse":

@@ -69,7 +69,7 @@ class PodRef(Struct, frozen=True, gc=False):
 
 
 class PodQuestion(Struct, frozen=True):
-    """What is this pod, which is to be bound to an exclusive host? ``resume`` takes the pod that was read."""
+    """Which pod is about to be bound to an exclusive host? ``resume`` takes the pod that was read."""
 
     pod: PodRef
     resume: Callable[[PodInfo], "Answer"]

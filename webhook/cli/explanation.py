@@ -46,7 +46,7 @@ class Removed(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What would become of an object; ``after`` is the object with the patch applied, ``None`` if it is refused."""
+    """The outcome of submitting an object; ``after`` is the patched object, ``None`` if it is refused."""
 
     file: str
     origin: str
@@ -68,7 +68,7 @@ class Explanation(Struct, frozen=True):
 
 
 class PodExplanation(Explanation, frozen=True):
-    """What would become of a pod.
+    """The outcome of submitting a pod.
 
     ``ranking`` are the candidates, cheapest first, with their shares of replicas. ``asks`` is whether the pod asks for
     placement: a pod that does not is judged in the same way, but admission lets it through unchanged.

@@ -75,7 +75,7 @@ class GroupQuery(Struct, frozen=True):
 
 
 class ApiParts(Struct, frozen=True):
-    """What an :class:`RestApi` is made of.
+    """The parts of a :class:`RestApi`.
 
     ``open_pages`` are the pages that everybody may read, ``guarded_pages`` those that only users may read, ``queries``
     the queries about a whole group, by the last segment of their path.
@@ -292,7 +292,7 @@ class RestApi:
 
 
 def _action(method: str, target: RouteTarget) -> Action:
-    """What the request does to stored intents, for the question whether the user may do it."""
+    """The operation of the request on stored intents, by which the user's right is checked."""
     if method in _READS:
         return Action("get" if target.intent else "list", target.group, target.intent)
     whole = target.collection is Collection.INTENTS

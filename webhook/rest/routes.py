@@ -50,7 +50,7 @@ class Collection(enum.Enum):
 
     @property
     def noun(self) -> str:
-        """What messages call an element."""
+        """The name of an element in messages."""
         return _NOUNS[self]
 
 

@@ -94,7 +94,7 @@ class JudgedObject(NamedTuple):
 
 
 def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
-    """What admission would say about the object today; ``None`` where that cannot be told."""
+    """The answer of admission to the object today; ``None`` if it cannot be determined."""
     world, document = facts.world, facts.facts.document
     if world is None:
         return None

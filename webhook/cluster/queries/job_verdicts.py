@@ -1,4 +1,4 @@
-"""``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
+"""``JobVerdicts``: decides whether whole Jobs can run while other reviews are answered.
 
 A search is done in slices of half a millisecond, between which other reviews are answered; integer programs are solved
 in a thread, as HiGHS does not hold the interpreter's lock. One Job is judged at a time, so that a flood of hard ones

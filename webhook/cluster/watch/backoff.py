@@ -46,7 +46,7 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 class RelistBackoff:
-    """Exponential backoff with jitter after failures; begins anew when the cause of the failures changes."""
+    """Exponential backoff with jitter after failures; restarts when the cause of the failures changes."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace

@@ -16,7 +16,7 @@ from webhook.placement.objects.node import Node
 
 
 class ElementStandings:
-    """Looks at the elements of a Job whose ``spec`` that is; ``nodes`` are those that there are."""
+    """Examines the elements of a Job with that ``spec``; ``nodes`` are the nodes that exist."""
 
     def __init__(self, job: StoredJob, spec: JobSpec, store: JobStore, nodes: Callable[[str], Node | None]) -> None:
         self._job = job
@@ -67,7 +67,7 @@ class ElementStandings:
         return ""
 
     def _launches(self, element: StoredElement) -> bool:
-        """Whether there is, or will be, a pod of the element that needs a node."""
+        """Whether the element has, or will have, a pod that needs a node."""
         if element.name in self.pending:
             return True
         if element.phase in FINAL:

@@ -38,7 +38,7 @@ SATISFIABLE: Final = "Satisfiable"
 
 
 class Judgement(Struct, frozen=True):
-    """What was found out about a Job: the condition Satisfiable, and the plan if it is promised anything."""
+    """The verdict on a Job: the condition Satisfiable, and the plan if room is promised to it."""
 
     satisfiable: ConditionState = UNKNOWN
     plan: PlannedNodes | None = None
@@ -75,7 +75,7 @@ class JobJudge:
         self._volumes = volumes
 
     async def judge(self, job: StoredJob, spec: JobSpec) -> Judgement:
-        """Find out whether the whole Job can run, if its own pods were all started anew."""
+        """Decide whether the whole Job could run if all of its pods were restarted."""
         if not self.judges(job):
             return Judgement()  # the webhook changes no pod there, so no constraint holds
         self._kept.expire()

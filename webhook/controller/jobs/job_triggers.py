@@ -48,11 +48,11 @@ class JobTriggers:
 
 
 def _asked(job: StoredJob) -> tuple[object, ...]:
-    """What of a Job is not its status."""
+    """The parts of a Job that are not its status."""
     return job.uid, job.generation, job.deleting
 
 
 def _matters(element: StoredElement) -> tuple[object, ...]:
-    """What of an element its Job counts or waits for."""
+    """The parts of an element that its Job counts or waits for."""
     waits = "" if element.phase in {ElementPhase.RUNNING, ElementPhase.COMPLETED} else element.why
     return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id, waits

@@ -121,7 +121,7 @@ class Jobs:
         return await self._provide(job, spec, status_of_job(job))
 
     def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
-        """What is wrong with the spec of the Job."""
+        """The problems of the spec of the Job."""
         if spec is None:
             yield job.fault
             return
@@ -161,7 +161,7 @@ class Jobs:
         return begun
 
     async def _undone(self, job: StoredJob) -> bool:
-        """Delete what a failed submission has left; whether there was anything."""
+        """Delete the objects of a failed submission; returns whether it had any."""
         elements, pools = owned_elements(job, self._store), owned_pools(job, self._store)
         await self._objects.remove(
             [element for element in elements if not element.deleting],
@@ -272,7 +272,7 @@ def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredEleme
 
 
 def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
-    """What is missing of the HostPools; empty if all of them are Ready."""
+    """The HostPools that are not Ready, in words; empty if all of them are."""
     ready = {pool.name for pool in pools if pool.phase == Phase.READY}
     waiting = [name for name in job.pools if name not in ready]
     if not waiting:
@@ -283,7 +283,7 @@ def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
 
 
 def _first(plan: JobPlan, refusal: ApiError | None) -> str:
-    """What keeps objects of the Job from being made."""
+    """Why objects of the Job cannot be created."""
     if plan.taken:
         return f"{plan.taken} exists and does not belong to this Job"
     if plan.leftover:

@@ -93,7 +93,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
 
 
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the stored status says the same."""
+    """The merge patch of the status; ``None`` if the stored status equals it."""
     stored = job.told()
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:

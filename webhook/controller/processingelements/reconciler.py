@@ -178,7 +178,7 @@ class _ElementPass:
         )
 
     def _watched(self) -> bool:
-        """Whether the watch has brought the pod that the API server says there is, if it says so."""
+        """Whether the watch has delivered the pod that this pass has created or read, if it has."""
         return self._pod is None or any(pod.uid == self._pod.uid for pod in self._store.pods_of(self._element.key))
 
     def _gone(self, status: ElementStatus) -> ElementPod | None:

@@ -54,7 +54,7 @@ def status_of_element(element: StoredElement) -> ElementStatus:
 
 
 def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the stored status says the same."""
+    """The merge patch of the status; ``None`` if the stored status equals it."""
     wanted = _cut(status)
     stored = element.told()
     if status_of_element(element) == wanted and stored.get("observedGeneration") == element.generation:

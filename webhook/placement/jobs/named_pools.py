@@ -81,7 +81,7 @@ def pool_clauses(spec: JobSpec) -> list[PoolClause]:
 
 
 def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
-    """The same, found in steps."""
+    """Every clause of the Job about a pool; yields after each element, so that other work can run."""
     pool_clauses: list[PoolClause] = []
     for place, element in enumerate(spec.processing_elements or ()):
         pool_clauses += _of_element(element, f"spec.processingElements[{place}]")

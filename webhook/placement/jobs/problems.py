@@ -1,4 +1,4 @@
-"""What is wrong with the spec of a Job or of a ProcessingElement, without looking at the cluster (``docs/jobs.md``).
+"""Problems of the spec of a Job or of a ProcessingElement that are independent of the cluster (``docs/jobs.md``).
 
 The CustomResourceDefinitions have those of the rules that a schema can express; admission checks all of them.
 """
@@ -73,7 +73,7 @@ def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
 
 
 def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
-    """The same problems, and ``None`` after each step of the search for them."""
+    """Each problem of the Job, and ``None`` after each step of the search, so that other work can run."""
     yield from _submission(spec)
     if spec.processing_element is not None:
         yield from problems_of_options(spec.processing_element, "spec.processingElement")

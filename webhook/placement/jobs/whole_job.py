@@ -103,7 +103,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
 
     @property
     def undecided(self) -> bool:
-        """Whether there was too little time."""
+        """Whether the time ran out."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
 
 
@@ -284,13 +284,13 @@ async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) 
 
 
 def _common(spec: JobSpec) -> tuple[object, ...]:
-    """What all elements demand."""
+    """The demands of all elements."""
     shared = spec.processing_element.resources if spec.processing_element else None
     return spec.host_pools or (), spec.resources, shared
 
 
 def _demands(name: str, spec: JobSpec) -> Steps[list[bytes]]:
-    """What each element demands; equal for elements that demand the same."""
+    """The demands of each element; elements that demand the same have equal values."""
     demands = []
     for at, element in enumerate(spec.processing_elements or ()):
         plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)
