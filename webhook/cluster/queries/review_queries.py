@@ -107,7 +107,7 @@ class ReviewQueries:
         if question is None:  # nearly all answers
             return answer
         if isinstance(question, WholeQuestion | VolumesQuestion):
-            return self._found(question, since)
+            return self._looked_up(question, since)
         if isinstance(question, WorkloadsQuestion):
             if self._workloads is None:
                 return answer
@@ -116,7 +116,7 @@ class ReviewQueries:
             return self._authorized(answer, question, since)
         return self._asked(answer, question, since)
 
-    def _found(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
+    def _looked_up(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
         """The answer that takes its time, to a question that has to be answered first."""
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)

@@ -71,7 +71,7 @@ class ElementStandings:
         if element.name in self.pending:
             return True
         if element.phase in FINAL:
-            ended = element.told().get("ended")
+            ended = element.status_document().get("ended")
             return element.launch > (ended.get("launchCount", 0) if isinstance(ended, Mapping) else 0)
         last = next((pod for pod in self._pods(element) if pod.launch == element.launch), None)
         policy = self._policy(element)

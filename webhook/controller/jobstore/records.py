@@ -88,8 +88,8 @@ class _Record(Struct, frozen=True, gc=False, kw_only=True):
         """The uid of its controller; empty if it has none."""
         return self.owner.uid if self.owner else ""
 
-    def told(self) -> dict[str, Any]:
-        """The status as JSON values; empty if it is none."""
+    def status_document(self) -> dict[str, Any]:
+        """The status as JSON values; empty without a status."""
         status = msgspec.json.decode(self.status)
         return status if isinstance(status, dict) else {}
 
