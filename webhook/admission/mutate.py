@@ -217,7 +217,7 @@ def _patching(pod: Pod, additions: Additions, warnings: tuple[str, ...], audit: 
 
 
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
-    """The decision about the pod, and the ruling made of it; a pod that it binds to a node is assumed to be there."""
+    """The decision about the pod and the ruling from it; a pod that it binds to a node is assumed to run there."""
     decision = decide(pod, review.namespace, world, count)
     if known.assumed and decision.additions and decision.additions.node_name:
         known.assumed.assume(review.uid, decision.additions.node_name, decision.ask.requests)

@@ -136,7 +136,7 @@ def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
 
 
 def _objectionable(pod: Pod, namespace: str, described: DescribedPod, world: World) -> bool:
-    """Whether a pod that asks for no placement is refused all the same, or its workload for misplaced annotations."""
+    """Whether a pod that asks for no placement is still refused, or its workload for misplaced annotations."""
     decision = guard_replicas(pod, namespace, world, described.replicas)
     return with_misplaced(decision, described.misplaced, world.policy).refused
 

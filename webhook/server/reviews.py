@@ -182,7 +182,7 @@ class Reviews:
     def _review(
         self, path: str, body: bytes, flows: ClientFlows, of_namespace: FlowUsage | None
     ) -> Answer | Awaitable[Answer]:
-        """Call the reviewer of the path; the time that it takes is charged to the flows of the review."""
+        """Call the reviewer of the path, and charge its time to the flows of the review."""
         before = perf_counter()
         try:
             return self._reviewers[path](body)

@@ -1,4 +1,4 @@
-"""``status``: how a Job of Streams stands, as a tree: HostPools, processing elements, their pods, and why one waits."""
+"""``status``: the state of a Job as a tree: HostPools, processing elements, their pods, and why one waits."""
 
 import argparse
 from collections import Counter

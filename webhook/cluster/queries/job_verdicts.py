@@ -33,7 +33,7 @@ SECONDS: Final = 1.0
 class JobVerdicts:
     """Answers questions about whole Jobs, each in at most so many ``seconds``.
 
-    ``took`` is told how long each answer took, with the wait for its turn.
+    ``took`` is called with the seconds of each answer, with the wait for its turn.
     """
 
     def __init__(self, seconds: float = SECONDS, took: Callable[[float], object] = lambda _: None) -> None:

@@ -46,7 +46,7 @@ class _TemplateOnly(Struct, frozen=True, gc=False):
 
 
 class _ListedWorkload(Struct, frozen=True, gc=False):
-    """A workload, as far as it takes to see whose it is."""
+    """A workload, with the fields that name its job."""
 
     metadata: Metadata = Metadata()
     spec: _TemplateOnly = _TemplateOnly()

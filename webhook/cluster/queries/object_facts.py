@@ -164,7 +164,7 @@ async def _owned(
 ) -> list[Unstructured]:
     """The objects of the kind that one of the ``owners`` owns, by its uid, among those that the workload selects.
 
-    Pods of a Job of Streams belong to its processing elements; they are told by their label.
+    Pods of a Job of Streams belong to its processing elements; their label identifies them.
     """
     metadata, job = mapping(workload, "metadata"), is_job(workload)
     uids = {mapping(owner, "metadata").get("uid") for owner in owners}

@@ -28,7 +28,7 @@ class ElementStandings:
         """Pods that have no node, by their element."""
 
     def find(self, plan: PlannedNodes) -> Standing:
-        """How all of them stand; ``plan`` is what was planned for those that wait."""
+        """The standing of all elements; ``plan`` is the plan of those that wait."""
         running: dict[str, str] = {}
         waiting: list[str] = []
         for name, stated in self._listed.items():

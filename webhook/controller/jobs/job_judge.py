@@ -101,7 +101,7 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
 
-    def keep_anew(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
+    def keep_replanned(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
         """Keep the room for elements that wait, by the plan which the Job was stored with."""
         pods = stand_ins(job.key, replanned.members, replanned.plan)
         self._kept.hold(job.key, pods, self._pools(job.key, spec, replanned.plan), job.judged)

@@ -1,6 +1,6 @@
 """Plans for processing elements that are launched again, one plan for all elements of a Job that wait at a time.
 
-What was planned is kept here and in ``status.plan`` of the Job. A controller that takes over plans anew, with what runs
+What was planned is kept here and in ``status.plan`` of the Job. A new leader plans again, with what runs
 by then where it is (``docs/jobs.md``, "Restarts of several elements").
 """
 
@@ -192,7 +192,7 @@ class LaunchPlans:
             document = {**msgspec.to_builtins(plan), "judgedAt": self._reports.moment()}
             status = replace(status, plan=document)
         written = await self._reports.say(job, status)
-        self._judge.keep_anew(written, spec, replanned)
+        self._judge.keep_replanned(written, spec, replanned)
         return written
 
     async def _recovered(self, job: StoredJob, spec: JobSpec) -> None:

@@ -1,7 +1,7 @@
 """The reconciler of Jobs: judges each as a whole, makes its HostPools and ProcessingElements, and counts what runs.
 
-Each pass compares the Job with what there is, so the controller can be killed after any request. Objects are made,
-changed and deleted only after the Job was read from the API server.
+Each pass compares the Job with the stored objects, so the controller can be killed after any request. Objects are
+created, changed and deleted only after the Job was read from the API server.
 """
 
 import contextlib
@@ -131,7 +131,7 @@ class Jobs:
     async def _begin(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> StoredJob:
         """A new generation begins, if the whole Job can run; what it is promised is stored before anything is made.
 
-        A Job that has run goes on in any case, and is not submitted against the time.
+        A Job that has run continues in any case, and its submission has no time limit.
         """
         async with self._judge.turn:
             judged = await self._judge.judge(job, spec)

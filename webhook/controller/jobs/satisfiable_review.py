@@ -59,7 +59,7 @@ class SatisfiableReview:
         watched.on_pool.append(lambda *_: self._changed())
 
     def begin(self) -> None:
-        """Look at all Jobs, and from now on after changes."""
+        """Review all Jobs now, and after changes from now on."""
         self._leading = True
         self._changed()
 

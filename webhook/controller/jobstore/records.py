@@ -274,7 +274,7 @@ def _judged(plan: object) -> float:
 
 
 def _status_head(status: Raw) -> _StatusHead:
-    """Phase and conditions of a status; empty where it breaks rules: the controller writes it anew."""
+    """Phase and conditions of a status; empty if it breaks rules: the controller overwrites it."""
     try:
         return msgspec.json.decode(status, type=_StatusHead)
     except decoding.ERRORS:

@@ -201,7 +201,7 @@ class _ElementPass:
         )
 
     async def _say(self, status: ElementStatus) -> bool:
-        """Write the status; always the last step, unless its caller goes on."""
+        """Write the status; always the last step, unless its caller continues."""
         self._element = await self._reports.say(self._element, status)
         return True
 

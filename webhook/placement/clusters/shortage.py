@@ -14,7 +14,7 @@ from webhook.placement.decision.remedy import REASON_LIMIT
 from webhook.placement.text.problem import counted, enumerated, shorten
 
 UNREAD: Final = "not read"
-"""The reason of clusters of which nothing is known; each has its own trouble, which is told once for all apps."""
+"""The reason of clusters of which nothing is known; the trouble of each is reported once for all apps."""
 
 
 def shortage_text(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster]) -> str:

@@ -1,7 +1,7 @@
 """The state machine of a processing element: its state in, one next step out (``docs/jobs.md``, the restart table).
 
 The step's status is written first, then its act is done. Each act can be done twice without harm, and the next look
-goes on from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
+continues from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
 ended.
 """
 

@@ -106,7 +106,7 @@ def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Prob
 
 
 def problems_of_nesting(elements: Iterable[tuple[str, ElementSpec]]) -> Iterator[Problem]:
-    """A problem for each element, given with its path, whose template is nested too deeply to be handled at all."""
+    """A problem for each element, given with its path, whose template is nested too deeply to be handled."""
     for path, element in elements:
         if nested_too_deeply(element.template):
             yield Problem(f"{path}.template", f"nested too deeply: at most {NESTING_LIMIT} levels are allowed")

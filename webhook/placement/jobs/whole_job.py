@@ -123,7 +123,7 @@ async def judge_job(
 
 
 async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
-    """The verdict in that world; a refused one is judged anew as if passing conditions of nodes had ended."""
+    """The verdict in that world; a refused Job is judged again as if passing conditions of nodes had ended."""
     verdict = await judge(world)
     later = world.recovered() if verdict.refused else None
     if later is None:

@@ -42,7 +42,7 @@ _PAGE_BYTES: Final = 1 << 20
 """Bytes of stored intents after which a page of a list ends."""
 
 _APPLICATION: Final = 0x53504849
-"""The application id in the header of the file (``SPHI``), by which files of other programs are told apart."""
+"""The application id in the header of the file (``SPHI``), by which files of other programs are recognized."""
 
 _VERSION: Final = 1
 """The version of the tables."""
@@ -234,7 +234,7 @@ class SqliteStore:
     def _make_room(self) -> bool:
         """Let the file grow a little, and give the disk a part of the reserve; returns whether that made a difference.
 
-        What the log holds is copied into the file, so that the log begins anew.
+        What the log holds is copied into the file, so that the log starts empty.
         """
         pages = self._pages("page_count") + _SPARE_PAGES
         allowed = self._pages("max_page_count")
