@@ -5,6 +5,9 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
 PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --ignore=tests/site --numprocesses=auto --dist=worksteal
+# End-to-end tests, and those that failed once more: $(1) selects them. They mostly wait, so with $(2) two files run at a
+# time, each process with control planes of its own; what is timed runs alone.
+once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "what failed runs once more, without the rest ..." && $(BIN)/python -m pytest $(1) tests/e2e --last-failed --last-failed-no-failures none; }
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement
@@ -61,7 +64,8 @@ whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole 
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries all
-	$(BIN)/python -m pytest tests/e2e || { echo "what failed runs once more, without the rest ..." && $(BIN)/python -m pytest tests/e2e --last-failed --last-failed-no-failures none; }
+	$(call once_more,-m "not alone",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
+	$(call once_more,-m alone)
 
 # What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
 SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \

@@ -10,6 +10,9 @@ from tests.fidelity.comparison import WRONG, FidelityResult
 from tests.fidelity.judges import CaseVerdict
 from tests.fidelity.scenario import FidelityScenario
 
+AT_FIRST: Final = "at first "
+"""What the reason of a scenario starts with that was wrong, and was not when it was played again by itself."""
+
 
 @dataclass(frozen=True)
 class JournalEntry:
@@ -69,6 +72,13 @@ class Journal:
         """The entries of scenarios about which verdict and play disagree, the worst first."""
         found = [one for one in self.entries.values() if one.outcome in WRONG]
         return sorted(found, key=lambda one: (WRONG.index(one.outcome), one.number))
+
+    @property
+    def passing(self) -> list[JournalEntry]:
+        """The entries of scenarios that disagreed beside others, and not by themselves."""
+        return sorted(
+            (one for one in self.entries.values() if one.why.startswith(AT_FIRST)), key=lambda one: one.number
+        )
 
 
 _PLAIN: Final = (",", ":")

@@ -85,6 +85,8 @@ def prepared(
     if scenario.kind == "pod":
         return Preparation(cluster, (scenario.subject,))
     if scenario.everywhere:
+        # A refusal says that some pods never run, so it must hold once all other pods have ended.
+        cluster = cluster if verdict.admitted else replace(cluster, pods=())
         return Preparation(cluster, tuple(daemon_pods(scenario.subject, cluster)))
     if scenario.kind == "workload":
         return Preparation(cluster, tuple(pod_of(scenario.subject, at) for at in range(count_of(scenario.subject))))

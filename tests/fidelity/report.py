@@ -52,6 +52,7 @@ def page(journal: Journal, seed: int) -> str:
             "",
             *_disagreements(journal.wrong),
             "",
+            *_passing(journal.passing),
         ]
     )
 
@@ -118,6 +119,20 @@ def _disagreements(wrong: Sequence[JournalEntry]) -> Iterator[str]:
         yield f"- {one.outcome}, {one.kind} {one.number}{file}: {_short(' '.join(one.why.split()))}"
     if len(wrong) > _SHOWN:
         yield f"- and {len(wrong) - _SHOWN} more"
+
+
+def _passing(passing: Sequence[JournalEntry]) -> Iterator[str]:
+    """The section about those; nothing without any."""
+    if passing:
+        yield "## Not seen again"
+        yield ""
+        yield "These disagreed when they were played beside 99 others, and agreed when they were played again by"
+        yield "themselves: a busy machine makes the scheduler later than a play waits."
+        yield ""
+    for one in passing:
+        yield f"- {one.kind} {one.number}, {_short(' '.join(one.why.split()))}"
+    if passing:
+        yield ""
 
 
 def _short(text: str) -> str:

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISSED_REFUSAL, FidelityResult
-from tests.fidelity.journal import Journal, JournalEntry, entry
+from tests.fidelity.journal import AT_FIRST, Journal, JournalEntry, entry
 from tests.fidelity.random_scenarios import random_scenario
 from tests.fidelity.report import page, summary
 
@@ -73,3 +73,11 @@ def test_a_page_without_disagreements_says_so_and_many_are_counted() -> None:
     assert "None." in page(journal, SEED)
     journal.add(one(number, CORNERED) for number in range(50))
     assert "- and 10 more" in page(journal, SEED)
+
+
+def test_what_agreed_when_it_was_played_again_is_listed_apart() -> None:
+    journal = Journal(None, SEED)
+    journal.add([one(0, CORNERED, why="it was late"), one(0, why=f"{AT_FIRST}{CORNERED}: it was late")])
+    assert (journal.wrong, [found.number for found in journal.passing]) == ([], [0])
+    assert "## Not seen again\n" in page(journal, SEED)
+    assert "\n- job 0, at first cornered: it was late\n" in page(journal, SEED)

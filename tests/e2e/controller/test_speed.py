@@ -21,6 +21,8 @@ from tests.e2e.polling import until
 from tests.e2e.progress import say
 from webhook.controller.hostpools.strangers import SECONDS as SETTLING
 
+pytestmark = pytest.mark.alone
+
 CROWD: Final = Scale(5_000, 1_000)
 
 LARGE: Final = 100

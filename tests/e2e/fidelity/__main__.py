@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
         run = FidelityRun(plane.admin, chosen.seed, journal)
         run.all(chosen.count, loud=True)
+        run.again()
         if chosen.manifests:
             chosen.manifests.mkdir(parents=True, exist_ok=True)
             for one, file in run.manifests(chosen.manifests):

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -9,7 +10,7 @@ from tests.e2e.api import Api
 from tests.e2e.progress import say
 from tests.e2e.scheduling.batch import Batch
 from tests.fidelity.comparison import WRONG, FidelityResult, compared
-from tests.fidelity.journal import Journal, JournalEntry, entry
+from tests.fidelity.journal import AT_FIRST, Journal, JournalEntry, entry
 from tests.fidelity.judges import Judge, product
 from tests.fidelity.modelled import modelled
 from tests.fidelity.play import Case, cases, play
@@ -62,6 +63,13 @@ class FidelityRun:
             if loud:
                 entries = [*self.journal.entries.values()]
                 say(f"{len(entries)} of {count}, {sum(one.seconds for one in entries):.0f} s: {summary(entries)}")
+
+    def again(self) -> None:
+        """Play what disagrees once more, by itself: on a busy machine the scheduler may be later than a play waits."""
+        for one in self.journal.wrong:
+            [(_, result)] = self.played([random_scenario(self._seed, one.number)])
+            if result.outcome not in WRONG:
+                self.journal.add([replace(one, outcome=result.outcome, why=f"{AT_FIRST}{one.outcome}: {one.why}")])
 
     def manifests(self, folder: Path) -> Iterator[tuple[JournalEntry, Path]]:
         """Files with small scenarios for some disagreements of each kind."""

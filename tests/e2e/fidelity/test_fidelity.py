@@ -27,7 +27,9 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Api]:
 
 def test_nothing_is_refused_that_runs_and_nothing_is_misplaced(api: Api) -> None:
     journal = Journal(None, SEED)
-    FidelityRun(api, SEED, journal).all(CASES)
+    run = FidelityRun(api, SEED, journal)
+    run.all(CASES)
+    run.again()
     assert len(journal.entries) == CASES
     assert not [one for one in journal.wrong if one.outcome in {FALSE_REFUSAL, MISPLACED}]
     admitted = [one for one in journal.entries.values() if one.admitted and one.outcome == AGREED]

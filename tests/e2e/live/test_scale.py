@@ -23,6 +23,8 @@ from tests.e2e.polling import until
 from tests.e2e.progress import say
 from webhook.cli.client import admission_review
 
+pytestmark = pytest.mark.alone
+
 START: Final = 10.0
 """Seconds from the start of the process until it is ready."""
 
@@ -112,10 +114,8 @@ def test_reviews_do_not_wait_while_everything_is_listed_again(
         say(f"{CROWD} listed again in {time.monotonic() - began:.1f} s: {told} (before that {quiet})")
         found.append(told["work"])
     assert min(found) <= STALL
-
-
-def test_what_came_and_went_meanwhile_is_known(crowded: BarePlane, server: Server) -> None:
-    assert allowed(server, "late-0")
+    # What came and went meanwhile is known.
+    until(lambda: allowed(server, "late-0"), "the node is known")
     crowded.admin.delete("/api/v1/nodes/late-0")
     until(lambda: not allowed(server, "late-0"), "the node is forgotten")
 

@@ -170,6 +170,11 @@ def test_hosts_of_a_pool_that_has_lost_one() -> None:
     assert "app-1" in found.plan.required
 
 
+def test_an_isolated_element_requires_its_node_which_it_closes_to_all_others() -> None:
+    spec = job_spec(element("hostIsolation", "1"), element("", "1"), element(APART, "1"))
+    assert replanned(spec, world(), {}).plan.required == ("app-0",)
+
+
 def test_what_an_element_had_it_gets_again_before_others() -> None:
     wish = [{"name": "example.com/device", "limits": 1, "mandatory": False}]
     metadata = {"annotations": {keys.HARDWARE: json.dumps(wish)}}

@@ -38,8 +38,9 @@ class PlannedHardware(Struct, frozen=True, gc=False, rename="camel", omit_defaul
 class PlannedNodes(Struct, frozen=True, gc=False):
     """The plan of a Job, as its status states it; empty for a Job without one.
 
-    ``required`` are processing elements for which any other node would take away what the plan is built on: they share
-    a node with others, or name a HostPool of the Job that has a size or a list of hosts.
+    ``required`` are processing elements that must not run on any other node, since the rest of the plan is built on
+    theirs: elements that share a node with others, isolated ones, which close their node to all others, and those that
+    name a HostPool of the Job that has a size or a list of hosts.
     """
 
     nodes: tuple[NodeElements, ...] = ()

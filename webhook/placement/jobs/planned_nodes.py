@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
+from webhook.placement.constraints.constraint import ALL_OF
 from webhook.placement.elements.plan import NodeElements, PlannedHardware, PlannedNodes, PoolNodes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
@@ -40,14 +41,15 @@ def planned_nodes(group: Group, placed: Placed, given: Iterable[GrantedAmount] =
 
 
 def _required(members: Iterable[Member]) -> Iterator[str]:
-    """Elements that have to share a node with others, and those on hosts that a pool of their Job is given."""
+    """Elements that share a node with others, isolated ones, and those on hosts that a pool of their Job is given."""
     sharing: Counter[str] = Counter()
     for member in members:
         for demand in member.conditions:
             sharing.update(dict.fromkeys(demand.together, member.count))
     for member in members:
         shares = any(sharing[key] > 1 for demand in member.conditions for key in demand.together)
-        if shares or any(_labelled(demand.constraint.pool, member.ask.job) for demand in member.conditions):
+        isolated = any(key.startswith(ALL_OF) for demand in member.conditions for key in demand.avoids)
+        if shares or isolated or any(_labelled(demand.constraint.pool, member.ask.job) for demand in member.conditions):
             yield from member.names
 
 

@@ -21,6 +21,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.refused_elements import ElementsRefusal, RefusedElement, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job import Element, StreamsJob
@@ -40,8 +41,8 @@ from webhook.placement.planning.steps import Steps
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, enumerated, fault_of, render
-from webhook.placement.text.rule import OF_FAULT, Rule
+from webhook.placement.text.problem import Fault, enumerated
+from webhook.placement.text.rule import Rule
 
 NOUN: Final = "processing element"
 
@@ -66,7 +67,7 @@ UNDECIDED: Final = (
 class JobVerdict(Struct, frozen=True, eq=False):
     """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
 
-    ``answer`` is where everything can go. It is ``None`` for a Job one of whose elements is refused by itself.
+    ``answer`` is where everything can go. It is ``None`` for a Job with elements that are refused by themselves.
     ``given`` is the optional hardware that its pods get. The workloads of one job get such a verdict as well.
     """
 
@@ -78,7 +79,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
     warnings: tuple[str, ...] = ()
     given: tuple[GrantedAmount, ...] = ()
     of_element: tuple[str, ...] = ()
-    """The rules by which one element is refused by itself."""
+    """The rules by which elements are refused by themselves."""
 
     @property
     def refused(self) -> bool:
@@ -231,31 +232,35 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
 async def _members(
     namespace: str, name: str, spec: JobSpec, choices: Sequence[Pool], world: World, solving: Solving
 ) -> list[Member] | JobVerdict:
-    """The members of the Job; the verdict if one of its elements cannot run by itself, or time is up."""
+    """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up."""
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
+    refused: list[RefusedElement] = []
+    total = len(spec.processing_elements or ())
     for element in element_steps(name, spec):
         await solving.rest()
         if element is None:
             continue
         names, pod = element
         if solving.left() <= 0:
+            if refused:
+                return _refused_alone(refuse_elements(refused, total, all_known=False))
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
         if not isinstance(member, Member):
-            return _alone(names[0], render(member), fault_of(member))
-        if not member.open() and (decision := decide(member.pod, namespace, world)).refused:
-            return _alone(names[0], decision.message, decision.fault, decision.rules)
-        if problems := tuple(tolerance_problems(member, choices, world)):
-            return _alone(names[0], render(problems), fault_of(problems))
-        members.append(member)
-    return members
+            refused.append(RefusedElement.of_problems(names, member))
+        elif not member.open() and (decision := decide(member.pod, namespace, world)).refused:
+            refused.append(RefusedElement.of_decision(names, decision))
+        elif problems := tuple(tolerance_problems(member, choices, world)):
+            refused.append(RefusedElement.of_problems(names, problems))
+        else:
+            members.append(member)
+    return _refused_alone(refuse_elements(refused, total, all_known=True)) if refused else members
 
 
-def _alone(name: str, message: str, fault: Fault, rules: tuple[str, ...] = ()) -> JobVerdict:
-    """The refusal of a Job for an element that cannot run even without all others."""
-    text = f"processing element {name}: {message}"[:MESSAGE_LIMIT]
-    return JobVerdict(text=text, fault=fault, of_element=rules or (OF_FAULT[fault],))
+def _refused_alone(refusal: ElementsRefusal) -> JobVerdict:
+    """The verdict on a Job with elements that cannot run even without all others."""
+    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
 
 
 async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resting) -> tuple[ClaimName, ...] | None:

@@ -1,0 +1,98 @@
+"""The refusal of a Job with processing elements that cannot run even by themselves: all of them at once.
+
+A user who is told of one element at a time follows the advice, and is refused for the next one. So each element has a
+line of its own, with its reason and its nearest fix (``docs/jobs.md``, "The whole Job").
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.decision.decision import Decision
+from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, counted, enumerated, fault_of, render, shorten
+from webhook.placement.text.rule import OF_FAULT
+
+LISTED: Final = 10
+"""Kinds of elements that have a line; those beyond are only counted."""
+
+_LINE_LIMIT: Final = 400
+"""Characters of a line: the first line of a refusal and its fix have some 200."""
+
+_NAMED: Final = 3
+"""Names of elements in a line."""
+
+_NAME_LIMIT: Final = 60
+"""Characters of a name; names of elements may have 253."""
+
+
+class RefusedElement(Struct, frozen=True):
+    """Equal processing elements that cannot run even without all others, and why.
+
+    ``names`` are their names. ``message`` is the refusal of one of them as a text of several lines, ``reason`` is that
+    in one line: what cannot hold, and the nearest fix.
+    """
+
+    names: tuple[str, ...]
+    message: str
+    reason: str
+    fault: Fault
+    rules: tuple[str, ...]
+
+    @classmethod
+    def of_problems(cls, names: Sequence[str], problems: Sequence[Problem]) -> "RefusedElement":
+        """Elements that something is wrong with, whatever the cluster is."""
+        message, fault = render(problems), fault_of(problems)
+        beyond = f" (and {counted(len(problems) - 1, 'more problem')})" if len(problems) > 1 else ""
+        reason = message.partition("\n")[0] + beyond
+        return cls(tuple(names), message, reason, fault, (OF_FAULT[fault],))
+
+    @classmethod
+    def of_decision(cls, names: Sequence[str], refused: Decision) -> "RefusedElement":
+        """Elements with that decision about one of their pods, which refuses it."""
+        if refused.refusal is None:
+            return cls.of_problems(names, refused.problems)
+        fix = refused.message.rpartition("\n")[2]
+        return cls(tuple(names), refused.message, f"{refused.headline} {fix}", refused.fault, refused.rules)
+
+
+class ElementsRefusal(Struct, frozen=True):
+    """The refusal of a Job for such elements: its text, whose fault it is, and the rules, each once."""
+
+    text: str
+    fault: Fault
+    rules: tuple[str, ...]
+
+
+def refuse_elements(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> ElementsRefusal:
+    """The refusal of a Job of ``total`` elements for these, of which there is at least one.
+
+    ``all_known`` is false if there was no time to look at all elements.
+    """
+    invalid = any(each.fault is Fault.INVALID for each in refused)
+    rules = tuple(dict.fromkeys(rule for each in refused for rule in each.rules))
+    text = _alone(refused[0]) if len(refused) == 1 else _listed(refused, total, all_known=all_known)
+    return ElementsRefusal(text, Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
+
+
+def _alone(refused: RefusedElement) -> str:
+    """The text about one kind of elements, with all lines of its refusal."""
+    return f"processing element {refused.names[0]}: {refused.message}"[:MESSAGE_LIMIT]
+
+
+def _listed(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> str:
+    """The text about several kinds of elements: a line for each reason, that of most elements first."""
+    by_reason: dict[str, list[str]] = {}
+    for each in refused:
+        by_reason.setdefault(each.reason, []).extend(each.names)
+    names = [name for each in refused for name in each.names]
+    least = "" if all_known else "At least "
+    first = f"{least}{len(names)} of {total} processing elements cannot run even by themselves ({_named(names)}):"
+    listed = sorted(by_reason.items(), key=lambda item: -len(item[1]))[:LISTED]
+    lines = [f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed]
+    beyond = len(names) - sum(len(of) for _, of in listed)
+    return "\n".join((first, *lines, *([f"  and {beyond} more, for other reasons"] if beyond else [])))
+
+
+def _named(names: Sequence[str]) -> str:
+    return enumerated(names, _NAMED, lambda name: shorten(name, _NAME_LIMIT))
