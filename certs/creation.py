@@ -15,14 +15,14 @@ from certs.names import Names, printable
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """What ``create`` is asked for: folder, names of the leaf, and lifetimes of certificates that are made now."""
+    """The order to ``create``: folder, names of the leaf, and lifetimes of new certificates."""
 
     folder: Path
     names: Names
     lifetime: timedelta
     authority_lifetime: timedelta
     force: bool = False
-    """Make all four files anew, whatever the folder holds."""
+    """Replace all four files, whatever the folder holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def create(order: Order, now: datetime) -> Created | Refused:
         contents = files.read(order.folder)
         inspection = Inspection.of(contents, now)
         if order.force:
-            return _anew(order, now, ("--force was given",))
+            return _replacement(order, now, ("--force was given",))
         if inspection.authority.faults:
             return _replaced(order, inspection, now)
         authority = Authority.from_pem(contents[files.AUTHORITY_CERTIFICATE], contents[files.AUTHORITY_KEY])
@@ -66,18 +66,18 @@ def create(order: Order, now: datetime) -> Created | Refused:
             return Created(authority.certificate, inspection.leaf.certificate, protected=protected)
         # A leaf expires with its authority at the latest, so a leaf of an old authority would be due soon, too.
         if needs_renewal(authority.certificate, now) and not inspection.is_foreign:
-            return _anew(order, now, (*reasons, f"{files.AUTHORITY_CERTIFICATE} is due for renewal"))
+            return _replacement(order, now, (*reasons, f"{files.AUTHORITY_CERTIFICATE} is due for renewal"))
         return _issued(order, authority, now, reasons)
 
 
 def _replaced(order: Order, inspection: Inspection, now: datetime) -> Created | Refused:
-    """Make all four files anew, because the authority has faults; refuse that for another program's authority."""
+    """Replace all four files, because the authority has faults; refuse that for another program's authority."""
     if inspection.authority.certificate is not None and inspection.is_foreign:
         return Refused(inspection.authority.certificate, inspection.authority.faults)
-    return _anew(order, now, inspection.faults)
+    return _replacement(order, now, inspection.faults)
 
 
-def _anew(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
+def _replacement(order: Order, now: datetime, reasons: tuple[str, ...]) -> Created:
     """Make a new authority and a new leaf."""
     authority = create_authority(now, order.authority_lifetime)
     leaf = authority.issue(order.names, now, lifetime=order.lifetime)

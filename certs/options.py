@@ -61,7 +61,7 @@ LEAF_DAYS: Final = Option(
     "days", "N", f"life of a new leaf, which never outlives its authority (1 to {DAYS_LIMIT}; default: {DAYS})"
 )
 CA_DAYS: Final = Option("ca-days", "N", f"life of a new authority (1 to {DAYS_LIMIT}; default: {AUTHORITY_DAYS})")
-FORCE: Final = Option("force", "", "make all four files anew, whatever is there (default: no)", "switch")
+FORCE: Final = Option("force", "", "replace all four files (default: no)", "switch")
 OUTPUT: Final = Option("output", "FORMAT", "text or json (default: text)")
 
 CREATE: Final = (DIR, SERVICE, NAMESPACE, LOOPBACK_NAMES, DNS, IP, LEAF_DAYS, CA_DAYS, FORCE)

@@ -12,7 +12,7 @@ Clock = Callable[[], float]
 seconds: Final[Clock] = functools.partial(
     time.clock_gettime, getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 )  # fmt: skip
-"""The default clock. It goes on while the machine is suspended (Linux: CLOCK_BOOTTIME), as other machines' clocks
+"""The default clock. It runs while the machine is suspended (Linux: CLOCK_BOOTTIME), as other machines' clocks
 do."""
 
 

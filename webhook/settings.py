@@ -251,7 +251,7 @@ def read(flags: Mapping[str, str | bool]) -> Settings:
 
 
 def read_as(flags: Mapping[str, str | bool], model: type[_Model]) -> _Model:
-    """As :func:`read`, for a program that has settings of its own."""
+    """Settings of the type ``model``, read as by :func:`read`."""
     values: dict[str, Any] = dict(flags)
     try:
         return model(**values)

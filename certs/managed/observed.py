@@ -10,7 +10,7 @@ from certs.names import Names
 
 @dataclass(frozen=True, slots=True)
 class RotationPolicy:
-    """The names and lifetimes that certificates shall have, and how long changes take to reach everybody."""
+    """The required names and lifetimes of certificates, and how long changes take to reach all clients."""
 
     names: Names
     lifetime: timedelta

@@ -135,7 +135,7 @@ def _extended(observed: Observed, needed: list[x509.Certificate]) -> Bundle:
 
 
 def _lasts(authority: Authority | None, now: datetime) -> bool:
-    """Whether there is an authority that is valid and not due for renewal."""
+    """Whether the authority exists, is valid and is not due for renewal."""
     if authority is None:
         return False
     return _valid(authority.certificate, now) and not needs_renewal(authority.certificate, now)

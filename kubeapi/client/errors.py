@@ -13,7 +13,7 @@ _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 
 
 class Cause(enum.Enum):
-    """What a failed request means for its sender. The values explain the members to a reader of the code."""
+    """The cause of a failed request, by what its sender should do. The values explain the members to readers."""
 
     UNREACHABLE = "no connection, or one that broke or went silent"
     BROKEN = "the API server reports a failure of its own"

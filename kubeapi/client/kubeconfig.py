@@ -40,7 +40,7 @@ class Kubeconfig:
         self._files = files
         self._proxies = proxies
         self._tls = ClientTls()
-        self._found: Any = None
+        self._configuration: Any = None
 
     def read(self) -> Access:
         """Read the files now, and run the plugin if the context names one."""
@@ -49,7 +49,7 @@ class Kubeconfig:
         importlib.import_module("kubernetes.config").load_kube_config(
             config_file=files, context=self._context, client_configuration=configuration
         )
-        self._found = configuration
+        self._configuration = configuration
         server = configuration.host.rstrip("/")
         tls = None
         if server.startswith("https://"):
@@ -69,7 +69,7 @@ class Kubeconfig:
 
     def header(self) -> str | None:
         """The token, or name and password; this call makes the package ``kubernetes`` renew an expired token."""
-        header = self._found.get_api_key_with_prefix("BearerToken")
+        header = self._configuration.get_api_key_with_prefix("BearerToken")
         return header_of(header) if header else None
 
 

@@ -46,7 +46,7 @@ def submitted_pool(review: Review, inventory: Inventory, policy: Policy) -> Answ
     new = _POOL.decode(review.object)
     if new.metadata.deletion_timestamp:
         return allowed(review)
-    problems = [*problems_of_spec(new.spec), *_taken(new, review.namespace, inventory)]
+    problems = [*problems_of_spec(new.spec), *_name_conflicts(new, review.namespace, inventory)]
     if problems:
         return answered(review, problems, policy)
     return answered(review, _completed(_value(new, review.namespace), World(inventory, policy)), policy)
@@ -83,7 +83,7 @@ def _value(new: SubmittedHostPool, namespace: str) -> Pool:
     return pool_of_spec(new.spec, namespace, new.metadata.name or new.metadata.generate_name or "")
 
 
-def _taken(new: SubmittedHostPool, namespace: str, inventory: Inventory) -> Iterator[Problem]:
+def _name_conflicts(new: SubmittedHostPool, namespace: str, inventory: Inventory) -> Iterator[Problem]:
     """One SPL name means one pool: within the namespace, or within the job that the pool belongs to."""
     name = new.spec.name or new.metadata.name or ""
     job = new.spec.job or None

@@ -28,7 +28,7 @@ from webhook.placement.text.keys import EXCLUSIVE
 from webhook.placement.text.problem import Fault, Problem
 
 RIGHT: Final = f"the verb tolerate on {HOST_POOL.full_resource} in the whole cluster"
-"""What it takes to let pods tolerate exclusive hosts, in words that the chart's policies use as well."""
+"""The right that lets pods tolerate exclusive hosts, in the words of the chart's policies."""
 
 _WAYS: Final = "name the taints that are meant, or choose other nodes"
 

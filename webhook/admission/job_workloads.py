@@ -74,7 +74,7 @@ def _demanding(review: Review) -> bool:
 
 
 class _Submission(Struct, frozen=True, eq=False):
-    """A workload under review that could run by itself, and what it is judged against."""
+    """A workload under review that fits alone, with the inventory and policy to judge it by."""
 
     review: Review
     found: DescribedPod
@@ -83,7 +83,7 @@ class _Submission(Struct, frozen=True, eq=False):
     policy: Policy
 
     def question(self, documents: Sequence[Unstructured]) -> WholeQuestion:
-        """The question whether the workload can run beside the workloads of its job that there are."""
+        """The question whether the workload can run together with the stored workloads of its job."""
         others = [other for other in live_workloads(documents) if other.origin != self.found.origin]
         return WholeQuestion(functools.partial(self._beside, others))
 

@@ -1,4 +1,4 @@
-"""Jobs and ProcessingElements at ``/validate``: what can be wrong with them before anything is made of them.
+"""Jobs and ProcessingElements at ``/validate``: mistakes that are found before any object is created from them.
 
 Their own rules are in ``placement/jobs/problems.py``; ``docs/jobs.md`` describes the fields.
 """
@@ -223,7 +223,7 @@ def _with_volumes(
 
 
 def _problems(new: SubmittedJob) -> Steps[list[Problem]]:
-    """What is wrong with the Job by itself."""
+    """Problems of the Job alone, without the cluster."""
     problems = []
     for problem in problem_steps(new.metadata.name or "", new.spec):
         if problem is None:
@@ -263,7 +263,7 @@ async def _whole(
 
 
 def problems_of(document: Unstructured, namespace: str, inventory: Inventory) -> list[Problem]:
-    """What is wrong with a Job of that namespace; for callers that have no review."""
+    """Problems of a Job of that namespace; for callers without a review."""
     try:
         new = msgspec.convert(document, SubmittedJob)
     except msgspec.ValidationError as error:

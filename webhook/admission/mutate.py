@@ -55,7 +55,7 @@ _PATIENT = "patient"
 
 
 class Ruling(Struct, frozen=True, gc=False):
-    """The answer to pods that ask the same, but for their names: refused with a ``message``, else admitted.
+    """The answer to pods that differ only in their names: refused with a ``message``, else admitted.
 
     ``admission`` is ``None`` for a refusal. ``waits`` is why a pod is let in that no node can run. ``refused`` is true
     of a pod, too, that would be refused but for audit mode, and ``rules`` are those of the refusal. ``depends`` says
@@ -78,7 +78,7 @@ class Ruling(Struct, frozen=True, gc=False):
 
 
 class Known(Struct, frozen=True):
-    """What is known beside the cluster.
+    """Knowledge beside the inventory that decisions use.
 
     ``memo`` keeps rulings for pods that ask the same; it serves one policy, and never changes an answer. ``assumed`` is
     filled here: pods bound to a node that the watch has not brought yet. ``count`` says how many pods a workload is to
@@ -217,7 +217,7 @@ def _patching(pod: Pod, additions: Additions, warnings: tuple[str, ...], audit: 
 
 
 def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | None) -> tuple[Decision, Ruling]:
-    """The decision about the pod, and the ruling made of it; a pod that it binds to a node is assumed to be there."""
+    """The decision about the pod and the ruling from it; a pod that it binds to a node is assumed to run there."""
     decision = decide(pod, review.namespace, world, count)
     if known.assumed and decision.additions and decision.additions.node_name:
         known.assumed.assume(review.uid, decision.additions.node_name, decision.ask.requests)

@@ -54,13 +54,13 @@ def changed(review: Review, inventory: Inventory, policy: Policy) -> Answer:
         return answered(review, [unreadable_object("Node", error, review.object)], policy)
     if new and new.metadata.deletion_timestamp:
         return allowed(review)
-    return answered(review, _found(review.name, old, new, inventory, policy), policy)
+    return answered(review, _objections(review.name, old, new, inventory, policy), policy)
 
 
-def _found(
+def _objections(
     name: str, old: _SubmittedNode, new: _SubmittedNode | None, inventory: Inventory, policy: Policy
 ) -> Iterator[CheckResult]:
-    """What the change breaks; ``new`` is ``None`` for a node that is deleted."""
+    """The objection to the change, or warnings about it; ``new`` is ``None`` for a node that is deleted."""
     before = _value(old, name)
     broken = list(breakages(before, _value(new, name) if new else None, inventory))
     if broken and policy.guard_nodes == "refuse":

@@ -127,7 +127,7 @@ def _tolerations(pod: Pod) -> tuple[Toleration, ...]:
 
 
 def _guarded(inventory: Inventory) -> bool:
-    """Whether there are exclusive hosts that a toleration of every taint would open."""
+    """Whether a toleration of every taint would let the pod onto exclusive hosts."""
     return bool(inventory.nodes.tainted.get(keys.EXCLUSIVE))
 
 

@@ -26,7 +26,7 @@ def with_rights(answer: Answer, review: Review, ask: Ask, policy: Policy) -> Ans
 
 
 def with_rights_to(answer: Answer, review: Review, uses: Iterable[PoolUse], field: str, policy: Policy) -> Answer:
-    """The same for these uses of HostPools, which the object states in that ``field``."""
+    """The answer; if it allows, with the question whether the user may use these HostPools, named in ``field``."""
     pools = tuple(dict.fromkeys(uses))
     if not pools or answer.outcome is not Outcome.ALLOWED:
         return answer

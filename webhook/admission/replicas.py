@@ -17,7 +17,7 @@ _MOST: Final = 2**31 - 1
 _SAID: Final = ("annotations", "labels")
 _CONTAINERS: Final = ("containers", "initContainers")
 _WHERE: Final = ("nodeName", "nodeSelector", "affinity", "tolerations", "resources", "overhead")
-"""Fields of a pod in which it says where it runs, and how much room it takes."""
+"""Fields of a pod about where it runs, and how much room it takes."""
 
 _GANG_ANNOTATIONS: Final = ("scheduling.k8s.io/group-name",)
 _GANG_LABELS: Final = (

@@ -69,7 +69,7 @@ class PodRef(Struct, frozen=True, gc=False):
 
 
 class PodQuestion(Struct, frozen=True):
-    """What is this pod, which is to be bound to an exclusive host? ``resume`` takes the pod that was read."""
+    """Which pod is about to be bound to an exclusive host? ``resume`` takes the pod that was read."""
 
     pod: PodRef
     resume: Callable[[PodInfo], "Answer"]
@@ -111,7 +111,7 @@ class JobQuestion(Struct, frozen=True):
 class VolumesQuestion(Struct, frozen=True):
     """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
 
-    ``resume`` takes what was found out, ``None`` without an API server: then the inventory counts.
+    ``resume`` takes the answer, or ``None`` without an API server: then the inventory counts.
     """
 
     claims: tuple[ClaimName, ...]
@@ -121,7 +121,7 @@ class VolumesQuestion(Struct, frozen=True):
 class ClassQuestion(Struct, frozen=True):
     """Does the API server have these RuntimeClasses and PriorityClasses, which pods name and the watch has not brought?
 
-    ``known`` are those that are known; ``resume`` decides again with those that there are.
+    ``known`` are the classes of the inventory; ``resume`` decides again with those that exist.
     """
 
     classes: tuple[ClassRef, ...]
@@ -141,7 +141,7 @@ class WholeQuestion(Struct, frozen=True):
 class WorkloadsQuestion(Struct, frozen=True):
     """Which workloads has the API server whose pods belong to this job of the namespace?
 
-    ``resume`` takes those that there are, and returns the question whether all of them can run at a time.
+    ``resume`` takes the workloads that exist, and returns the question whether all of them can run together.
     """
 
     namespace: str
@@ -406,7 +406,7 @@ CheckResult = Problem | Objection | str
 
 
 def answered(review: Review, findings: Iterable[CheckResult], policy: Policy, rules: tuple[str, ...] = ()) -> Answer:
-    """Refused for all problems, else for the first objection, else allowed; warnings are told in any case.
+    """Refused for all problems, else for the first objection, else allowed; warnings are included in any case.
 
     ``rules`` are those of the problems; without them the refusal is counted by whose fault the problems are.
     """

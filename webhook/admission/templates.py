@@ -124,7 +124,7 @@ def _of_unknown_kind(document: Unstructured) -> DescribedPod:
 
 
 def _from_template(template: Unstructured, source: Unstructured) -> Unstructured:
-    """The pod that is made of the template: without a name, in the namespace of the object with the template."""
+    """The pod of the template: without a name, in the namespace of the object with the template."""
     metadata = dict(mapping(template, "metadata"))
     name, namespace = mapping(source, "metadata").get("name", ""), mapping(source, "metadata").get("namespace")
     metadata["generateName"] = f"{name}-"

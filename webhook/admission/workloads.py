@@ -1,6 +1,6 @@
 """Workloads at ``/validate``: all pods of a Deployment, a Job, ... are decided about when it is submitted.
 
-The user is told at once what the controllers of Kubernetes would be told later, when they create the pods
+The user gets the refusal that the controllers of Kubernetes would get later, when they create the pods
 (``docs/workloads.md``). ``CHECKS`` of ``validate`` calls :func:`submitted` at CREATE and UPDATE.
 """
 

@@ -39,7 +39,7 @@ class Cluster(Protocol):
 
     @property
     def inventory(self) -> Inventory:
-        """What is known now."""
+        """The inventory as it is now."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""``clusters``: reads several clusters in parallel, and finds out which of them can take which apps.
+"""``clusters``: reads several clusters in parallel, and decides which of them can take which apps.
 
 Each cluster is read and examined in a thread of its own, and then forgotten: as many are in memory as are read at the
 same time. One that does not answer in time, or cannot be read, is reported, and no app goes there.
@@ -179,7 +179,7 @@ def _workloads(document: Unstructured) -> Iterator[tuple[str, AppWorkload]]:
 
 
 class ClusterReading(Struct, frozen=True):
-    """How clusters are read: in how many seconds each and all of them, and how many of them at the same time.
+    """Limits on reading clusters: seconds for each one and for all, and the number that are read concurrently.
 
     ``step`` is called whenever one is ready.
     """

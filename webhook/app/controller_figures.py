@@ -196,6 +196,6 @@ class ControllerFigures:
         return self._since(pool.created) if began is None else max(0.0, self._now() - began)
 
     def _since(self, created: str) -> float:
-        """Seconds since a creation time, which another clock has told: 0 if it is to come, or cannot be read."""
+        """Seconds since a creation time, by another machine's clock: 0 if it is in the future, or unreadable."""
         began = seconds_of(created)
         return 0.0 if began is None else max(0.0, self._now() - began)

@@ -96,7 +96,7 @@ _OPERATION: Final[dict[str, Any]] = {
 
 
 def cluster_sources(settings: RestSettings) -> Callable[[], list[ClusterSource]] | None:
-    """Finds the clusters that the settings name, anew for each query; ``None`` without any.
+    """Finds the clusters that the settings name, for each query; ``None`` without any.
 
     Raises ``ValueError`` for settings that name none.
     """

@@ -33,7 +33,7 @@ NAMED: Final = 3
 
 
 class ReleaseRequest(Struct, frozen=True):
-    """What is to be released.
+    """A request to release hosts of HostPools.
 
     ``end_controllers``: first delete the Deployment of the controllers. ``wait_seconds``: how long to wait for its pods
     to end, and after that as long again for the Lease.

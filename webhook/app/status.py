@@ -1,4 +1,4 @@
-"""``status``: reads how a Job stands from the API server, once. ``cli/status`` shows it."""
+"""``status``: reads the state of a Job from the API server, once. ``cli/status`` shows it."""
 
 import asyncio
 

@@ -50,7 +50,7 @@ async def found(settings: Settings, wanted: ObjectRef, tell: Callable[[str], obj
 
 
 async def objects(settings: Settings, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
-    """Those of the objects that are there, and may be read; raises FatalError where that cannot be found out."""
+    """The objects that exist and may be read; raises FatalError if the API server does not say."""
     configuration = await asyncio.to_thread(configuration_of, settings)
     try:
         async with Connection(configuration) as connection:

@@ -80,7 +80,7 @@ class Command(Protocol):
 
 
 class _CommandParser(argparse.ArgumentParser):
-    """Parses the words of the command line, and of each command; what is wrong is told without the list of flags."""
+    """Parses the command line; errors are reported without the list of flags."""
 
     def error(self, message: str) -> NoReturn:
         """Exit with what is wrong, and where the flags are listed: a long usage would push the error out of sight."""
@@ -222,7 +222,7 @@ def own_environment() -> dict[str, str]:
 
 
 def warn(sentence: str) -> None:
-    """Print a warning for the user on standard error; the command goes on."""
+    """Print a warning for the user on standard error; the command continues."""
     say(f"warning: {sentence}", Exit.OK)
 
 

@@ -18,7 +18,7 @@ _VARIABLES: Final = (
 
 
 class HelpExample(NamedTuple):
-    """A command to type, and in a few words what it does; ``cluster`` tells that it takes a cluster of one's own."""
+    """A command to type and what it does, in a few words; ``cluster`` is whether it needs a live cluster."""
 
     what: str
     command: str

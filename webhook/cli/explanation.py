@@ -46,7 +46,7 @@ class Removed(Struct, frozen=True):
 
 
 class Explanation(Struct, frozen=True):
-    """What would become of an object; ``after`` is the object with the patch applied, ``None`` if it is refused."""
+    """The outcome of submitting an object; ``after`` is the patched object, ``None`` if it is refused."""
 
     file: str
     origin: str
@@ -68,7 +68,7 @@ class Explanation(Struct, frozen=True):
 
 
 class PodExplanation(Explanation, frozen=True):
-    """What would become of a pod.
+    """The outcome of submitting a pod.
 
     ``ranking`` are the candidates, cheapest first, with their shares of replicas. ``asks`` is whether the pod asks for
     placement: a pod that does not is judged in the same way, but admission lets it through unchanged.
@@ -136,7 +136,7 @@ def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
 
 
 def _objectionable(pod: Pod, namespace: str, described: DescribedPod, world: World) -> bool:
-    """Whether a pod that asks for no placement is refused all the same, or its workload for misplaced annotations."""
+    """Whether a pod that asks for no placement is still refused, or its workload for misplaced annotations."""
     decision = guard_replicas(pod, namespace, world, described.replicas)
     return with_misplaced(decision, described.misplaced, world.policy).refused
 

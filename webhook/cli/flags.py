@@ -35,7 +35,7 @@ def read(arguments: argparse.Namespace) -> Settings:
 
 
 def read_as(arguments: argparse.Namespace, model: type[_Model]) -> _Model:
-    """As :func:`read`, for a program that has settings of its own."""
+    """Settings of the type ``model``, read as by :func:`read`."""
     flags = {name: value for name, value in vars(arguments).items() if name in model.model_fields}
     try:
         return settings.read_as(flags, model)

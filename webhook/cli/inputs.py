@@ -34,7 +34,7 @@ class Inputs(Struct, frozen=True):
 
 
 def read_inputs(names: Iterable[str], kind: str | None) -> Inputs:
-    """The inputs of these names; raises :class:`WrongUse` if one cannot be read, or if its kind cannot be told."""
+    """The inputs of these names; raises :class:`WrongUse` if one cannot be read, or if its kind is unclear."""
     inputs: list[Input] = []
     primitives: set[str] = set()
     for name in names:

@@ -9,7 +9,7 @@ from webhook.placement.text.problem import fault_of, render
 
 
 class JobExplanation(Explanation, frozen=True):
-    """What would become of a Job: admitted as it is, unless it breaks a rule or cannot run as a whole."""
+    """The outcome of submitting a Job: admitted unchanged, unless it breaks a rule or cannot run as a whole."""
 
 
 def explain_job(file: str, document: Unstructured, world: World) -> JobExplanation:

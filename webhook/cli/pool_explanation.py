@@ -9,7 +9,7 @@ from webhook.placement.text.problem import Fault
 
 
 class PoolExplanation(Explanation, frozen=True):
-    """What would become of a pool: ``hosts`` are the nodes that it would get, by index.
+    """The outcome of submitting a pool: ``hosts`` are the nodes that it would get, by index.
 
     ``candidates`` are the nodes that could be its hosts; empty for a pool that lists its hosts itself.
     """

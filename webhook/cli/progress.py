@@ -1,4 +1,4 @@
-"""What a command is doing, shown on standard error while it takes more than a second, and only on a terminal.
+"""Progress of a command on standard error, shown if it takes more than a second, and only on a terminal.
 
 A command opens :func:`progress` around its work and hands the function that it gets to the work, which calls it with
 what is being done, how much of it, and of how much. A file or a pipe gets nothing, nor does a terminal without cursor

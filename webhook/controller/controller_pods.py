@@ -1,6 +1,6 @@
 """Pods of the controller's Deployment: lists those that run, and ends them by deleting the Deployment.
 
-The Lease alone decides which one acts. ``release`` and the uninstallation list the pods because none shall act again.
+The Lease alone decides which one acts. ``release`` and the uninstallation list the pods so that none acts again.
 """
 
 import asyncio

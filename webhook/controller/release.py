@@ -147,7 +147,7 @@ class Release:
             await self._claims.release_all([name], mark)
 
     async def _done(self, freed: Freed, work: Callable[[], Awaitable[None]]) -> Freed:
-        """Do the work; a failure is recorded in the result, so that the other pools are released all the same."""
+        """Do the work; a failure is recorded in the result, so that the other pools are still released."""
         if self._dry_run:
             return freed
         try:

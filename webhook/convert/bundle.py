@@ -57,7 +57,7 @@ def is_bundle(content: bytes) -> bool:
 def adl_of_bundle(name: str, content: bytes) -> tuple[str, bytes]:
     """The path of the ADL in the bundle, and the ADL. Raises :class:`RefusedInputError`."""
     try:
-        return _found(name, content)
+        return _adl_of(name, content)
     except (
         zipfile.BadZipFile,
         tarfile.TarError,
@@ -74,7 +74,7 @@ def _refused(name: str, message: str) -> RefusedInputError:
     return RefusedInputError(Problem(name, message))
 
 
-def _found(name: str, content: bytes) -> tuple[str, bytes]:
+def _adl_of(name: str, content: bytes) -> tuple[str, bytes]:
     if len(content) > BUNDLE_LIMIT:
         raise _refused(name, f"the bundle has {len(content)} bytes, at most {BUNDLE_LIMIT} are read")
     _check_directory(name, content)

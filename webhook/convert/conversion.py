@@ -78,7 +78,7 @@ _SIGNS: Final = (
 """What the content of each kind looks like; the first that matches is it."""
 
 _TOLD_BY: Final = 1024 * 1024
-"""Characters of an input by which its kind is told."""
+"""Characters of an input by which its kind is detected."""
 
 
 def kind_of(content: bytes) -> InputKind | None:

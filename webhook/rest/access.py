@@ -30,7 +30,7 @@ _log = logging.getLogger(__name__)
 
 
 class Action(Struct, frozen=True):
-    """What a request does to storage: ``verb`` of Kubernetes (get, list, create, update, delete), group and intent.
+    """An operation on storage: its ``verb`` in Kubernetes (get, list, create, update, delete), group and intent.
 
     ``intent`` is empty for a list.
     """
@@ -44,7 +44,7 @@ class AccessControl(Protocol):
     """Decides who may use the interface. Each method raises :class:`RequestError` for a client that may not."""
 
     async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:
-        """Who sends the request; the error has status 401, or 403 if no token is asked for.
+        """The client that sends the request; the error has status 401, or 403 if no token is required.
 
         ``scraping``: the request is for a page that says nothing of intents, such as ``/metrics``.
         """

@@ -75,7 +75,7 @@ class GroupQuery(Struct, frozen=True):
 
 
 class ApiParts(Struct, frozen=True):
-    """What an :class:`RestApi` is made of.
+    """The parts of a :class:`RestApi`.
 
     ``open_pages`` are the pages that everybody may read, ``guarded_pages`` those that only users may read, ``queries``
     the queries about a whole group, by the last segment of their path.
@@ -200,7 +200,7 @@ class RestApi:
             stored = await self._store.read(target.group, target.intent)
             if target.listed:
                 return _answer_of(b"[%b]" % answers.encoded_list(children_of(stored, target)))
-            return _found(request, element_of(stored, target))
+            return _entity_answer(request, element_of(stored, target))
         if request.method == hdrs.METH_DELETE:
             await self._delete(target, _matches(request))
             return web.Response(status=204, headers={hdrs.SERVER: SERVER})
@@ -292,7 +292,7 @@ class RestApi:
 
 
 def _action(method: str, target: RouteTarget) -> Action:
-    """What the request does to stored intents, for the question whether the user may do it."""
+    """The operation of the request on stored intents, by which the user's right is checked."""
     if method in _READS:
         return Action("get" if target.intent else "list", target.group, target.intent)
     whole = target.collection is Collection.INTENTS
@@ -332,7 +332,7 @@ def _too_large(limit: int) -> RequestError:
     return refused(413, "body", f"has more than {limit // 1024} KiB")
 
 
-def _found(request: web.BaseRequest, entity: Entity) -> web.Response:
+def _entity_answer(request: web.BaseRequest, entity: Entity) -> web.Response:
     """The answer with an element, or that it is still what the client has (``If-None-Match``)."""
     tag = answers.entity_tag(entity)
     if _names_tag(request.headers.get(hdrs.IF_NONE_MATCH, ""), tag):

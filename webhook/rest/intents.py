@@ -107,7 +107,7 @@ def created(target: RouteTarget, given: Entity) -> Change:
             if stored is not None:
                 raise _duplicate(Collection.INTENTS, given.metadata.name)
             return given
-        intent = _found(stored, target)
+        intent = _existing(stored, target)
         if isinstance(given, ConsumerEntity):
             return replace(intent, consumers=_with(intent.consumers, given, Collection.CONSUMERS, CONSUMER_LIMIT))
         consumer = consumer_of(intent, target)
@@ -121,7 +121,7 @@ def replaced(target: RouteTarget, given: Entity, check: Callable[[Entity], objec
     """The operation that replaces the element that the target names; ``check`` is called with the stored element."""
 
     def change(stored: IntentEntity | None) -> IntentEntity:
-        intent = _found(stored, target)
+        intent = _existing(stored, target)
         before = element_of(intent, target)
         check(before)
         _childless(before, target, "changed")
@@ -140,7 +140,7 @@ def removed(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
     """The operation that removes the element that the target names; ``check`` is called with the stored element."""
 
     def change(stored: IntentEntity | None) -> IntentEntity | None:
-        intent = _found(stored, target)
+        intent = _existing(stored, target)
         before = element_of(intent, target)
         check(before)
         _childless(before, target, "deleted")
@@ -162,7 +162,7 @@ def emptied(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
     """
 
     def change(stored: IntentEntity | None) -> IntentEntity:
-        intent = _found(stored, target)
+        intent = _existing(stored, target)
         for each in children_of(intent, target):
             check(each)
             _childless(each, target.element(each.metadata.name), "deleted")
@@ -175,7 +175,7 @@ def emptied(target: RouteTarget, check: Callable[[Entity], object]) -> Change:
 
 def element_of(stored: IntentEntity | None, target: RouteTarget) -> Entity:
     """The element that the target names; raises :class:`RequestError` with status 404 if it or a parent is missing."""
-    intent = _found(stored, target)
+    intent = _existing(stored, target)
     if target.collection is Collection.INTENTS:
         return intent
     consumer = consumer_of(intent, target)
@@ -186,7 +186,7 @@ def element_of(stored: IntentEntity | None, target: RouteTarget) -> Entity:
 
 def children_of(stored: IntentEntity | None, target: RouteTarget) -> Sequence[Entity]:
     """The elements of the list of consumers, or of requirements, that the target names."""
-    intent = _found(stored, target)
+    intent = _existing(stored, target)
     return intent.consumers if target.collection is Collection.CONSUMERS else consumer_of(intent, target).requirements
 
 
@@ -195,7 +195,7 @@ def consumer_of(intent: IntentEntity, target: RouteTarget) -> ConsumerEntity:
     return _pick(intent.consumers, target, 1, f"HPA intent {target.names[0]}")
 
 
-def _found(stored: IntentEntity | None, target: RouteTarget) -> IntentEntity:
+def _existing(stored: IntentEntity | None, target: RouteTarget) -> IntentEntity:
     if stored is None:
         raise _missing(LEVELS[0][1], target.intent, f"deployment intent group {target.group} has no such HPA intent")
     return stored

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the REST interface (OpenAPI 3.1): made of the routes, and of the models of bodies."""
+"""The OpenAPI document of the REST interface (OpenAPI 3.1): built from the routes and the models of bodies."""
 
 from collections.abc import Iterable, Mapping
 from importlib.metadata import version

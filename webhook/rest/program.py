@@ -35,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 class RestService(Struct, frozen=True):
-    """What is served: storage, who may use it, and queries about groups by the last segment of their path."""
+    """The service: storage, access to it, and queries about groups by the last segment of their path."""
 
     store: IntentStore
     access: AccessControl
@@ -80,7 +80,7 @@ async def run_api(
 def _parts(
     service: RestService, settings: RestSettings, limits: Limits, metrics: Metrics, ready: Callable[[], str | None]
 ) -> ApiParts:
-    """What answers are made of."""
+    """The parts that make the answers."""
     return ApiParts(
         service.store,
         service.access,
@@ -127,7 +127,7 @@ def _health_pages(ready: Callable[[], str | None]) -> dict[str, PageHandler]:
 
 
 def _document_pages(queries: Mapping[str, GroupQuery]) -> dict[str, PageHandler]:
-    """The OpenAPI document and the page made of it, which everybody may read: they say nothing of what is stored."""
+    """The OpenAPI document and its page, which are public: they contain no stored data."""
     operations = {name: query.operation for name, query in queries.items()}
     document = openapi_document(operations, [schema for query in queries.values() for schema in query.schemas])
     shown, page = msgspec.json.encode(document), docs_page(document)

@@ -87,5 +87,5 @@ def problem_response(status: int, document: bytes, headers: Mapping[str, str] | 
 
 
 def fault_response(fault: HttpFault) -> web.Response:
-    """The answer to a request that could not be read at all: no HTTP, or a header that is too large."""
+    """The answer to an unreadable request: not HTTP, or with too large a header."""
     return refused(fault.code, "request", fault.message).response()

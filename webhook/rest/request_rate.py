@@ -6,7 +6,7 @@ from time import monotonic
 from typing import Final
 
 ADDRESSES: Final = 4096
-"""Addresses that are told apart; those that have been quiet longest are forgotten, which gives them a full bucket."""
+"""Addresses that are distinguished; the quietest ones are forgotten, which gives them a full bucket."""
 
 
 class RequestRate:

@@ -50,7 +50,7 @@ class Collection(enum.Enum):
 
     @property
     def noun(self) -> str:
-        """What messages call an element."""
+        """The name of an element in messages."""
         return _NOUNS[self]
 
 
@@ -135,7 +135,7 @@ def is_name(text: str) -> bool:
 def parse_path(path: str, queries: frozenset[str] = frozenset()) -> RouteTarget | None:
     """What the path names; ``None`` if the interface has no such path.
 
-    ``queries`` are the queries about a group that there are. Raises :class:`RequestError` for what cannot be a name.
+    ``queries`` are the queries about a group that exist. Raises :class:`RequestError` for what cannot be a name.
     """
     segments = path.split("/")[1:]
     if len(segments) > 1 and not segments[-1]:

@@ -23,7 +23,7 @@ HALF_LIFE: Final = 2.0
 """Seconds after which half of the decision time that a flow used is forgotten."""
 
 _FLOW_LIMIT: Final = 4096
-"""Addresses and namespaces that are told apart; above that, flows of negligible usage are forgotten."""
+"""Addresses and namespaces that are distinguished; above that, flows of negligible usage are forgotten."""
 
 _NEGLIGIBLE: Final = 0.001
 """Seconds of decision time below which a flow may be forgotten."""
@@ -152,7 +152,7 @@ class FairQueue:
         return usage
 
     def _forget(self) -> None:
-        """Forget flows of negligible usage; all flows, if a client makes up more names than are told apart."""
+        """Forget flows of negligible usage; all flows, if a client makes up more names than are distinguished."""
         now = perf_counter()
         in_use = {flow: usage for flow, usage in self._flows.items() if usage.at(now) > _NEGLIGIBLE}
         self._flows = in_use if len(in_use) < _FLOW_LIMIT // 2 else {}

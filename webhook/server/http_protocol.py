@@ -30,7 +30,7 @@ PRIVATE: Final = (
 """The private attributes of ``web.RequestHandler`` in use, and what each of them means."""
 
 CONSUMED: Final = "message_consumed"
-"""The method of the parser that is told of each request taken from ``_messages``; aiohttp does not document it."""
+"""The method of the parser to call for each request taken from ``_messages``; aiohttp does not document it."""
 
 _log = logging.getLogger(__name__)
 

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 class Service(Struct, frozen=True):
-    """What a server serves: a reviewer for each path, whether they are ready, and coroutines to run beside them."""
+    """The service of a server: a reviewer for each path, their readiness, and coroutines to run concurrently."""
 
     reviewers: Mapping[str, Reviewer]
     ready: Readiness

@@ -164,7 +164,7 @@ class Reviews:
         logs.review(_log, path, answer)
 
     def _fault(self, method: str, headers: Mapping[str, str], length: int, path: str) -> HttpFault | None:
-        """What is wrong with a request whose body has that length, apart from its body; ``None`` if nothing is."""
+        """The fault of a request with a body of that length, apart from the body itself; ``None`` if it has none."""
         if path not in self._reviewers:
             return HttpFault(404, f"no such path: {quote(path)}; there are {', '.join(sorted(self._reviewers))}")
         if method != hdrs.METH_POST:
@@ -182,7 +182,7 @@ class Reviews:
     def _review(
         self, path: str, body: bytes, flows: ClientFlows, of_namespace: FlowUsage | None
     ) -> Answer | Awaitable[Answer]:
-        """Call the reviewer of the path; the time that it takes is charged to the flows of the review."""
+        """Call the reviewer of the path, and charge its time to the flows of the review."""
         before = perf_counter()
         try:
             return self._reviewers[path](body)

@@ -1,4 +1,4 @@
-"""``Stop``: the events by which a process learns that it shall stop, set by signals or by a failure."""
+"""``Stop``: the events that ask a process to stop, set by signals or by a failure."""
 
 import asyncio
 import contextlib

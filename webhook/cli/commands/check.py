@@ -29,7 +29,7 @@ HELP_EXAMPLES: Final = (
 
 
 class CheckAnswer(Struct, frozen=True):
-    """What was asked in which namespace, and what came of it."""
+    """The questions that were asked in a namespace, and their results."""
 
     namespace: str
     ok: bool

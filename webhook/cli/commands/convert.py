@@ -63,7 +63,7 @@ def add(subparsers: Subparsers) -> None:
         "--from",
         dest="kind",
         choices=[kind.value for kind in InputKind],
-        help="Kind of all files (default: told from the content of each).",
+        help="Kind of all files (default: detected from the content of each).",
     )
     parser.add_argument(
         "--onto",

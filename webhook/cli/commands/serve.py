@@ -16,7 +16,7 @@ from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 _CERTIFICATE_SECONDS: Final = 60
-"""Time-out for making a certificate, which takes a tenth of a second: a stuck file system shall lead to an error."""
+"""Time-out for making a certificate, which takes a tenth of a second: a stuck file system has to lead to an error."""
 
 _ALL_ADDRESSES: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recognized, not to be bound
 """Addresses that stand for every address of the machine."""

@@ -1,4 +1,4 @@
-"""``status``: how a Job of Streams stands, as a tree: HostPools, processing elements, their pods, and why one waits."""
+"""``status``: the state of a Job as a tree: HostPools, processing elements, their pods, and why one waits."""
 
 import argparse
 from collections import Counter
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _no_such_job(job: str, namespace: str, names: Sequence[str]) -> str:
-    """The text of the error, with the Jobs that there are."""
+    """The text of the error, with the Jobs that exist."""
     if not names:
         return f"namespace {namespace} has no Job of Streams: give another one with --namespace"
     suggestion = nearest(job, names)

@@ -88,7 +88,7 @@ def _answer(settings: Settings, wanted: ObjectRef) -> WhyReport:
 
 
 def _no_such_object(wanted: ObjectRef, names: list[str]) -> str:
-    """The text of the error, with the objects that there are."""
+    """The text of the error, with the objects that exist."""
     kind, where = wanted.kind.name, f"namespace {wanted.namespace}"
     if not names:
         return f"{where} has no {kind} that you may see: give another one with --namespace, or TYPE/NAME"

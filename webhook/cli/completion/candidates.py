@@ -19,7 +19,7 @@ _ROOT = (
 
 
 class Directive(enum.IntFlag):
-    """What the shell shall do beside showing the words."""
+    """Instructions to the shell beside the words to show."""
 
     FILES = 0
     """Complete the names of files if there are no words."""
@@ -36,14 +36,14 @@ class Candidate(Struct, frozen=True):
 
 
 class Candidates(Struct, frozen=True):
-    """All words that may stand at one place, those with the right beginning, and what else the shell shall do."""
+    """All words that may stand at one place, those with the right beginning, and what else the shell has to do."""
 
     words: tuple[Candidate, ...] = ()
     directive: Directive = Directive.NO_FILES
 
 
 def candidates_of(words: Sequence[str]) -> Candidates:
-    """What the last of ``words`` may become; ``words`` are those after the program's name, the last may be empty."""
+    """The completions of the last word; ``words`` are those after the program's name, the last may be empty."""
     table = {entry.name: entry for entry in read_table()}
     *before, last = words or [""]
     if not before:
@@ -54,7 +54,7 @@ def candidates_of(words: Sequence[str]) -> Candidates:
 
 
 def _beginning(candidates: Sequence[Candidate], last: str) -> Candidates:
-    """Those of the words that begin with ``last``."""
+    """The candidates that begin with ``last``."""
     return Candidates(tuple(each for each in candidates if each.word.startswith(last)))
 
 

@@ -18,7 +18,7 @@ ValueKind: TypeAlias = Literal["", "text", "choice", "file", "folder", "context"
 
 
 class CommandValue(Struct, frozen=True, omit_defaults=True):
-    """A value of a flag or an argument: its kind, its name in usage lines, and what there is to choose from.
+    """A value of a flag or an argument: its kind, its name in usage lines, and its choices.
 
     ``many`` tells that several values may follow one another; names of contexts do so with commas between them.
     """

@@ -101,7 +101,7 @@ def times(name: str, count: int) -> str:
 
 
 def _subject(subject: Subject) -> Markup:
-    """The rows of a subject: what became of it, its warnings, and its elements."""
+    """The rows of a subject: its verdict, its warnings, and its elements."""
     verdict = tag("span", VERDICTS[subject.verdict], class_=f"verdict {subject.verdict}")
     about = joined(tag("span", subject.origin, class_="name"), " ", verdict, " ", tag("small", _place(subject)))
     notes = (tag("span", warning, class_="warning") for warning in subject.warnings)

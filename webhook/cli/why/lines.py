@@ -72,7 +72,7 @@ def _changes(report: WhyReport) -> Iterator[StyledLine]:
 
 
 def _pods(report: WhyReport) -> Iterator[StyledLine]:
-    """Those without a node first, each with the scheduler's words."""
+    """The pods, those without a node first, each with the scheduler's message."""
     ordered = sorted(report.pods, key=lambda pod: (bool(pod.node), pod.name))
     for pod in ordered[:_PODS]:
         where = f" on {pod.node}" if pod.node else ""

@@ -1,4 +1,4 @@
-"""``WhyReport``: how an object stands, what it asks for, and what admission would say about it now."""
+"""``WhyReport``: the state of an object, what it asks for, and what admission would answer now."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -59,7 +59,7 @@ class EventLine(Struct, frozen=True):
 
 
 class WhyReport(Struct, frozen=True, rename="camel"):
-    """How an object stands.
+    """The state of an object, and why.
 
     ``state`` is the object's own. ``verdict`` is what admission would say about it today: ``fits``, ``refused``,
     ``waits`` where no node can run it and admission lets it through, because it asks for no placement, or ``unknown``
@@ -94,7 +94,7 @@ class JudgedObject(NamedTuple):
 
 
 def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
-    """What admission would say about the object today; ``None`` where that cannot be told."""
+    """The answer of admission to the object today; ``None`` if it cannot be determined."""
     world, document = facts.world, facts.facts.document
     if world is None:
         return None
@@ -208,7 +208,7 @@ def _full(wanted: ObjectRef, facts: Found, judged: JudgedObject | None) -> Itera
 
 
 def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:
-    """How the object stands, in a few words."""
+    """The state of the object, in a few words."""
     document, status = facts.document, mapping(facts.document, "status")
     if mapping(document, "metadata").get("deletionTimestamp"):
         return "is being deleted"

@@ -41,7 +41,7 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     optional: bool = False
     """Whether it may be missing: it comes with a CustomResourceDefinition, or with newer versions of Kubernetes."""
     spared: bool = False
-    """Whether decisions do without it where the role may not read it, which is told."""
+    """Whether decisions can do without the kind if the role may not read it, which is logged."""
     title: str = ""
     """What reports call the objects, if another kind of the same resource is watched, too."""
     read: Callable[[Item], tuple[T | None, Notes]]

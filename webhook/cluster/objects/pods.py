@@ -208,7 +208,7 @@ def _shunning(term: PodTerm, own: str, labels: Mapping[str, str]) -> RepellingTe
 
 
 def _waits(name: str, annotations: wire.Annotations) -> Waiting | None:
-    """What a pod without a node waits for; pods of one template share the text."""
+    """The reason for which a pod without a node waits; pods of one template share the text."""
     return Waiting(name, sys.intern(annotations.waits)) if annotations.waits else None
 
 
@@ -244,7 +244,7 @@ def _static(metadata: wire.ObjectMetadata) -> bool:
 
 
 def _guest(name: str, metadata: wire.ObjectMetadata, spec: PodSpec, daemons: wire.Owner | None) -> Guest | None:
-    """What an unrelated pod is that may run on exclusive hosts; ``None`` for most."""
+    """The identity of an unrelated pod that may run on exclusive hosts; ``None`` for most pods."""
     passes = _passed(spec.tolerations) if spec.tolerations else ()
     forged = daemons is not None and not is_daemon_set(daemons)
     if not (passes or forged) or _static(metadata):

@@ -1,4 +1,4 @@
-"""Questions asked of the API server: those that answers to reviews depend on, and how a Job stands.
+"""Questions for the API server: those that answers to reviews depend on, and the state of a Job or another object.
 
 ``review_queries`` asks them for a review; ``authorization`` (may the user use a HostPool?), ``unknown_pods``
 (what is this pod?), ``workload_sizes`` (how many pods is a workload to have?), ``job_workloads`` (which workloads has a

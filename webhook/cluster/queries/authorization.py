@@ -40,7 +40,7 @@ class Authorization:
         self._known: dict[bytes, tuple[bool, float]] = {}
 
     async def may_use(self, user: User, namespace: str, pool: str) -> bool:
-        """Whether the user may ``use`` that HostPool; raises ApiError where that cannot be found out."""
+        """Whether the user may ``use`` that HostPool; raises ApiError if the API server does not say."""
         attributes = {
             "verb": "use",
             "group": HOST_POOL.group,

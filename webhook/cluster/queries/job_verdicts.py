@@ -1,4 +1,4 @@
-"""``JobVerdicts``: finds out whether whole Jobs can run, while other reviews go on.
+"""``JobVerdicts``: decides whether whole Jobs can run while other reviews are answered.
 
 A search is done in slices of half a millisecond, between which other reviews are answered; integer programs are solved
 in a thread, as HiGHS does not hold the interpreter's lock. One Job is judged at a time, so that a flood of hard ones
@@ -33,7 +33,7 @@ SECONDS: Final = 1.0
 class JobVerdicts:
     """Answers questions about whole Jobs, each in at most so many ``seconds``.
 
-    ``took`` is told how long each answer took, with the wait for its turn.
+    ``took`` is called with the seconds of each answer, with the wait for its turn.
     """
 
     def __init__(self, seconds: float = SECONDS, took: Callable[[float], object] = lambda _: None) -> None:

@@ -1,4 +1,4 @@
-"""How a Job of Streams stands: the Job, its HostPools and processing elements, and their pods, each listed once.
+"""The state of a Job of Streams: the Job, its HostPools and processing elements, and their pods, each listed once.
 
 ``cli/status`` shows it. The objects are written by the controllers (``docs/jobs.md``); nothing is decided here.
 """

@@ -46,7 +46,7 @@ class _TemplateOnly(Struct, frozen=True, gc=False):
 
 
 class _ListedWorkload(Struct, frozen=True, gc=False):
-    """A workload, as far as it takes to see whose it is."""
+    """A workload, with the fields that name its job."""
 
     metadata: Metadata = Metadata()
     spec: _TemplateOnly = _TemplateOnly()
@@ -60,7 +60,7 @@ class _ListedWorkload(Struct, frozen=True, gc=False):
 
 
 class JobWorkloads:
-    """Lists workloads of jobs; ``unknown`` is told ``busy`` or ``failed`` where that is not possible."""
+    """Lists workloads of jobs; ``unknown`` is called with ``busy`` or ``failed`` if that is not possible."""
 
     def __init__(self, server: ListReader, unknown: Callable[[str], object]) -> None:
         self._server = server
@@ -68,7 +68,7 @@ class JobWorkloads:
         self._asking = 0
 
     async def find(self, namespace: str, job: str) -> Sequence[Unstructured]:
-        """The workloads of the job; none where they cannot be found out in time."""
+        """The workloads of the job; none if the API server does not list them in time."""
         if not LABEL_NAME.fullmatch(job):
             return ()
         if self._asking >= AT_A_TIME:
@@ -106,7 +106,7 @@ class JobWorkloads:
 
 
 def _of_job(listed_items: Sequence[Raw], kind: ApiKind, job: str) -> Iterator[Unstructured]:
-    """Those of the objects that are workloads of the job, with the kind that lists leave out; unreadable ones are not.
+    """The workloads of the job among the items, each with its kind, which lists omit. Unreadable items are skipped.
 
     Most objects of a namespace are others, and only a few fields of these are decoded.
     """

@@ -109,7 +109,7 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
 
 
 async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
-    """Those of the objects that are there, and that may be read; raises ApiError for any other trouble."""
+    """The objects that exist and may be read; raises ApiError for any other failure."""
     objects = []
     for one in wanted:
         try:
@@ -121,7 +121,7 @@ async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[
 
 
 async def forbidden(reader: ListReader, kinds: Iterable[ApiKind]) -> list[ApiKind]:
-    """Those of the kinds of which not all objects of the cluster may be read; raises ApiError for other trouble."""
+    """The kinds of which the user may not list all objects; raises ApiError for any other failure."""
     kinds_refused = []
     for kind in kinds:
         try:
@@ -143,7 +143,7 @@ def decoded(body: bytes) -> Unstructured:
 
 
 def _relevance(between: Unstructured) -> tuple[bool, str]:
-    """What makes a ReplicaSet or Job worth asking about: that it is to have pods now, then that it is new."""
+    """Sort key of ReplicaSets and Jobs by relevance: those that want pods now, then the newest."""
     pods = mapping(between, "spec").get("replicas") or mapping(between, "status").get("active")
     return bool(pods), str(mapping(between, "metadata").get("creationTimestamp"))
 
@@ -164,7 +164,7 @@ async def _owned(
 ) -> list[Unstructured]:
     """The objects of the kind that one of the ``owners`` owns, by its uid, among those that the workload selects.
 
-    Pods of a Job of Streams belong to its processing elements; they are told by their label.
+    Pods of a Job of Streams belong to its processing elements; their label identifies them.
     """
     metadata, job = mapping(workload, "metadata"), is_job(workload)
     uids = {mapping(owner, "metadata").get("uid") for owner in owners}

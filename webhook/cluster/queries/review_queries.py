@@ -107,7 +107,7 @@ class ReviewQueries:
         if question is None:  # nearly all answers
             return answer
         if isinstance(question, WholeQuestion | VolumesQuestion):
-            return self._found(question, since)
+            return self._looked_up(question, since)
         if isinstance(question, WorkloadsQuestion):
             if self._workloads is None:
                 return answer
@@ -116,7 +116,7 @@ class ReviewQueries:
             return self._authorized(answer, question, since)
         return self._asked(answer, question, since)
 
-    def _found(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
+    def _looked_up(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
         """The answer that takes its time, to a question that has to be answered first."""
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)
@@ -154,14 +154,14 @@ class ReviewQueries:
 async def _claiming(
     queries: ReviewQueries, question: VolumesQuestion, volumes: VolumeLookups | None, since: float | None
 ) -> Answer:
-    """The answer by what is found out about the claims, and what that answer depends on."""
+    """The answer once the claims are looked up, and the questions that it depends on."""
     begun = time.monotonic() if since is None else since
     answer = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
     return answer if isinstance(answer, Answer) else await answer
 
 
 async def _sized(answer: Answer, question: SizeQuestion, sizes: WorkloadSizes) -> Answer:
-    """The answer about a pod with the size of its workload known; the one there was if that cannot be found out."""
+    """The answer about a pod with the size of its workload; unchanged if the size stays unknown."""
     return question.resume() if await sizes.learn(question.workload) else answer
 
 
@@ -184,7 +184,7 @@ async def _whole(queries: ReviewQueries, question: WholeQuestion, verdicts: JobV
 async def _authorized(
     question: RightsQuestion, rights: Authorization, permitted: Callable[[], Answer | Awaitable[Answer]]
 ) -> Answer:
-    """The answer, if the user may use all of the pools; else a refusal, or an error where that cannot be found out."""
+    """The answer if the user may use all of the pools; else a refusal, or an error if the API server does not say."""
     try:
         refused = [
             (pool, clause)
@@ -237,7 +237,7 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
 async def _beside(
     answer: Answer, question: WorkloadsQuestion, workloads: JobWorkloads, verdicts: JobVerdicts
 ) -> Answer:
-    """The answer about a workload beside those of its job; the one there is if there are none, or nobody knows.
+    """The answer about a workload together with the others of its job; unchanged if these are none or unknown.
 
     Listing them counts as time of the verdict, so that both fit into what the API server gives a review.
     """

@@ -25,7 +25,7 @@ SECONDS: Final = 1.0
 """For the answer: a review waits for it."""
 
 MISSING_SECONDS: Final = 1.0
-"""For which a Job that is not there is not asked for again: anybody can name one in a pod."""
+"""Seconds for which a missing Job is not asked for again: every user can name one in a pod."""
 
 KEPT: Final = 1024
 """Missing Jobs that are remembered: some 200 bytes each."""

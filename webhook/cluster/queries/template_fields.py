@@ -39,7 +39,7 @@ class TemplateFields:
         self._known: dict[tuple[Names, ...], tuple[frozenset[Names], float]] = {}
 
     async def unknown(self, fields: Sequence[Names]) -> frozenset[Names] | None:
-        """Those of the fields that the API server does not know; ``None`` if that cannot be found out."""
+        """The fields that the API server does not know; ``None`` if it does not say."""
         asked = tuple(dict.fromkeys(fields))
         known = self._known.get(asked)
         if known is not None and known[1] > self._clock():

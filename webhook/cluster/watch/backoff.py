@@ -36,7 +36,7 @@ class Pace(Struct, frozen=True, kw_only=True):
     most: float = 30.0
     """The longest pause after a failure, as in client-go."""
     most_away: float = 5.0
-    """The longest pause while the API server is unreachable: 10 s after its return all objects shall be known again."""
+    """The longest pause while the API server is unreachable: 10 s after its return all objects must be known again."""
     between_lists: float = 1.0
     """The shortest time from the beginning of one list to the beginning of the next."""
     absent: float = 10.0
@@ -46,7 +46,7 @@ class Pace(Struct, frozen=True, kw_only=True):
 
 
 class RelistBackoff:
-    """Exponential backoff with jitter after failures; begins anew when the cause of the failures changes."""
+    """Exponential backoff with jitter after failures; restarts when the cause of the failures changes."""
 
     def __init__(self, pace: Pace) -> None:
         self._pace = pace

@@ -57,7 +57,7 @@ class _Sent(Struct):
 class Events:
     """The recorder for ``controller``, a name such as ``streams.ibm.com/hostpools``; ``instance`` names the process.
 
-    ``written``, ``failed`` and ``dropped`` count Events by what became of them.
+    ``written``, ``failed`` and ``dropped`` count Events by outcome.
     """
 
     def __init__(

@@ -22,7 +22,7 @@ _Key = tuple[int, str, str]
 
 
 class Dismissals:
-    """Hosts that exist and are to be replaced all the same, by how long they have been in trouble."""
+    """Hosts that exist but are due for replacement, by how long they have been in trouble."""
 
     def __init__(self, rules: Replacement, clock: Clock) -> None:
         self._rules = rules

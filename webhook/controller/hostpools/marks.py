@@ -108,7 +108,7 @@ class PoolMark(Struct, frozen=True):
     def would_displace(self, node: StoredNode, cached: Node | None) -> bool:
         """Whether an exclusive claim closes the node to another pool that ``cached``, its older state, did not show.
 
-        A pool takes hosts of other pools only where no other nodes are left, so the hosts must be chosen anew. A pool
+        A pool takes hosts of other pools only where no other nodes are left, so the hosts must be chosen again. A pool
         that lists its hosts has no others to choose.
         """
         if self.taint is None or self.listed or cached is None:

@@ -1,7 +1,7 @@
 """HostPool objects as the controller reads them, from the watch and from single reads, and how they are written.
 
 The webhook ignores a HostPool object that breaks rules. The controller must not: the pool's hosts are marked, and its
-finalizer may be awaited. A status that breaks rules is ignored and written anew, because the status is the controller's
+finalizer may be awaited. A status that breaks rules is ignored and overwritten, because the status is the controller's
 own. If the rest breaks rules, only the pool's name is kept.
 """
 

@@ -98,7 +98,7 @@ class HostPools:
         return waits or self._chosen(pool)
 
     def _chosen(self, pool: Pool) -> float:
-        """The same for a pool with hosts, from the choice of its hosts."""
+        """Seconds for which a pool with hosts needs nothing, by the choice of its hosts; 0 if it needs a pass."""
         name, choice = (pool.namespace, pool.name), self._choices.of(pool)
         if choice.unmarked or choice.gone or choice.plan.stray or self._grace.unseen(name, choice.fresh):
             return 0.0

@@ -16,7 +16,7 @@ from webhook.placement.objects.node import Node
 
 
 class ElementStandings:
-    """Looks at the elements of a Job whose ``spec`` that is; ``nodes`` are those that there are."""
+    """Examines the elements of a Job with that ``spec``; ``nodes`` are the nodes that exist."""
 
     def __init__(self, job: StoredJob, spec: JobSpec, store: JobStore, nodes: Callable[[str], Node | None]) -> None:
         self._job = job
@@ -28,7 +28,7 @@ class ElementStandings:
         """Pods that have no node, by their element."""
 
     def find(self, plan: PlannedNodes) -> Standing:
-        """How all of them stand; ``plan`` is what was planned for those that wait."""
+        """The standing of all elements; ``plan`` is the plan of those that wait."""
         running: dict[str, str] = {}
         waiting: list[str] = []
         for name, stated in self._listed.items():
@@ -67,11 +67,11 @@ class ElementStandings:
         return ""
 
     def _launches(self, element: StoredElement) -> bool:
-        """Whether there is, or will be, a pod of the element that needs a node."""
+        """Whether the element has, or will have, a pod that needs a node."""
         if element.name in self.pending:
             return True
         if element.phase in FINAL:
-            ended = element.told().get("ended")
+            ended = element.status_document().get("ended")
             return element.launch > (ended.get("launchCount", 0) if isinstance(ended, Mapping) else 0)
         last = next((pod for pod in self._pods(element) if pod.launch == element.launch), None)
         policy = self._policy(element)

@@ -38,7 +38,7 @@ SATISFIABLE: Final = "Satisfiable"
 
 
 class Judgement(Struct, frozen=True):
-    """What was found out about a Job: the condition Satisfiable, and the plan if it is promised anything."""
+    """The verdict on a Job: the condition Satisfiable, and the plan if room is promised to it."""
 
     satisfiable: ConditionState = UNKNOWN
     plan: PlannedNodes | None = None
@@ -75,7 +75,7 @@ class JobJudge:
         self._volumes = volumes
 
     async def judge(self, job: StoredJob, spec: JobSpec) -> Judgement:
-        """Find out whether the whole Job can run, if its own pods were all started anew."""
+        """Decide whether the whole Job could run if all of its pods were restarted."""
         if not self.judges(job):
             return Judgement()  # the webhook changes no pod there, so no constraint holds
         self._kept.expire()
@@ -101,7 +101,7 @@ class JobJudge:
         inventory = await self._known_to(job.key, spec)
         return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
 
-    def keep_anew(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
+    def keep_replanned(self, job: StoredJob, spec: JobSpec, replanned: Replanned) -> None:
         """Keep the room for elements that wait, by the plan which the Job was stored with."""
         pods = stand_ins(job.key, replanned.members, replanned.plan)
         self._kept.hold(job.key, pods, self._pools(job.key, spec, replanned.plan), job.judged)

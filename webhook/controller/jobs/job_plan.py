@@ -1,4 +1,4 @@
-"""Which objects of a Job are to be created, changed and deleted: its spec compared with what there is. Pure."""
+"""Which objects of a Job to create, change and delete: its spec compared with the stored objects. Pure."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -27,7 +27,7 @@ class MadeElement(Struct, frozen=True):
 
 
 class JobPlan(Struct, frozen=True):
-    """What is to be done for a Job, in the order of the fields; ``names`` are those of all of its elements.
+    """The actions for a Job, in the order of the fields; ``names`` are those of all of its elements.
 
     ``taken`` names an object that has one of the Job's names and has another owner. ``leftover`` names one of an
     earlier Job of the same name, which the garbage collector has not deleted yet.
@@ -144,7 +144,7 @@ def _pool_spec(job: StoredJob, stated: HostPoolSpec) -> Json:
 
 
 def _element_spec(job: StoredJob, spec: JobSpec, element: ElementSpec) -> Json:
-    """What the Job's list states for the element, and to what it belongs."""
+    """The spec of the element's object: the element as the Job lists it, with its owner."""
     own: Json = msgspec.to_builtins(element)
     own.pop("name", None)
     return {**own, "job": job.name, "contentId": content_id(element, spec), "launchCount": 1}

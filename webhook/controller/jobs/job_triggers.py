@@ -9,7 +9,7 @@ from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.inventory.pool_index import Name
 
 TOGETHER: Final = 0.5
-"""Seconds in which changes of a Job's elements are merged: one look at a Job looks at all of its elements."""
+"""Seconds in which changes of a Job's elements are merged: one pass over a Job examines all of its elements."""
 
 
 class JobTriggers:
@@ -19,7 +19,7 @@ class JobTriggers:
         self._store = store
         self._queue = queue
         self._leading = False
-        # A pass goes on from its own writes; if these queued it, one that is refused would be tried again soon.
+        # A pass continues from its own writes; if these queued it, a refused one would be retried soon.
         store.jobs.on_news.append(self._job)
         store.elements.listeners.append(self._element)
         store.pools.listeners.append(self._pool)
@@ -48,11 +48,11 @@ class JobTriggers:
 
 
 def _asked(job: StoredJob) -> tuple[object, ...]:
-    """What of a Job is not its status."""
+    """The parts of a Job that are not its status."""
     return job.uid, job.generation, job.deleting
 
 
 def _matters(element: StoredElement) -> tuple[object, ...]:
-    """What of an element its Job counts or waits for."""
+    """The parts of an element that its Job counts or waits for."""
     waits = "" if element.phase in {ElementPhase.RUNNING, ElementPhase.COMPLETED} else element.why
     return element.uid, element.phase, element.deleting, element.begun, element.job, element.content_id, waits

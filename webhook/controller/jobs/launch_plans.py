@@ -1,6 +1,6 @@
 """Plans for processing elements that are launched again, one plan for all elements of a Job that wait at a time.
 
-What was planned is kept here and in ``status.plan`` of the Job. A controller that takes over plans anew, with what runs
+What was planned is kept here and in ``status.plan`` of the Job. A new leader plans again, with what runs
 by then where it is (``docs/jobs.md``, "Restarts of several elements").
 """
 
@@ -123,7 +123,7 @@ class LaunchPlans:
     # What is planned
 
     def of(self, element: StoredElement) -> PlannedLaunch | None:
-        """What is planned for the present launch of the element; ``None`` until it is, which wakes the element."""
+        """The plan for the present launch of the element; ``None`` until there is one, which wakes the element."""
         job = self._store.jobs.all.get((element.namespace, element.job))
         if job is None or job.uid != element.owner_uid or not self._judge.judges(job):
             return UNPLANNED
@@ -192,7 +192,7 @@ class LaunchPlans:
             document = {**msgspec.to_builtins(plan), "judgedAt": self._reports.moment()}
             status = replace(status, plan=document)
         written = await self._reports.say(job, status)
-        self._judge.keep_anew(written, spec, replanned)
+        self._judge.keep_replanned(written, spec, replanned)
         return written
 
     async def _recovered(self, job: StoredJob, spec: JobSpec) -> None:
@@ -207,7 +207,7 @@ class LaunchPlans:
         await self._reports.say(current, replace(status_of_job(current), satisfiable=judged.satisfiable))
 
     def stranded(self, job: StoredJob, satisfiable: ConditionState) -> ConditionState:
-        """What to say of a Job that could be started anew as a whole, if elements of it find no node now."""
+        """The condition of the Job: still Stranded while elements of it find no node, else ``satisfiable``."""
         said = status_of_job(job).satisfiable
         waits = job.key in self._short and said.reason == STRANDED
         return said if waits and satisfiable.reason != UNSATISFIABLE else satisfiable
@@ -238,7 +238,7 @@ class LaunchPlans:
         return element.launch + ending
 
     def _of_plan(self, name: str, replanned: Replanned) -> PlannedLaunch:
-        """What the plan says of an element; one that shares its node with others waits until there is one for all."""
+        """The planned launch of an element; elements that share a node wait until one fits all of them."""
         why = replanned.short.get(name)
         if why is None:
             return planned_launch(name, replanned.plan)
@@ -269,7 +269,7 @@ class LaunchPlans:
 
 
 def _before(name: str, standing: Standing, entry: LaunchEntry | None) -> PlannedLaunch:
-    """What was planned for a pod that waits, by this controller or by the one before it."""
+    """The launch planned for a pod that waits, by this controller or its predecessor."""
     return entry.planned if entry is not None else PlannedLaunch(standing.sent.get(name, ""), required=True)
 
 

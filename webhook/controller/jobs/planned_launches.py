@@ -1,4 +1,4 @@
-"""What the plans of Jobs say of launches, as this controller has made them: nothing of it is stored."""
+"""Planned launches of processing elements, as this controller planned them; they are kept in memory only."""
 
 from typing import Final
 
@@ -21,7 +21,7 @@ NAMED: Final = 3
 
 
 class LaunchEntry(Struct, frozen=True):
-    """What was planned for one launch, and when; ``together`` are the elements that share its node."""
+    """The plan for one launch, and its time; ``together`` are the elements that share its node."""
 
     uid: str
     launch: int
@@ -48,7 +48,7 @@ class PlannedLaunches:
         self._entries.pop(job, None)
 
     def find(self, element: StoredElement) -> LaunchEntry | None:
-        """What was planned for the present launch of the element, however long ago."""
+        """The plan for the present launch of the element, however old."""
         entry = self._entries.get((element.namespace, element.job), {}).get(element.name)
         return entry if entry and (entry.uid, entry.launch) == (element.uid, element.launch) else None
 

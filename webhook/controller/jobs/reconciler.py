@@ -1,7 +1,7 @@
 """The reconciler of Jobs: judges each as a whole, makes its HostPools and ProcessingElements, and counts what runs.
 
-Each pass compares the Job with what there is, so the controller can be killed after any request. Objects are made,
-changed and deleted only after the Job was read from the API server.
+Each pass compares the Job with the stored objects, so the controller can be killed after any request. Objects are
+created, changed and deleted only after the Job was read from the API server.
 """
 
 import contextlib
@@ -121,7 +121,7 @@ class Jobs:
         return await self._provide(job, spec, status_of_job(job))
 
     def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
-        """What is wrong with the spec of the Job."""
+        """The problems of the spec of the Job."""
         if spec is None:
             yield job.fault
             return
@@ -131,7 +131,7 @@ class Jobs:
     async def _begin(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> StoredJob:
         """A new generation begins, if the whole Job can run; what it is promised is stored before anything is made.
 
-        A Job that has run goes on in any case, and is not submitted against the time.
+        A Job that has run continues in any case, and its submission has no time limit.
         """
         async with self._judge.turn:
             judged = await self._judge.judge(job, spec)
@@ -161,7 +161,7 @@ class Jobs:
         return begun
 
     async def _undone(self, job: StoredJob) -> bool:
-        """Delete what a failed submission has left; whether there was anything."""
+        """Delete the objects of a failed submission; returns whether it had any."""
         elements, pools = owned_elements(job, self._store), owned_pools(job, self._store)
         await self._objects.remove(
             [element for element in elements if not element.deleting],
@@ -272,7 +272,7 @@ def _present(plan: JobPlan, store: JobStore, job: StoredJob) -> list[StoredEleme
 
 
 def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
-    """What is missing of the HostPools; empty if all of them are Ready."""
+    """The HostPools that are not Ready, in words; empty if all of them are."""
     ready = {pool.name for pool in pools if pool.phase == Phase.READY}
     waiting = [name for name in job.pools if name not in ready]
     if not waiting:
@@ -283,7 +283,7 @@ def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
 
 
 def _first(plan: JobPlan, refusal: ApiError | None) -> str:
-    """What keeps objects of the Job from being made."""
+    """Why objects of the Job cannot be created."""
     if plan.taken:
         return f"{plan.taken} exists and does not belong to this Job"
     if plan.leftover:

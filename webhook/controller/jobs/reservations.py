@@ -26,7 +26,7 @@ _OVER: Final = frozenset({JobPhase.FAILED, JobPhase.DELETING})
 
 
 class _Promise(Struct, frozen=True):
-    """What one Job was promised: the uids of its stand-ins by processing element, and its pools with their hosts."""
+    """The room promised to one Job: the uids of its stand-ins by processing element, and its pools with their hosts."""
 
     until: float
     pods: dict[str, str]

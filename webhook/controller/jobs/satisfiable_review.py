@@ -59,7 +59,7 @@ class SatisfiableReview:
         watched.on_pool.append(lambda *_: self._changed())
 
     def begin(self) -> None:
-        """Look at all Jobs, and from now on after changes."""
+        """Review all Jobs now, and after changes from now on."""
         self._leading = True
         self._changed()
 
@@ -68,7 +68,7 @@ class SatisfiableReview:
             self.queue.add_after(_EVERY, DELAY)
 
     async def look(self, name: Name) -> float | None:
-        """Judge that Job anew, or queue all; returns the seconds until the next look, if there has to be one."""
+        """Judge that Job again, or queue all Jobs; returns the seconds until the next pass, if one is due."""
         if name == _EVERY:
             for each in [each for each, job in self._store.jobs.all.items() if job.phase in _REVIEWED]:
                 self.queue.add(each)

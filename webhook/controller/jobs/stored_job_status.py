@@ -71,7 +71,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
         figures = msgspec.json.decode(job.status, type=_JobFigures)
     except decoding.ERRORS:
         figures = _JobFigures()
-    there = job.told().get("conditions")
+    there = job.status_document().get("conditions")
     dated = next((condition for condition in figures.conditions or () if condition.type == "Submitted"), None)
     return JobStatus(
         phase=figures.phase,
@@ -93,8 +93,8 @@ def status_of_job(job: StoredJob) -> JobStatus:
 
 
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the stored status says the same."""
-    stored = job.told()
+    """The merge patch of the status; ``None`` if the stored status equals it."""
+    stored = job.status_document()
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:
         said["Satisfiable"] = status.satisfiable

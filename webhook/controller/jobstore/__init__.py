@@ -1,4 +1,4 @@
-"""What the controller knows of Jobs: Jobs, ProcessingElements, their pods, and HostPools, as the watches bring them.
+"""Cache of Jobs, ProcessingElements, their pods, and HostPools, filled by the watches.
 
 Read in this order: ``records`` (the objects, as far as they are kept), ``pod_reader`` (pods), ``store`` (the indices
 and listeners), ``watched_kinds`` (the kinds for the watch).

@@ -88,8 +88,8 @@ class _Record(Struct, frozen=True, gc=False, kw_only=True):
         """The uid of its controller; empty if it has none."""
         return self.owner.uid if self.owner else ""
 
-    def told(self) -> dict[str, Any]:
-        """The status as JSON values; empty if it is none."""
+    def status_document(self) -> dict[str, Any]:
+        """The status as JSON values; empty without a status."""
         status = msgspec.json.decode(self.status)
         return status if isinstance(status, dict) else {}
 
@@ -274,7 +274,7 @@ def _judged(plan: object) -> float:
 
 
 def _status_head(status: Raw) -> _StatusHead:
-    """Phase and conditions of a status; empty where it breaks rules: the controller writes it anew."""
+    """Phase and conditions of a status; empty if it breaks rules: the controller overwrites it."""
     try:
         return msgspec.json.decode(status, type=_StatusHead)
     except decoding.ERRORS:

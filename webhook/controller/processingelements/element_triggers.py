@@ -19,7 +19,7 @@ class ElementTriggers:
         self._store = store
         self._queue = queue
         self._leading = False
-        # A pass goes on from its own writes; if these queued it, one that is refused would be tried again at once.
+        # A pass continues from its own writes; if these queued it, a refused one would be retried at once.
         store.elements.on_news.append(self._element)
         store.jobs.listeners.append(self._job)
         store.pools.listeners.append(self._pool)

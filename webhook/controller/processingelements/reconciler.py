@@ -127,7 +127,7 @@ class _ElementPass:
                 self._spec = self._element.stated()
             except decoding.ERRORS as error:
                 why = f"spec: {decoding.reason(error)}"
-                await self._say(_held(status_of_element(self._element), "Invalid", why))
+                await self._say(_not_created(status_of_element(self._element), "Invalid", why))
                 return None
             if self._element.deleting or await self._last():
                 return self._wait
@@ -178,7 +178,7 @@ class _ElementPass:
         )
 
     def _watched(self) -> bool:
-        """Whether the watch has brought the pod that the API server says there is, if it says so."""
+        """Whether the watch has delivered the pod that this pass has created or read, if it has."""
         return self._pod is None or any(pod.uid == self._pod.uid for pod in self._store.pods_of(self._element.key))
 
     def _gone(self, status: ElementStatus) -> ElementPod | None:
@@ -201,7 +201,7 @@ class _ElementPass:
         )
 
     async def _say(self, status: ElementStatus) -> bool:
-        """Write the status; always the last step, unless its caller goes on."""
+        """Write the status; always the last step, unless its caller continues."""
         self._element = await self._reports.say(self._element, status)
         return True
 
@@ -256,7 +256,7 @@ class _ElementPass:
             return True
         if planned.held is not None:
             self._wait = HELD
-            return await self._say(_held(step.status, planned.held.reason, planned.held.message))
+            return await self._say(_not_created(step.status, planned.held.reason, planned.held.message))
         if await self._unseen():
             self._wait = SOON
             return True
@@ -269,10 +269,10 @@ class _ElementPass:
             self._pod = read_element_pod(Raw(await self._server.create(path, pod)))
         except ApiError as failure:
             if failure.cause is Cause.EXISTS:
-                return await self._taken(step, name)
+                return await self._name_exists(step, name)
             if failure.cause in REFUSALS:
                 why = (failure.request and failure.request.detail) or str(failure)
-                await self._say(_held(step.status, REFUSED, why))
+                await self._say(_not_created(step.status, REFUSED, why))
                 self._reports.refused(element, name, why)
             raise
         return False
@@ -296,15 +296,15 @@ class _ElementPass:
                 return True
         return False
 
-    async def _taken(self, step: Step, name: str) -> bool:
+    async def _name_exists(self, step: Step, name: str) -> bool:
         """A pod of that name exists: this element's, created in an earlier pass, or one of another owner."""
         self._pod = await self._read_pod(step.launch)
         if self._pod is not None:
             return False
         self._wait = TAKEN
-        return await self._say(_held(step.status, "NameTaken", f"pod {name} exists and has another owner"))
+        return await self._say(_not_created(step.status, "NameTaken", f"pod {name} exists and has another owner"))
 
 
-def _held(status: ElementStatus, reason: str, message: str) -> ElementStatus:
+def _not_created(status: ElementStatus, reason: str, message: str) -> ElementStatus:
     said = ConditionState(holds=False, reason=reason, message=message)
     return replace(status, created=said, ready=said)

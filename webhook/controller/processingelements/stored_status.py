@@ -36,7 +36,7 @@ def status_of_element(element: StoredElement) -> ElementStatus:
         figures = msgspec.json.decode(element.status, type=_Figures)
     except decoding.ERRORS:
         figures = _Figures()
-    there = element.told().get("conditions")
+    there = element.status_document().get("conditions")
     created, scheduled, ready = (condition_in(there, kind, UNKNOWN) for kind in PHASE_CONDITIONS)
     return ElementStatus(
         phase=figures.phase,
@@ -54,9 +54,9 @@ def status_of_element(element: StoredElement) -> ElementStatus:
 
 
 def status_patch(element: StoredElement, status: ElementStatus, now: str) -> Document | None:
-    """The merge patch of the status; ``None`` if the stored status says the same."""
+    """The merge patch of the status; ``None`` if the stored status equals it."""
     wanted = _cut(status)
-    stored = element.told()
+    stored = element.status_document()
     if status_of_element(element) == wanted and stored.get("observedGeneration") == element.generation:
         return None
     said = dict(zip(PHASE_CONDITIONS, (wanted.created, wanted.scheduled, wanted.ready), strict=True))

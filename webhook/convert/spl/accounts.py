@@ -17,7 +17,7 @@ from webhook.placement.text.problem import Problem
 
 _PLACEMENT: Final = "placement"
 _CALLS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
-"""Clauses that are told from names of variables and functions wherever they stand."""
+"""Clauses that are distinguished from names of variables and functions in any position."""
 _CLAUSES: Final = _CALLS | {ClauseName.HOST, ClauseName.ISOLATION}
 _ENDS: Final = frozenset({";", "{", "}"})
 

@@ -56,7 +56,7 @@ Calls of ``INSTANCES`` are names as well, with their parentheses.
 """
 
 Assume: TypeAlias = Callable[[str, Value], None]
-"""Told of each value of submission or compilation that is assumed: its name, and its default."""
+"""Called for each value of submission or compilation that is assumed: with its name, and its default."""
 
 
 def value_of(text: str, values: Values, assume: Assume) -> Value:

@@ -46,7 +46,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
         if not node:
             yield HostCondition(host, "gone", "is gone")
             continue
-        if _taken(node, pool, inventory):
+        if _exclusive_to_another(node, pool, inventory):
             yield HostCondition(host, "taken", "belongs to an exclusive HostPool")
         elif why := _kept_away(node, inventory):
             yield HostCondition(host, "unusable", why)
@@ -86,7 +86,7 @@ def _kept_away(node: Bits, inventory: Inventory) -> str:
     return in_words(min(taints))
 
 
-def _taken(node: Bits, pool: Pool, inventory: Inventory) -> bool:
+def _exclusive_to_another(node: Bits, pool: Pool, inventory: Inventory) -> bool:
     """Whether another exclusive pool has tainted the node, as it may while nothing runs there."""
     own = exclusive(pool.namespace, pool.name)
     taints = inventory.nodes.taints.get(EXCLUSIVE, {})

@@ -16,7 +16,7 @@ from webhook.placement.text.fix import Advice, Fix, Lower
 from webhook.placement.text.problem import counted, enumerated
 
 UNREAD: Final = "not read"
-"""The reason of clusters of which nothing is known; each has its own trouble, which is told once for all apps."""
+"""The reason of clusters of which nothing is known; the trouble of each is reported once for all apps."""
 
 
 def shortage_text(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster]) -> str:

@@ -1,7 +1,7 @@
 """The state machine of a processing element: its state in, one next step out (``docs/jobs.md``, the restart table).
 
 The step's status is written first, then its act is done. Each act can be done twice without harm, and the next look
-goes on from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
+continues from wherever the controller was killed. An end is counted once: ``status.ended`` names the last launch that
 ended.
 """
 
@@ -190,22 +190,22 @@ def _create(state: ElementState, status: ElementStatus, now: float) -> Step:
     """Create the pod, unless another pod of the element lives, something holds it back, or the back-off is not over."""
     alive = next((pod for pod in state.pods if not pod.terminal), None)
     if alive is not None:
-        return _held(
+        return _on_hold(
             status, ConditionState(holds=False, reason="OtherPodLeft", message=f"pod {alive.name} has not ended yet")
         )
     if state.hold is not None:
-        return _held(status, state.hold)
-    if (wait := _left(status, state.launch, now)) > 0:
+        return _on_hold(status, state.hold)
+    if (wait := _seconds_to_launch(status, state.launch, now)) > 0:
         pause = f"it has ended {status.failures} times in a row; restarting after {delay(status.failures):g} s"
-        return _held(status, ConditionState(holds=False, reason="BackOff", message=pause), wait)
+        return _on_hold(status, ConditionState(holds=False, reason="BackOff", message=pause), wait)
     return Step(status, Act.CREATE, state.launch)
 
 
-def _held(status: ElementStatus, why: ConditionState, wait: float | None = None) -> Step:
+def _on_hold(status: ElementStatus, why: ConditionState, wait: float | None = None) -> Step:
     return Step(replace(status, created=why, ready=why), wait=wait)
 
 
-def _left(status: ElementStatus, launch: int, now: float) -> float:
+def _seconds_to_launch(status: ElementStatus, launch: int, now: float) -> float:
     """Seconds until the next launch is due; 0 if it does not follow from the end of the last one."""
     ended = status.ended
     if ended is None or ended.launch_count != launch - 1 or ended.outcome == LaunchOutcome.DELETED:

@@ -287,7 +287,7 @@ class Inventory:
     # Jobs
 
     def set_job(self, job: StreamsJob) -> None:
-        """Add the Job object, or replace the one with its name; one that says the same as before changes nothing.
+        """Add the Job object, or replace the one with its name; an equal one changes nothing.
 
         The status of a Job changes whenever one of its pods does, and kept answers depend on the version.
         """

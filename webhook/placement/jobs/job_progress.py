@@ -28,7 +28,7 @@ POOL_FAILED: Final = "PoolFailed"
 TIMED_OUT: Final = "TimedOut"
 UNSATISFIABLE: Final = "Unsatisfiable"
 STRANDED: Final = "Stranded"
-"""Reason, of the condition Satisfiable, of a Job that could be started anew, but not beside what of it runs."""
+"""Reason, of the condition Satisfiable, of a Job that could be restarted as a whole but not beside its own elements."""
 
 UNDONE: Final = frozenset({NAME_TAKEN, POOL_FAILED, TIMED_OUT, UNSATISFIABLE})
 """Reasons, of the condition Submitted, of a submission that has failed and whose objects are deleted."""

@@ -42,8 +42,8 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
         declaration = declared.get(pool.name)
         if declaration is None and pool.name not in known:
             names = sorted({*declared, *known})
-            nobody = "it has none, nor has its namespace"
-            there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else nobody
+            without = "it has none, nor has its namespace"
+            there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else without
             message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
             # The pool may yet be created, so this is not a contradiction of the Job's own.
             yield Problem(path, message, text, clause.offset, fault=Fault.FORBIDDEN)
@@ -81,7 +81,7 @@ def pool_clauses(spec: JobSpec) -> list[PoolClause]:
 
 
 def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
-    """The same, found in steps."""
+    """Every clause of the Job about a pool; yields after each element, so that other work can run."""
     pool_clauses: list[PoolClause] = []
     for place, element in enumerate(spec.processing_elements or ()):
         pool_clauses += _of_element(element, f"spec.processingElements[{place}]")

@@ -1,4 +1,4 @@
-"""What is wrong with the spec of a Job or of a ProcessingElement, without looking at the cluster (``docs/jobs.md``).
+"""Problems of the spec of a Job or of a ProcessingElement that are independent of the cluster (``docs/jobs.md``).
 
 The CustomResourceDefinitions have those of the rules that a schema can express; admission checks all of them.
 """
@@ -73,7 +73,7 @@ def problems_of_job(name: str, spec: JobSpec) -> Iterator[Problem]:
 
 
 def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
-    """The same problems, and ``None`` after each step of the search for them."""
+    """Each problem of the Job, and ``None`` after each step of the search, so that other work can run."""
     yield from _submission(spec)
     if spec.processing_element is not None:
         yield from problems_of_options(spec.processing_element, "spec.processingElement")
@@ -106,7 +106,7 @@ def problems_of_element(name: str, spec: ProcessingElementSpec) -> Iterator[Prob
 
 
 def problems_of_nesting(elements: Iterable[tuple[str, ElementSpec]]) -> Iterator[Problem]:
-    """A problem for each element, given with its path, whose template is nested too deeply to be handled at all."""
+    """A problem for each element, given with its path, whose template is nested too deeply to be handled."""
     for path, element in elements:
         if nested_too_deeply(element.template):
             yield Problem(f"{path}.template", f"nested too deeply: at most {NESTING_LIMIT} levels are allowed")

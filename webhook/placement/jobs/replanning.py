@@ -159,7 +159,7 @@ class _LaunchSearch:
         return with_more_room(self._members.values(), self._world)
 
     async def _read(self) -> None:
-        """Find out what each element demands that runs or waits."""
+        """Read the demands of each element that runs or waits."""
         known = self._standing.waiting | self._standing.running.keys()
         choices = frozenset((pool.namespace, pool.name) for pool in self._pools)
         for element in element_steps(self._job[1], self._spec):
@@ -240,7 +240,7 @@ class _LaunchSearch:
     async def _placed(
         self, waiting: AbstractSet[str], moved: AbstractSet[str], there: Mapping[str, str]
     ) -> tuple[Group, Placed] | None:
-        """Where these elements go beside those that run and are not ``moved``; ``there`` has nodes that are given."""
+        """The nodes of these elements, beside those that run and are not ``moved``; ``there`` has fixed nodes."""
         members = [*self._composed(waiting | moved, there), *self._staying(moved)]
         stay = frozenset(self._standing.running) - moved
         settled = taken_from(self._pools, members, self._settled, self._world)

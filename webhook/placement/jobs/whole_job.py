@@ -105,7 +105,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
 
     @property
     def undecided(self) -> bool:
-        """Whether there was too little time."""
+        """Whether the time ran out."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
 
 
@@ -125,7 +125,7 @@ async def judge_job(
 
 
 async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
-    """The verdict in that world; a refused one is judged anew as if passing conditions of nodes had ended."""
+    """The verdict in that world; a refused Job is judged again as if passing conditions of nodes had ended."""
     verdict = await judge(world)
     later = world.recovered() if verdict.refused else None
     if later is None:
@@ -233,7 +233,7 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
 async def _members(
     namespace: str, name: str, spec: JobSpec, choices: Sequence[Pool], world: World, solving: Solving
 ) -> list[Member] | JobVerdict:
-    """The members of the Job; the verdict if some of its elements cannot run by themselves, or there is no time."""
+    """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up."""
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     refused: list[RefusedElement] = []
@@ -290,13 +290,13 @@ async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) 
 
 
 def _common(spec: JobSpec) -> tuple[object, ...]:
-    """What all elements demand."""
+    """The demands of all elements."""
     shared = spec.processing_element.resources if spec.processing_element else None
     return spec.host_pools or (), spec.resources, shared
 
 
 def _demands(name: str, spec: JobSpec) -> Steps[list[bytes]]:
-    """What each element demands; equal for elements that demand the same."""
+    """The demands of each element; elements that demand the same have equal values."""
     demands = []
     for at, element in enumerate(spec.processing_elements or ()):
         plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)

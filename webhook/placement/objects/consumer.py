@@ -153,7 +153,7 @@ def _is_consumer(entry: Mapping[str, Value]) -> bool:
 
 
 def _misplaced(entry: Mapping[str, Value], path: str) -> Iterator[Problem]:
-    """Problems of fields that there are not, and of fields that are lists or mappings and must be words."""
+    """Problems of unknown fields, and of fields that are lists or mappings but must be words."""
     yield from foreign(entry, _ENTRY, path)
     yield from problems_of_notes(entry.get("metadata"), f"{path}.metadata")
     yield from odd(entry, ("name", "apiVersion", "kind", *_CONTAINER, _REPLICAS), path)

@@ -57,7 +57,7 @@ class DeviceClasses:
         return {name: amount for name, amount in requests.items() if name not in mapped} if mapped else requests
 
     def _index(self) -> None:
-        """Make the table of resources anew: classes are few and seldom change; of several the first by name counts."""
+        """Rebuild the table of resources: classes are few and seldom change; of several the first by name counts."""
         self.version += 1
         table: dict[str, str] = {}
         for name, device_class in sorted(self._classes.items(), reverse=True):

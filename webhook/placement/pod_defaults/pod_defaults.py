@@ -29,7 +29,7 @@ class PodDefaults:
     """The objects by which the API server completes pods; a second ``put_`` replaces the first.
 
     With ``closed`` a class that is not here counts as one that does not exist, if others of its kind are here. A watch
-    may lag behind, so that otherwise only classes that were looked for in vain count as missing.
+    may lag behind, so that otherwise only classes that were looked up and not found count as missing.
     """
 
     __slots__ = ("_absent", "_limit_ranges", "_priority_classes", "_runtime_classes", "closed")

@@ -1,6 +1,6 @@
 """The volumes of a pod that only some nodes can use: by their claims, or by the StorageClass that makes them.
 
-See ``docs/volumes.md``. Nothing here refuses a pod: what is not known is a doubt, which the user is told.
+See ``docs/volumes.md``. Nothing here refuses a pod: what is not known is a doubt, of which the user is warned.
 """
 
 from collections.abc import Iterable, Iterator

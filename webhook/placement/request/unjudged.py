@@ -14,7 +14,7 @@ _NAMED: Final = 2
 
 
 def of_class(name: str) -> str:
-    """That devices of the DeviceClass are not judged."""
+    """The warning that devices of the DeviceClass are not judged."""
     return f"devices of DeviceClass {name} are not judged"
 
 

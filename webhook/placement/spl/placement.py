@@ -74,7 +74,7 @@ def is_operator(name: str) -> bool:
 
 
 def problems_together(clauses: Iterable[PlacementClause], field: str) -> tuple[Problem, ...]:
-    """The problems that these clauses have as one text, each of them being right by itself."""
+    """The problems of these clauses together, where each of them alone is correct."""
     parser = _Parser(Reader("", field))
     for clause in clauses:
         kept = len(parser.clauses)

@@ -104,7 +104,7 @@ class Reader:
         token = self.token
         if token.kind is TokenKind.BROKEN:
             return GrammarError(token.offset, token.value)
-        return GrammarError(token.offset, f"expected {expected}, found {_found(token)}")
+        return GrammarError(token.offset, f"expected {expected}, found {_shown(token)}")
 
     def fragment(self) -> str:
         """The text from the current token to the next closing bracket, comma, semicolon or the end, quoted."""
@@ -144,7 +144,7 @@ class Reader:
         self.report(error.offset, error.message)
 
 
-def _found(token: Token) -> str:
+def _shown(token: Token) -> str:
     if token.kind is TokenKind.END:
         return "the end of the text"
     if token.kind is TokenKind.STRING:

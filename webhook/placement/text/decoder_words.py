@@ -35,7 +35,7 @@ def decoder_problem(error: msgspec.ValidationError, document: object, prefix: st
     """The problem of an object that was not decoded. ``prefix`` is the path of the document, with a dot at the end."""
     parts = _TEXT.fullmatch(str(error))
     message, written = (parts["message"], parts["path"] or "") if parts else (str(error), "")
-    path, value = _located(document, list(_STEP.finditer(written)), _found(message))
+    path, value = _located(document, list(_STEP.finditer(written)), _actual_type(message))
     field = prefix + path.removeprefix(".") if path else prefix.removesuffix(".")
     if about := _FIELD.fullmatch(message):
         name = f"{field}.{about['name']}".removeprefix(".")
@@ -57,7 +57,7 @@ def unreadable(file: str, document: Mapping[str, Any], error: msgspec.Validation
     return f"{file}: {document['kind']} is not readable: {decoder_text(error, document)}"
 
 
-def _found(message: str) -> str:
+def _actual_type(message: str) -> str:
     types = _TYPES.fullmatch(message)
     return types["found"] if types else ""
 

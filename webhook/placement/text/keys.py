@@ -1,4 +1,4 @@
-"""Every annotation key, label key and taint key of the product, and how some keys and values are made of names.
+"""Every annotation key, label key and taint key of the product, and how some keys and values are derived from names.
 
 ``docs/annotations.md`` lists all keys with their meaning.
 """

@@ -56,7 +56,7 @@ class Problem(msgspec.Struct, frozen=True, gc=False):
 
 
 def fault_of(problems: Iterable[Problem]) -> Fault:
-    """Whose fault the problems are together: the request's, if one of them is."""
+    """The fault of several problems together: ``INVALID`` if one of them is."""
     return Fault.INVALID if any(problem.fault is Fault.INVALID for problem in problems) else Fault.FORBIDDEN
 
 

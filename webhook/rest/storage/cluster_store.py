@@ -1,7 +1,7 @@
 """``ClusterStore``: intents as HPAIntent objects of a cluster, which several servers may change at the same time.
 
 A change reads the object, and is written under the version that was read. If another client was faster, the API server
-refuses it, and the change is made anew on what is stored then (optimistic concurrency).
+refuses it, and the change is retried on what is stored then (optimistic concurrency).
 """
 
 import asyncio
@@ -39,7 +39,7 @@ PROJECT: Final = "{project}"
 """What stands for the name of the project in the setting for the namespace."""
 
 ATTEMPTS: Final = 12
-"""How often a change is made anew. Changes of one process take turns, so only other processes can be faster."""
+"""How often a change is retried. Changes of one process take turns, so only other processes can be faster."""
 
 _BACKOFF: Final = 0.02
 """Seconds of the longest pause after the first attempt; each further one is half as long again."""

@@ -25,7 +25,7 @@ class DiskReserve:
         self._size = size
 
     def take(self) -> bool:
-        """Fill the reserve as far as the disk has space; returns whether it is full, and there is room beside it."""
+        """Fill the reserve as far as the disk has space; returns whether it is full and space remains beside it."""
         try:
             file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         except OSError:

@@ -42,7 +42,7 @@ _PAGE_BYTES: Final = 1 << 20
 """Bytes of stored intents after which a page of a list ends."""
 
 _APPLICATION: Final = 0x53504849
-"""The application id in the header of the file (``SPHI``), by which files of other programs are told apart."""
+"""The application id in the header of the file (``SPHI``), by which files of other programs are recognized."""
 
 _VERSION: Final = 1
 """The version of the tables."""
@@ -178,7 +178,7 @@ class SqliteStore:
         return self._opened(seconds)
 
     def _guarded(self, work: Callable[[], _Read]) -> _Read:
-        """What reading the file leads to; raises :class:`StorageError` if the file cannot be read."""
+        """Read from the file and return the result; raises :class:`StorageError` if the file cannot be read."""
         if (reason := self._lost()) is not None:
             raise StorageError(reason)
         try:
@@ -206,7 +206,7 @@ class SqliteStore:
             self._loop.call_soon_threadsafe(_deliver, changes, outcomes)
 
     def _outcomes(self, changes: Sequence[_PendingChange]) -> list[Outcome]:
-        """Make the changes together; if that fails, each by itself, so that one that cannot be stored fails alone."""
+        """Make the changes in one transaction; if that fails, each in its own, so that only the one at fault fails."""
         if (reason := self._lost()) is not None:
             return [StorageError(reason) for _ in changes]
         try:
@@ -220,7 +220,7 @@ class SqliteStore:
             return [error]
 
     def _despite(self, error: sqlite3.Error, change: _PendingChange) -> Outcome:
-        """The outcome of a change that could not be stored: without space it is made anew if it needs none."""
+        """The outcome of a change that could not be stored: if the disk is full, one that frees space is retried."""
         name = error.sqlite_errorname
         if name != "SQLITE_FULL" and not (name.startswith("SQLITE_IOERR") and not self._reserve.take()):
             _log.error("a change cannot be stored: %s", error)
@@ -234,7 +234,7 @@ class SqliteStore:
     def _make_room(self) -> bool:
         """Let the file grow a little, and give the disk a part of the reserve; returns whether that made a difference.
 
-        What the log holds is copied into the file, so that the log begins anew.
+        What the log holds is copied into the file, so that the log starts empty.
         """
         pages = self._pages("page_count") + _SPARE_PAGES
         allowed = self._pages("max_page_count")

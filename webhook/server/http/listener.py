@@ -69,7 +69,7 @@ class Listener:
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
     def start(self) -> None:
-        """Listen from now on; raises :class:`FatalError` if another program listens on the same address already."""
+        """Start to listen; raises :class:`FatalError` if another program listens on the same address already."""
         host, port = self._socket.getsockname()[:2]
         try:
             self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, self.connections.limits.receive_buffer)
