@@ -71,7 +71,7 @@ def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     if found.warning:
         yield found.warning
     if found.refusal:
-        yield Objection(found.refusal, Rule.POOL)
+        yield Objection(found.refusal.text, Rule.POOL)
     elif not world.policy.guard_bindings:
         count = sleepers(pool, union(map(world.named, found.hosts)), world.inventory, world.policy)
         if count:
