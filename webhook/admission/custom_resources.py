@@ -71,7 +71,7 @@ def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     if completion.warning:
         yield completion.warning
     if completion.refusal:
-        yield Objection(completion.refusal, Rule.POOL)
+        yield Objection(completion.refusal.text, Rule.POOL)
     elif not world.policy.guard_bindings:
         count = sleepers(pool, union(map(world.named, completion.hosts)), world.inventory, world.policy)
         if count:

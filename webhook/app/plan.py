@@ -143,8 +143,8 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
     except msgspec.ValidationError as error:
         raise ValueError(unreadable(file, document, error)) from error
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
-    if text := cannot_be_had(pools, world):
-        yield msgspec.structs.replace(plain, text=text, pools=tuple(pools))
+    if refused := cannot_be_had(pools, world):
+        yield msgspec.structs.replace(plain, text=refused.text, pools=tuple(pools))
         return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]

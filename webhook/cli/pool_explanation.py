@@ -38,7 +38,7 @@ def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplana
         namespace=namespace,
         verdict="refused" if refused else "admitted",
         code=Fault.FORBIDDEN.value if refused else 200,
-        message=completion.refusal,
+        message=completion.refusal.text if completion.refusal else "",
         warnings=[completion.warning] if completion.warning else [],
         candidates=names(world.everything & ~out, world) if pool.hosts is None else [],
         removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in completion.reasons],

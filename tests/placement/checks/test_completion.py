@@ -19,7 +19,8 @@ IB: Final = {keys.TAG: "ib"}
 
 def refusal(wanted: Pool, policy: Policy | None = None) -> str:
     """Why the pool, which the cluster knows, cannot be completed."""
-    return complete(wanted, World(cluster([*nodes(2, labels=IB), TAINTED], [wanted]), policy or Policy())).refusal
+    found = complete(wanted, World(cluster([*nodes(2, labels=IB), TAINTED], [wanted]), policy or Policy()))
+    return found.refusal.text if found.refusal else ""
 
 
 def test_a_host_that_a_pool_has_is_never_counted_out() -> None:

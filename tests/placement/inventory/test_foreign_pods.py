@@ -84,7 +84,9 @@ def test_a_shared_pool_does_not_care() -> None:
 def test_the_refusal_says_what_would_help() -> None:
     wanted = pool("P", name="p", size=2, mode="Exclusive")
     inventory = cluster(nodes(3), [], [pod(), pod("node-b", uid="v")], spared=SPARED)
-    assert complete(wanted, World(inventory, Policy())).refusal == (
+    refusal = complete(wanted, World(inventory, Policy())).refusal
+    assert refusal is not None
+    assert refusal.text == (
         "HostPool P cannot be completed: it needs 2 hosts and 1 node is eligible.\n"
         "  2 nodes run an unrelated pod\n"
         "Nearest fix: free one more node of pods of others, or lower size to 1."

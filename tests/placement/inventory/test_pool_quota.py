@@ -77,7 +77,8 @@ def test_a_pool_that_is_to_be_created_is_the_last_one() -> None:
 
 
 def refused(new: Pool, inventory: Inventory, policy: Policy = POLICY) -> str:
-    return complete(new, World(inventory, policy)).refusal
+    found = complete(new, World(inventory, policy)).refusal
+    return found.text if found else ""
 
 
 @pytest.mark.parametrize("elastic", [False, True])

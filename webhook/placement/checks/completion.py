@@ -3,13 +3,15 @@
 Tenants read the text, so it names no node that the pool does not name itself, and nothing of other namespaces.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.checks.eligibility import best_fix, hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.refusal import written
-from webhook.placement.inventory.quota import HostQuotaExcess, excess, surplus, wanted
+from webhook.placement.decision.refusal import Refusal
+from webhook.placement.inventory.quota import excess, surplus, wanted
 from webhook.placement.kube.selector import matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set, tags_of
@@ -22,12 +24,12 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, counted, 
 class Completion(Struct, frozen=True):
     """The hosts that a pool would have now: ``hosts`` are the names of nodes, by index.
 
-    ``refusal`` says why the pool cannot be completed, and is empty if it can. ``reasons`` say why nodes are out, each
-    node under one reason. ``warning`` is for a pool that may be completed later, when nodes come or recover.
+    ``refusal`` says why the pool cannot be completed, and is ``None`` if it can. ``reasons`` say why nodes are out,
+    each node under one reason. ``warning`` is for a pool that may be completed later, when nodes come or recover.
     """
 
     hosts: tuple[str, ...] = ()
-    refusal: str = ""
+    refusal: Refusal | None = None
     reasons: tuple[Reason, ...] = ()
     warning: str = ""
 
@@ -35,34 +37,30 @@ class Completion(Struct, frozen=True):
 def complete(pool: Pool, world: World) -> Completion:
     """Whether the pool could have all of its hosts now; the pool need not be in the inventory."""
     if too_many := surplus(pool, world.inventory, world.policy.pool_quota):
-        return Completion(refusal=written(_first(pool, str(too_many)), (), (too_many.remedy,)))
+        return Completion(refusal=_refusal(pool, str(too_many), (), too_many.remedy))
     if not pool.sized:
         return _unsized(pool, world)
     over = excess(pool, world.inventory, world.policy.quota, wanted)
     if over and not world.complete(pool):
-        return Completion(refusal=_over_quota(pool, over), reasons=tuple(ruled_out(hurdles(pool, world), world)))
+        fixes = (LARGER_QUOTA, Lower("size", over.left)) if over.left else (LARGER_QUOTA,)
+        reasons = tuple(ruled_out(hurdles(pool, world), world))
+        return Completion(refusal=_refusal(pool, str(over), (), *fixes), reasons=reasons)
     completion = _literal(pool, world) if pool.hosts is not None else _sized(pool, world)
-    later = world.recovered() if completion.refusal else None
-    if later:
-        return _in_time(completion, complete(pool, later))
+    if completion.refusal and (later := world.recovered()):
+        return _in_time(completion.refusal, completion, complete(pool, later))
     if completion.refusal and (pool.elastic or world.policy.elastic):
-        return replace(completion, refusal="", warning=f"no hosts yet: {_headline(completion)}")
+        return replace(completion, refusal=None, warning=f"no hosts yet: {completion.refusal.headline}")
     return completion
 
 
-def _in_time(now: Completion, later: Completion) -> Completion:
-    """The completion of a pool that cannot be completed now, given that of the world without passing conditions.
+def _in_time(refusal: Refusal, now: Completion, later: Completion) -> Completion:
+    """The completion of a pool that is refused ``now``, given that of the world without passing conditions.
 
     A pool that could be completed then is not refused, but gets a warning.
     """
     if later.refusal or later.warning:
         return later
-    return replace(now, refusal="", warning=f"no hosts until nodes recover: {_headline(now)}")
-
-
-def _headline(refused: Completion) -> str:
-    """The first line of the refusal, which can be shown alone."""
-    return refused.refusal.partition("\n")[0]
+    return replace(now, refusal=None, warning=f"no hosts until nodes recover: {refusal.headline}")
 
 
 def _sized(pool: Pool, world: World) -> Completion:
@@ -81,7 +79,7 @@ def _sized(pool: Pool, world: World) -> Completion:
     if more < missing:
         change = Partly(change, f"{has + more} of {size} would be eligible")
     fixes = (change, Lower("size", has)) if has else (change,)
-    return Completion(hosts, written(_first(pool, allocation.reason), reasons, fixes), reasons)
+    return Completion(hosts, _refusal(pool, allocation.reason, reasons, *fixes), reasons)
 
 
 def _literal(pool: Pool, world: World) -> Completion:
@@ -93,7 +91,7 @@ def _literal(pool: Pool, world: World) -> Completion:
     faulty = [entry for entry in entries(pool, world.inventory, world.policy) if entry.fault]
     which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
     fix = Advice(f"list each host once, by the name or an address of a node{which}")
-    return Completion(hosts, written(_first(pool, allocation.reason), [entry.fault for entry in faulty], (fix,)))
+    return Completion(hosts, _refusal(pool, allocation.reason, [entry.fault for entry in faulty], fix))
 
 
 def _unsized(pool: Pool, world: World) -> Completion:
@@ -110,15 +108,9 @@ def _unsized(pool: Pool, world: World) -> Completion:
     return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
 
 
-def _over_quota(pool: Pool, over: HostQuotaExcess) -> str:
-    """The refusal of a pool that exceeds the namespace's quota of exclusive hosts."""
-    fixes = (LARGER_QUOTA, Lower("size", over.left)) if over.left else (LARGER_QUOTA,)
-    return written(_first(pool, str(over)), (), fixes)
-
-
-def _first(pool: Pool, reason: str) -> str:
-    """The first line of a refusal."""
-    return f"HostPool {_name(pool)} cannot be completed: {reason}."
+def _refusal(pool: Pool, why: str, reasons: Sequence[object], *fixes: Fix) -> Refusal:
+    """The refusal of the pool."""
+    return Refusal.of_pools(f"HostPool {_name(pool)} cannot be completed: {why}.", reasons, fixes)
 
 
 def _name(pool: Pool) -> str:

@@ -8,13 +8,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.pod_refusal import refuse
 from webhook.placement.decision.refusal import Refusal
-from webhook.placement.decision.tolerated_hosts import RUNTIME_CLASS, TOLERATIONS, refuse_tolerations
+from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group, made_in_numbers, whole_group
@@ -109,8 +108,8 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     refusal = None
     if not verdict.candidates:
-        # What refuses the pod whatever is changed comes first: no fix would help.
-        if wrong := (*_contrary(pod, ask, effects)[1], *_beyond_fixing(ask, constraints, world)):
+        # What refuses the pod whatever is changed comes first: no fix would help. It could drop a node name.
+        if wrong := (*_contrary(pod, ask, effects)[1], *refuse_tolerations(ask, constraints, world, named=False)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world).fit)
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
@@ -171,12 +170,3 @@ def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions,
     """What the effects add to the pod, and a problem for everything in the pod that contradicts them."""
     additions, conflicts = merge(pod, effects)
     return additions, (*conflicts, *foreign_labels(ask.labels, effects))
-
-
-def _beyond_fixing(ask: Ask, constraints: Sequence[Constraint], world: World) -> list[Problem]:
-    """Problems of tolerations that open exclusive hosts; not those of the pod's node name, which it could drop."""
-    return [
-        problem
-        for problem in refuse_tolerations(ask, constraints, world)
-        if problem.field.startswith((TOLERATIONS, RUNTIME_CLASS))
-    ]

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from webhook.placement.text.fix import Fix
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_LIMIT, Fault, shorten
+from webhook.placement.text.rule import Rule
 
 _LINES = 64
 """At most so many reasons are listed: no more of the shortest ones fit into a message."""
@@ -28,6 +29,13 @@ class Refusal(Struct, frozen=True):
     rules: tuple[str, ...]
     fixes: tuple[Fix, ...] = ()
     names: tuple[str, ...] = ()
+
+    @classmethod
+    def of_pools(
+        cls, first: str, reasons: Sequence[object], fixes: tuple[Fix, ...], pools: tuple[str, ...] = ()
+    ) -> "Refusal":
+        """The refusal of HostPools that cannot have their hosts; ``pools`` is how the first line names several."""
+        return cls(written(first, reasons, fixes), pools, Fault.FORBIDDEN, (Rule.POOL,), fixes)
 
     @property
     def headline(self) -> str:

@@ -29,17 +29,19 @@ RUNTIME_CLASS: Final = "spec.runtimeClassName"
 """The field of a problem about a toleration that the pod's RuntimeClass adds."""
 
 
-def refuse_tolerations(ask: Ask, constraints: Iterable[Constraint], world: World) -> Iterator[Problem]:
+def refuse_tolerations(
+    ask: Ask, constraints: Iterable[Constraint], world: World, *, named: bool = True
+) -> Iterator[Problem]:
     """A problem for each way onto another pool's exclusive host that the pod takes; none for a pod of a DaemonSet.
 
-    The caller must know that the pod's owner references are true.
+    Without ``named`` none for its node name. The caller must know that the pod's owner references are true.
     """
     spec = ask.spec
     tolerations = spec.tolerations or ()
     if not (spec.node_name or may_open(tolerations)) or of_daemon_set(ask.references):
         return
     yield from foreign_tolerations(tolerations, {*own_pools(ask), *ask.closed_pools})
-    if spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
+    if named and spec.node_name and world.named(spec.node_name) & foreign_hosts(own_pools(ask), world):
         yield Problem("spec.nodeName", "the node is exclusive to another HostPool", fault=Fault.FORBIDDEN)
     if opened(ask, constraints, world):
         yield from of_everything(ask, world)

@@ -7,7 +7,7 @@ their hosts together with the processing elements (``whole_job``).
 from collections.abc import Iterable, Sequence
 
 from webhook.placement.checks.completion import complete
-from webhook.placement.decision.refusal import written
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import fewer_pools, wanted
 from webhook.placement.kube.bits import Bits, union
@@ -17,10 +17,10 @@ from webhook.placement.text.fix import LARGER_QUOTA, Advice
 from webhook.placement.text.problem import counted
 
 
-def cannot_be_had(pools: Sequence[Pool], world: World) -> str:
-    """Why the pools of one Job, which are in the inventory, cannot all be had; empty if these reasons do not hold."""
+def cannot_be_had(pools: Sequence[Pool], world: World) -> Refusal | None:
+    """Why the pools of one Job, which are in the inventory, cannot all be had; ``None`` if no such reason holds."""
     if not pools:
-        return ""
+        return None
     return _too_many(pools, world) or _too_many_hosts(pools, world) or _lists(pools, world)
 
 
@@ -33,41 +33,42 @@ def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:
     return union(host for pool in settled for host in world.hosts(pool).values())
 
 
-def _too_many(pools: Sequence[Pool], world: World) -> str:
+def _too_many(pools: Sequence[Pool], world: World) -> Refusal | None:
     namespace = pools[0].namespace
     limit, others = world.policy.pool_quota.of(namespace), len(_others(pools, world.inventory))
     if limit is None or others + len(pools) <= limit or all(pool.served for pool in pools):
-        return ""
+        return None
     may = f"namespace {namespace} may have {counted(limit, 'HostPool')}"
     first = (
         f"The HostPools of the Job cannot all be created: {may}, has {others} besides, and the Job declares "
         f"{len(pools)}."
     )
-    return written(first, (), (fewer_pools(others=others > 0),))
+    return Refusal.of_pools(first, (), (fewer_pools(others=others > 0),))
 
 
-def _too_many_hosts(pools: Sequence[Pool], world: World) -> str:
+def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
     namespace, inventory = pools[0].namespace, world.inventory
     limit, own = world.policy.quota.of(namespace), [pool for pool in pools if pool.exclusive]
     if limit is None or all(map(world.complete, own)):
-        return ""
+        return None
     in_use = sum(wanted(pool, inventory) for pool in _others(pools, inventory) if pool.exclusive)
     asked = sum(wanted(pool, inventory) for pool in own)
     if in_use + asked <= limit:
-        return ""
+        return None
     may = f"namespace {namespace} may have {counted(limit, 'exclusive host')}"
     first = (
         f"The HostPools of the Job cannot be completed: {may}, its other HostPools have {in_use}, "
         f"and those of the Job ask for {asked}."
     )
     available = limit - in_use
-    return written(first, (), (LARGER_QUOTA, Advice(f"ask for {available}")) if available > 0 else (LARGER_QUOTA,))
+    fixes = (LARGER_QUOTA, Advice(f"ask for {available}")) if available > 0 else (LARGER_QUOTA,)
+    return Refusal.of_pools(first, (), fixes)
 
 
-def _lists(pools: Sequence[Pool], world: World) -> str:
+def _lists(pools: Sequence[Pool], world: World) -> Refusal | None:
     """The refusal of the first pool that lists what is not a node, one node twice, or hosts of an exclusive pool."""
-    texts = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
-    return next(filter(None, texts), "")
+    refusals = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
+    return next(filter(None, refusals), None)
 
 
 def _others(pools: Sequence[Pool], inventory: Inventory) -> list[Pool]:

@@ -167,8 +167,8 @@ def open_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
 async def _judged(
     namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
 ) -> JobVerdict:
-    if text := cannot_be_had(pools, world):
-        return JobVerdict(text=text)
+    if refused := cannot_be_had(pools, world):
+        return JobVerdict(text=refused.text)
     choices = open_pools(pools, world)
     members = await _members(namespace, name, spec, choices, world, solving)
     if isinstance(members, JobVerdict):

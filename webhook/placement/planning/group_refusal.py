@@ -183,4 +183,4 @@ async def _refuse_pools(group: Group, conflict: GroupConflict) -> Refusal:
     first = f"{listed} {all_of}: {counted(able, 'node')} {'is' if able == 1 else 'are'} eligible."
     fixes = [found async for found in smaller_pools(group, conflict.pools)]
     best = tuple(fixes[:2]) or (Advice("make more nodes eligible"),)
-    return Refusal(written(first, (), best), tuple(said), Fault.FORBIDDEN, (Rule.POOL,), best)
+    return Refusal.of_pools(first, (), best, tuple(said))
