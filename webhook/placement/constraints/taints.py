@@ -15,7 +15,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import Fix, Tolerate, Uncordon
+from webhook.placement.text.fix import AddToleration, Fix, Uncordon
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
@@ -66,7 +66,7 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
         """
         keeping: dict[Fix, Bits] = {}
         for taint in self._untolerated(world):
-            fix = Uncordon() if taint.key == CORDONED else Tolerate(str(taint))
+            fix = Uncordon() if taint.key == CORDONED else AddToleration(str(taint))
             keeping[fix] = keeping.get(fix, 0) | world.inventory.nodes.taints[taint.key][taint] & out
         alone = {
             fix: (nodes & ~union(keeping[other] for other in keeping if other != fix)) for fix, nodes in keeping.items()

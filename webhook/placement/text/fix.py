@@ -131,7 +131,7 @@ class Partly(Fix, frozen=True, gc=False):
         return f"{shorten(str(self.fix), self.fix.limit)} ({self.note})"
 
 
-class Tolerate(Fix, frozen=True, gc=False):
+class AddToleration(Fix, frozen=True, gc=False):
     """The pod tolerates the ``taint``."""
 
     taint: str
