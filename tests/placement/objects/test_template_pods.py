@@ -42,7 +42,10 @@ MATCHES: dict[str, tuple[bool | None, str, Json | None, dict[str, Any]]] = {
     "all others by index, if they have one": (True, "Job", {}, {"other": ["batch.kubernetes.io/job-completion-index"]}),
     "a hash, whatever its value": (True, "Deployment", need(HASH, "Exists"), {}),
     "no hash": (False, "Deployment", need(HASH, "DoesNotExist"), {}),
-    "a name of its own, whatever it is": (None, "StatefulSet", need(NAME, "Exists"), {}),
+    "a name of its own, whatever it is": (True, "StatefulSet", need(NAME, "Exists"), {}),
+    "no name of its own": (False, "StatefulSet", need(NAME, "DoesNotExist"), {}),
+    "a name of its own that nobody knows": (None, "StatefulSet", need(NAME, "In", "x"), {}),
+    "an index, if they have one": (None, "Job", need("batch.kubernetes.io/job-completion-index", "Exists"), {}),
     "a label of the moment": (None, "", need(f"{keys.ISOLATION}X", "DoesNotExist"), {}),
     "what is wrong is wrong, whatever else is unknown": (
         False, "Deployment", {"matchLabels": {HASH: "x", "app": "db"}}, {},

@@ -36,6 +36,9 @@ SINGLE: Final[Mapping[str, frozenset[str]]] = {
 }
 """By kind of workload: labels that its controller adds with another value to each pod."""
 
+_ALWAYS: Final = {**SHARED, "StatefulSet": SHARED["StatefulSet"] | SINGLE["StatefulSet"]}
+"""By kind of workload: labels that every pod has. Only the pods of Indexed Jobs have an index."""
+
 _VARIABLE: Final = (keys.COLOCATION, keys.ISOLATION)
 """Prefixes of labels that the webhook adds, depending on the state of the cluster at the pod's creation."""
 
@@ -91,9 +94,9 @@ class TemplatePods(Struct, frozen=True, gc=False):
     def _holds(self, need: Requirement) -> bool | None:
         key = need.key
         if key not in self.labels:
-            if key in SHARED.get(self.kind, _NONE):
-                return need.operator == "Exists" if need.operator in _PRESENCE else None
-            if key in SINGLE.get(self.kind, _NONE) or key.startswith(_VARIABLE):
+            if need.operator in _PRESENCE and key in _ALWAYS.get(self.kind, _NONE):
+                return need.operator == "Exists"
+            if key in SHARED.get(self.kind, _NONE) or key in SINGLE.get(self.kind, _NONE) or key.startswith(_VARIABLE):
                 return None
         return holds(need, self.labels.get(key))
 
