@@ -8,6 +8,7 @@ from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.fix import (
     AddDomain,
     AddNode,
+    AddToleration,
     AllowNode,
     CompletePool,
     Drop,
@@ -19,7 +20,6 @@ from webhook.placement.text.fix import (
     Partly,
     RunFewer,
     ShrinkPool,
-    Tolerate,
     Uncordon,
     Untaint,
 )
@@ -45,7 +45,7 @@ VERBS = {SSD: "drop", CORES: "lower"}
         (Untaint(taint="a:NoSchedule", more=1), "take the taint a:NoSchedule off one more node"),
         (AllowNode(more=1), "let HostPools have one more node (poolable nodes)"),
         (FreeNode(more=2, whose="of pods"), "free 2 more nodes of pods"),
-        (Tolerate("a:NoSchedule"), "tolerate a:NoSchedule"),
+        (AddToleration("a:NoSchedule"), "tolerate a:NoSchedule"),
         (CompletePool("P"), "make more nodes eligible for HostPool P"),
         (CompletePool("P", shrinkable=True), "make more nodes eligible for HostPool P, or use a smaller one"),
         (EnlargePool("P", 1), "give HostPool P 1 host"),
@@ -67,7 +67,7 @@ def test_fixes_are_compared_and_changed_as_values() -> None:
     label = LabelNode(more=1, labels={"a": "b"})
     assert label == LabelNode(more=1, labels={"a": "b"})
     assert str(replace(label, more=3)) == "label 3 more nodes a=b"
-    assert len({Tolerate("x"), Tolerate("x"), Uncordon(), Uncordon()}) == 2
+    assert len({AddToleration("x"), AddToleration("x"), Uncordon(), Uncordon()}) == 2
 
 
 def test_a_fix_is_cut_but_not_what_is_said_about_it() -> None:
