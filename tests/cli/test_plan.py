@@ -205,6 +205,18 @@ def test_an_element_that_cannot_run_by_itself_is_named(plan: Run, tmp_path: Path
     assert '  processing element lost-1: host("worker-99") cannot hold: 0 of 13 nodes can run this pod.\n' in out
 
 
+def test_all_elements_that_cannot_run_by_themselves_are_named(plan: Run, tmp_path: Path) -> None:
+    contrary = an_element('hostColocation("c"), hostExlocation("c")', "Contrary")
+    file = written(tmp_path, a_job("j", contrary, an_element('host("nowhere")'), an_element()))
+    _, out, _ = plan("-f", file)
+    first, contradiction, lost = out.splitlines()[2:5]
+    assert first == "  2 of 3 processing elements cannot run even by themselves (j-0, j-1):"
+    assert contradiction.endswith(' hostColocation("c") and hostExlocation("c") contradict each other')
+    assert lost.startswith('    j-1: host("nowhere") cannot hold: 0 of 13 nodes can run this pod. ')
+    (subject,) = json.loads(plan("-f", file, "-o", "json")[1])["subjects"]
+    assert (subject["conflict"]["clauses"], subject["conflict"]["elements"]) == (['host("nowhere")'], ["j-1"])
+
+
 def test_the_clauses_of_a_conflict_have_all_nodes_that_each_of_them_closes(plan: Run) -> None:
     _, out, _ = plan("-o", "json", "-f", "examples/refused-job-whole.yaml")
     closed = closed_by_conflict(json.loads(out))

@@ -13,11 +13,11 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, silent, wrong
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
-from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
+from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone, refuse_elements
+from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
@@ -156,27 +156,36 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
 def _with_members(
     plain: PlannedObject, pods: Sequence[tuple[tuple[str, ...], int, Pod]], pools: Sequence[Pool], world: World
 ) -> PlannedObject:
-    """The object with a member for each of the pods; refused if one of these cannot run by itself."""
+    """The object with a member for each of the pods; refused if some of these cannot run by themselves."""
     chosen = frozenset((pool.namespace, pool.name) for pool in pools)
     members: list[Member] = []
+    refused: list[tuple[RefusedElement, Member | None]] = []
     for names, count, pod in pods:
         member = member_of(names, count, pod, plain.namespace, world, chosen)
-        who = f"processing element {names[0]}: " if plain.origin.startswith("Job ") else ""
-        if not isinstance(member, Member):
-            return msgspec.structs.replace(plain, text=who + render(member))
-        if not member.open() and (decision := decide(member.pod, plain.namespace, world)).refused:
-            return _alone(plain, member, who, decision)
-        if problems := tuple(tolerance_problems(member, pools, world)):
-            return msgspec.structs.replace(plain, text=who + render(problems))
-        members.append(member)
+        judged = judged_alone(names, member, plain.namespace, pools, world)
+        if isinstance(judged, RefusedElement):
+            refused.append((judged, member if isinstance(member, Member) else None))
+        else:
+            members.append(judged)
+    if refused:
+        return _alone(plain, refused, sum(count for _, count, _ in pods))
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 
 
-def _alone(plain: PlannedObject, member: Member, who: str, decision: Decision) -> PlannedObject:
-    """The object, refused because of a member whose pods could not run even by themselves."""
-    text, refusal = who + decision.message, decision.refusal
-    told = refusal and msgspec.structs.replace(refusal, text=text, names=member.names)
-    return msgspec.structs.replace(plain, text=text, refusal=told, members=(member,))
+def _alone(plain: PlannedObject, refused: Sequence[tuple[RefusedElement, Member | None]], total: int) -> PlannedObject:
+    """The object, refused because of pods that could not run even by themselves.
+
+    It keeps the member of the first of them that nodes refuse, with what cannot hold together for it.
+    """
+    elements = [element for element, _ in refused]
+    text = elements[0].message
+    if plain.origin.startswith("Job "):
+        text = refuse_elements(elements, total, all_known=True).text
+    for element, member in refused:
+        if element.refusal and member:
+            refusal = msgspec.structs.replace(element.refusal, text=text, names=element.names)
+            return msgspec.structs.replace(plain, text=text, refusal=refusal, members=(member,))
+    return msgspec.structs.replace(plain, text=text)
 
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:

@@ -9,7 +9,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.refusal import Refusal
+from webhook.placement.jobs.tolerant_elements import tolerance_problems
+from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.members import Member
+from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, counted, enumerated, fault_of, render, shorten
 from webhook.placement.text.rule import OF_FAULT
 
@@ -30,7 +35,8 @@ class RefusedElement(Struct, frozen=True):
     """Equal processing elements that cannot run even without all others, and why.
 
     ``names`` are their names. ``message`` is the refusal of one of them as a text of several lines, ``reason`` is that
-    in one line: what cannot hold, and the nearest fix.
+    in one line: what cannot hold, and the nearest fix. ``refusal`` is ``None`` if something is wrong with the elements
+    whatever the cluster is.
     """
 
     names: tuple[str, ...]
@@ -38,6 +44,7 @@ class RefusedElement(Struct, frozen=True):
     reason: str
     fault: Fault
     rules: tuple[str, ...]
+    refusal: Refusal | None = None
 
     @classmethod
     def of_problems(cls, names: Sequence[str], problems: Sequence[Problem]) -> "RefusedElement":
@@ -53,7 +60,27 @@ class RefusedElement(Struct, frozen=True):
         if refused.refusal is None:
             return cls.of_problems(names, refused.problems)
         reason = f"{refused.headline} Nearest fix: {refused.refusal.fix}."
-        return cls(tuple(names), refused.message, reason, refused.fault, refused.rules)
+        return cls(tuple(names), refused.message, reason, refused.fault, refused.rules, refused.refusal)
+
+
+def judged_alone(
+    names: Sequence[str],
+    member: Member | tuple[Problem, ...],
+    namespace: str,
+    pools: Sequence[Pool],
+    world: World,
+) -> Member | RefusedElement:
+    """The member of these elements, or why they cannot run even without all others.
+
+    ``member`` is what :func:`member_of` makes of them, ``pools`` are those whose hosts are yet to be chosen.
+    """
+    if not isinstance(member, Member):
+        return RefusedElement.of_problems(names, member)
+    if not member.open() and (decision := decide(member.pod, namespace, world)).refused:
+        return RefusedElement.of_decision(names, decision)
+    if problems := tuple(tolerance_problems(member, pools, world)):
+        return RefusedElement.of_problems(names, problems)
+    return member
 
 
 class ElementsRefusal(Struct, frozen=True):

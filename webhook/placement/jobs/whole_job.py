@@ -13,7 +13,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.decision import decide
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import own_annotations, own_placement
@@ -22,8 +21,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.refused_elements import ElementsRefusal, RefusedElement, refuse_elements
-from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
+from webhook.placement.jobs.refused_elements import ElementsRefusal, RefusedElement, judged_alone, refuse_elements
+from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.job_model import JobModel, clauses_of
@@ -248,14 +247,11 @@ async def _members(
                 return _refused_alone(refuse_elements(refused, total, all_known=False))
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
-        if not isinstance(member, Member):
-            refused.append(RefusedElement.of_problems(names, member))
-        elif not member.open() and (decision := decide(member.pod, namespace, world)).refused:
-            refused.append(RefusedElement.of_decision(names, decision))
-        elif problems := tuple(tolerance_problems(member, choices, world)):
-            refused.append(RefusedElement.of_problems(names, problems))
+        judged = judged_alone(names, member, namespace, choices, world)
+        if isinstance(judged, RefusedElement):
+            refused.append(judged)
         else:
-            members.append(member)
+            members.append(judged)
     return _refused_alone(refuse_elements(refused, total, all_known=True)) if refused else members
 
 
