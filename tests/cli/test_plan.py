@@ -328,6 +328,13 @@ def test_an_unreadable_object_is_wrong_use(plan: Run, tmp_path: Path) -> None:
     assert 'Pod is not readable: spec.containers: "none" is a text, expected a list' in err
 
 
+def test_nothing_is_planned_if_a_file_cannot_be_read(plan: Run, tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("- 1\n")
+    code, out, err = plan("-f", "examples/job-parallel.yaml", str(tmp_path))
+    assert (code, out) == (2, "")
+    assert err.endswith("/b.yaml: a document is not a Kubernetes object: it has no kind\n")
+
+
 def test_many_nodes_are_counted(plan: Run, tmp_path: Path) -> None:
     nodes = [
         {
