@@ -231,7 +231,7 @@ def test_a_hook_that_cannot_run_blocks_nothing_for_ever_and_the_rest_is_a_comman
     assert len(marked(admin)) == NODES
     freed = release(plane, *given[2:])
     assert freed.returncode == 0, freed.stderr
-    assert dry.stdout.replace("would give", "gave").replace("would remove", "removed") == freed.stdout
+    assert dry.stdout.replace("would release", "released").replace("would remove", "removed") == freed.stdout
     assert marked(admin) == {}
     wait_until_gone(admin, f"/api/v1/namespaces/{SPACE}", 60)
     again = release(plane, *given[2:])

@@ -14,7 +14,9 @@ from tests.e2e.plane import ControlPlane
 
 EXAMPLES: Final = sorted((Path(__file__).parents[3] / "examples" / "convert").glob("*.expected.yaml"))
 
-REFUSAL: Final = re.compile(r"placement\.streams\.ibm\.com\" denied the request: .* cannot (hold|be completed): ")
+REFUSAL: Final = re.compile(
+    r"placement\.streams\.ibm\.com\" denied the request: .* cannot (hold: |be completed: |run even by themselves )"
+)
 
 PROGRAM: Final = """
 composite Main {
