@@ -1,4 +1,4 @@
-"""Fixes are values: whoever searches compares and changes them, and only a refusal shows them."""
+"""Fixes are values: searches compare and change them, and refusals render them as text."""
 
 import pytest
 from msgspec.structs import replace

@@ -83,15 +83,7 @@ def judged_alone(
     return member
 
 
-class ElementsRefusal(Struct, frozen=True):
-    """The refusal of a Job for such elements: its text, whose fault it is, and the rules, each once."""
-
-    text: str
-    fault: Fault
-    rules: tuple[str, ...]
-
-
-def refuse_elements(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> ElementsRefusal:
+def refuse_elements(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> Refusal:
     """The refusal of a Job of ``total`` elements for these, of which there is at least one.
 
     ``all_known`` is false if there was no time to look at all elements.
@@ -99,7 +91,7 @@ def refuse_elements(refused: Sequence[RefusedElement], total: int, *, all_known:
     invalid = any(each.fault is Fault.INVALID for each in refused)
     rules = tuple(dict.fromkeys(rule for each in refused for rule in each.rules))
     text = _alone(refused[0]) if len(refused) == 1 else _listed(refused, total, all_known=all_known)
-    return ElementsRefusal(text, Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
+    return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
 
 
 def _alone(refused: RefusedElement) -> str:

@@ -21,7 +21,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.refused_elements import ElementsRefusal, RefusedElement, judged_alone, refuse_elements
+from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job import Element, StreamsJob
@@ -255,7 +255,7 @@ async def _members(
     return _refused_alone(refuse_elements(refused, total, all_known=True)) if refused else members
 
 
-def _refused_alone(refusal: ElementsRefusal) -> JobVerdict:
+def _refused_alone(refusal: Refusal) -> JobVerdict:
     """The verdict on a Job with elements that cannot run even without all others."""
     return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
 

@@ -75,7 +75,7 @@ class StoredHPAIntent(Struct, frozen=True):
 
 
 def object_name(group: IntentGroup, intent: str) -> str:
-    """The name of the object of an intent: the same on every server, and different for every intent."""
+    """The name of the object that stores an intent: every server computes the same one, and no two intents share it."""
     shown = _ODD.sub("-", intent.lower())[:_NAME_LENGTH].strip("-")
     return f"{shown}-{_hash(*_names(group), intent)}"
 
