@@ -4,7 +4,10 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # As many processes as there are cores; one that has nothing left takes tests from the others.
-PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --ignore=tests/site --numprocesses=auto --dist=worksteal
+PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/blackbox --ignore=tests/fuzz --ignore=tests/site --numprocesses=auto --dist=worksteal
+# The tests that $(1) runs, and those that failed once more, one at a time: what fails beside others only is printed, and passes.
+alone_again = $(1) || { echo "what failed runs once more, alone ..." && $(1) --last-failed --last-failed-no-failures none --numprocesses=0; }
+traced = { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m $(UNIT)); } && { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m integration); }
 # End-to-end tests, and those that failed once more: $(1) selects them. They mostly wait, so with $(2) two files run at a
 # time, each process with control planes of its own; what is timed runs alone.
 once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "what failed runs once more, without the rest ..." && $(BIN)/python -m pytest $(1) tests/e2e --last-failed --last-failed-no-failures none; }
@@ -16,7 +19,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox docs e2e versions e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds monitoring messages values reference pictures shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -26,10 +29,9 @@ serve: $(VENV)/run.stamp                ## the same server, staying up on https:
 
 test: $(VENV)/dev.stamp                 ## all tests, with branch coverage
 	$(BIN)/coverage erase
-	$(BIN)/coverage run $(PYTEST) -m $(UNIT)
-	$(BIN)/coverage run $(PYTEST) -m integration
+	$(traced)
 	$(BIN)/coverage combine --quiet
-	$(BIN)/coverage report --fail-under=100
+	$(BIN)/coverage report --fail-under=100 || { echo "what no test has reached may depend on speed: all of them run once more ..." && $(traced) && $(BIN)/coverage combine --append --quiet && $(BIN)/coverage report --fail-under=100; }
 
 unit: $(VENV)/dev.stamp                 ## what needs no server, process or clock: seconds
 	$(BIN)/python $(PYTEST) -m $(UNIT)
@@ -54,6 +56,10 @@ browser: $(VENV)/browser.stamp $(VENV)/site.stamp ## the page of plans and the s
 
 blackbox: $(VENV)/blackbox.stamp        ## the REST interface, by requests that schemathesis makes up from its OpenAPI document
 	$(BIN)/python -m pytest tests/blackbox
+
+fuzz: SECONDS ?= 60
+fuzz: $(VENV)/fuzz.stamp                ## every parser that a stranger can reach, SECONDS each under atheris (TARGET= one alone, CORPUS= a folder of more inputs)
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS) $(addprefix --target ,$(TARGET)) $(if $(CORPUS),--corpus $(CORPUS))
 
 docs: $(VENV)/site.stamp                ## the documentation as a site that needs no network, in the folder site; fails for dead links
 	$(BIN)/python -m tools.site
@@ -85,8 +91,9 @@ fidelity: $(VENV)/dev.stamp             ## N random scenarios (SEED=, JOURNAL=, 
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m tests.e2e.fidelity --count $(N) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
-nightly: $(VENV)/dev.stamp              ## all random examples and the worst reviews to the millisecond, on an idle machine; ten minutes
+nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"
+	$(BIN)/python -m tests.fuzz --seconds 60
 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
@@ -108,13 +115,16 @@ format: $(VENV)/dev.stamp               ## let the formatter have its way
 	$(BIN)/ruff format .
 
 bench: $(VENV)/run.stamp                ## throughput, latency and memory against a bare echo; needs wrk
+	$(BIN)/python -m bench.command_line --results bench/RESULTS-command-line.md
 	$(BIN)/python -m bench.rest --results bench/RESULTS-rest.md
+	$(BIN)/python -m bench.watching
 	$(BIN)/python -m bench
 
 bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
 	$(BIN)/python -m bench.e2e
 	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
 	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
+	$(BIN)/python -m bench.e2e.leaders
 
 bench-jobs: $(VENV)/dev.stamp           ## decisions about whole Jobs, hard ones too, and what they cost other reviews; five minutes
 	$(BIN)/python -m bench.wholejobs --results bench/RESULTS-wholejobs.md
@@ -130,8 +140,16 @@ values: $(VENV)/dev.stamp               ## write the table of values in the READ
 	$(BIN)/python -m tests.e2e.binaries helm-docs
 	$(BIN)/python -m tools.values "$$($(BIN)/python -m tests.e2e.binaries helm-docs 2>&1 | sed -n 's/^helm-docs: //p')"
 
-crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python, and the table of the fields of pods
+kinds: $(VENV)/dev.stamp                ## write what the chart and the docs say of the kinds of other operators, from their files
+	$(BIN)/python -m tools.kinds
+
+conditions: $(VENV)/dev.stamp           ## write docs/conditions.md, what the API server evaluates of the chart, with helm
+	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tools.conditions "$$($(BIN)/python -m tests.e2e.binaries 2>&1 | sed -n 's/^helm: //p')"
+
+crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python, the page of their fields, and the table of the fields of pods
 	$(BIN)/python -m tools.crds
+	$(BIN)/python -m tools.fields
 	$(BIN)/python -m tools.pod_fields
 
 monitoring: $(VENV)/dev.stamp           ## write the page of metrics and the chart's dashboard from the code
@@ -152,8 +170,8 @@ shells: $(VENV)/dev.stamp               ## completion in bash, zsh and fish, whi
 image:                                  ## the container image, with the version of the chart as its tag; needs docker, or BUILDER=podman
 	$(BUILDER) build --build-arg VERSION=$(VERSION) --build-arg REVISION=$$(git describe --always --abbrev=40 --dirty --exclude '*') --build-arg SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct) --tag $(IMAGE):$(VERSION) .
 
-dist: $(VENV)/dev.stamp                 ## packages, bill of materials and checksums of the last commit, in the folder dist; with URL= and HOMEPAGE= those for Krew, too
-	$(BIN)/python -m tools.release $(if $(URL),--url $(URL)) $(if $(HOMEPAGE),--homepage $(HOMEPAGE))
+dist: $(VENV)/dev.stamp                 ## packages, bill of materials, provenance and checksums of the last commit, in the folder dist; docs/releasing.md has HOMEPAGE=, URL=, KEY=, ADVISORIES=
+	$(BIN)/python -m tools.release $(if $(URL),--url $(URL)) $(if $(HOMEPAGE),--homepage $(HOMEPAGE)) $(if $(KEY),--key $(KEY)) $(if $(ADVISORIES),--advisories $(ADVISORIES))
 
 release: $(VENV)/dev.stamp              ## VERSION=0.2.0 in all places, with a section of the changelog; commit it, tag it, make dist
 	$(BIN)/python -m tools.release.version $(VERSION)
@@ -163,11 +181,17 @@ lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hash
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group browser --constraint requirements-dev.lock --output-file tests/browser/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group blackbox --constraint requirements-dev.lock --output-file tests/blackbox/requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group fuzz --constraint requirements-dev.lock --output-file tests/fuzz/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group site --constraint requirements-dev.lock --output-file tools/site/requirements.lock
 
 $(VENV)/blackbox.stamp: $(VENV)/dev.stamp tests/blackbox/requirements.lock
 	@echo "installing what makes requests up ..."
 	$(PIP) install --require-hashes --requirement tests/blackbox/requirements.lock
+	@touch $@
+
+$(VENV)/fuzz.stamp: $(VENV)/dev.stamp tests/fuzz/requirements.lock
+	@echo "installing what fuzzes ..."
+	$(PIP) install --require-hashes --requirement tests/fuzz/requirements.lock
 	@touch $@
 
 $(VENV)/site.stamp: $(VENV)/dev.stamp tools/site/requirements.lock

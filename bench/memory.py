@@ -41,6 +41,19 @@ def measure(pid: int) -> Memory | None:
     return Memory(_megabytes(fields["VmRSS"]), _megabytes(fields["VmHWM"]), (int(user) + int(system)) / ticks)
 
 
+def shared(pid: int) -> list[float] | None:
+    """MB of a process and of each of its children, where what they share counts in parts; ``None`` as above."""
+    process = Path("/proc", str(pid))
+    if not process.is_dir():
+        return None
+    children = (process / "task" / str(pid) / "children").read_text().split()
+    found = []
+    for one in (str(pid), *children):
+        lines = Path("/proc", one, "smaps_rollup").read_text().splitlines()
+        found.append(next(_megabytes(line.partition(":")[2]) for line in lines if line.startswith("Pss:")))
+    return found
+
+
 def import_seconds(rounds: int) -> float:
     """Time to import what ``serve`` needs, in a fresh process; the median of some."""
     found = [_seconds(_PROGRAM) for _ in range(rounds + 1)]

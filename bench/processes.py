@@ -104,6 +104,12 @@ def listing(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Se
     return _running("listing", (sys.executable, "-m", "bench.listing", str(snapshot), *pair), cache)
 
 
+def pod_lives(cache: Path, count: int, rate: float) -> contextlib.AbstractContextManager[Server]:
+    """An API server that tells of so many whole lives of pods, at that rate a second."""
+    pair = map(str, certificate(cache))
+    return _running("lives", (sys.executable, "-m", "bench.lives", *pair, str(count), str(rate)), cache)
+
+
 def watching(cache: Path, api: Server) -> contextlib.AbstractContextManager[Server]:
     """The webhook as it is in a pod, with the account of one, over what that server lists."""
     cert, key = certificate(cache)

@@ -1,5 +1,6 @@
-"""What holds for every test: what counts as coverage, and what a report may say."""
+"""What holds for every test: what is traced and counts as coverage, and what a report may say."""
 
+import gc
 import signal
 import sys
 from collections.abc import Generator
@@ -8,28 +9,73 @@ import pytest
 
 from tests.example_count import everyday_profile
 
+_TRACER = pytest.StashKey[object]()
+"""The tracer of coverage, if there is one."""
 
-def pytest_configure() -> None:
+
+def pytest_configure(config: pytest.Config) -> None:
     """SIGHUP is not ignored, even if the tests run under ``nohup``: programs would rightly go on ignoring it."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     everyday_profile()
+    gc.disable()  # until all tests are collected: that makes millions of objects, and none of them is garbage
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        sys.settrace(None)  # the process that hands tests out to workers runs none of our code
 
 
-@pytest.hookimpl(wrapper=True)
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end, so no later run of the garbage collector looks through it."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """The garbage collector works again where collection failed, too."""
+    gc.unfreeze()
+    gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Nothing is traced but what a test and its fixtures do: the rest is pytest's own, and costs as much again."""
+    item.stash[_TRACER] = sys.gettrace()
+    sys.settrace(None)
+    try:
+        return (yield)
+    finally:
+        sys.settrace(item.stash[_TRACER])
+
+
+def _traced(item: pytest.Item) -> Generator[None, object, object]:
+    sys.settrace(item.stash[_TRACER])
+    try:
+        return (yield)
+    finally:
+        sys.settrace(None)
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
+    """Fixtures count as coverage."""
+    return (yield from _traced(item))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """So does their end."""
+    return (yield from _traced(item))
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """What random examples happen to reach is no coverage: a line counts where a test that says what it is for runs it.
 
     The gate then gives one answer for one state of the code; and tracing would more than double what properties cost.
     The same holds for tests with the marker ``examples``.
     """
-    if not item.get_closest_marker("hypothesis") and not item.get_closest_marker("examples"):
+    if item.get_closest_marker("hypothesis") or item.get_closest_marker("examples"):
         return (yield)
-    tracer = sys.gettrace()
-    sys.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(tracer)
+    return (yield from _traced(item))
 
 
 @pytest.hookimpl(wrapper=True)

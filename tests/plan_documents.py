@@ -6,11 +6,15 @@ from typing import Final
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
+    Neighbour,
     NodeResource,
     PlanDocument,
     PlannedElement,
+    PlannedFusion,
     PlannedNode,
+    PlannedOperator,
     PlannedPool,
+    PlannedStream,
     PoolHostNode,
     Relation,
     RuleTable,
@@ -137,6 +141,38 @@ def small() -> PlanDocument:
     )
 
 
+def fused() -> PlanDocument:
+    """A Job whose operators are fused into two elements; one operator is apart by a clause, one by none."""
+    first = (
+        PlannedOperator("Source", (Neighbour("Work", "Source: partitionIsolation"),)),
+        PlannedOperator("Log", (Neighbour("Work", ""),)),
+        PlannedOperator("Quiet"),
+    )
+    work = (PlannedOperator("Work", (Neighbour("Source", "Source: partitionIsolation"), Neighbour("Log", ""))),)
+    streams = (
+        PlannedStream(
+            operators=("Source", "Work"),
+            elements=("apps-0", "apps-1"),
+            share=90,
+            between_nodes=True,
+            clause="Source: partitionIsolation",
+        ),
+        PlannedStream(operators=("Log", "Work"), elements=("apps-0", "apps-1"), share=0, between_nodes=False),
+    )
+    elements = (
+        PlannedElement(name="apps-0", node="worker-1", operators=first),
+        PlannedElement(name="apps-1", node="worker-2", operators=work),
+        PlannedElement(name="apps-2", node="worker-2", operators=tuple(PlannedOperator(f"Op{at}") for at in range(60))),
+    )
+    fusion = PlannedFusion(scheme="manual", asked=4, made=3, inside=10, between_nodes=90, streams=streams)
+    return PlanDocument(
+        title="Plan",
+        cluster="2 nodes",
+        subjects=(job("apps", elements, fusion=fusion),),
+        nodes=(node("worker-1", 1), node("worker-2", 1)),
+    )
+
+
 def refused() -> PlanDocument:
     """The Job of :func:`small` beside one that cannot run as a whole, and one that was not decided in time."""
     admitted = small()
@@ -156,8 +192,10 @@ def refused() -> PlanDocument:
             'Nearest fix: label one more node streams.ibm.com/hostpool=source, or drop hostExlocation("shard").'
         ),
         relations=(Relation("apart", apart, tuple(names)),),
-        conflict=Conflict(
-            ("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source", closed
+        conflicts=(
+            Conflict(
+                ("host(MyPool)", apart), tuple(names), "label one more node streams.ibm.com/hostpool=source", closed
+            ),
         ),
         pools=(0,),
     )
@@ -294,7 +332,7 @@ def racks(nodes: int = 500, elements: int = 200) -> PlanDocument:
                 [PlannedElement(name=name, clauses=conflict, closed=(outside, east, taint)) for name in shards],
                 verdict="refused",
                 message=f"{refusal}\nNearest fix: drop nodeSelector.",
-                conflict=Conflict(conflict, tuple(shards), "drop nodeSelector", (outside, east, short, taint)),
+                conflicts=(Conflict(conflict, tuple(shards), "drop nodeSelector", (outside, east, short, taint)),),
                 pools=(0,),
             ),
         ),
@@ -362,7 +400,7 @@ def hostile() -> PlanDocument:
                 ),
                 pools=(0,),
                 relations=(Relation("apart", first, element_names),),
-                conflict=Conflict(HOSTILE, element_names, first + "!"),
+                conflicts=(Conflict(HOSTILE, element_names, first + "!"),),
             ),
         ),
         nodes=tuple(

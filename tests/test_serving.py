@@ -3,6 +3,9 @@
 import asyncio
 import contextlib
 import json
+import os
+import select
+import signal
 import ssl
 import subprocess
 import sys
@@ -89,3 +92,67 @@ async def test_prometheus_sees_the_cluster_and_what_was_reviewed(server: Running
     assert 'streams_placement_reviews_total{kind="Pod",outcome="patched",path="/mutate",reason=""} 1.0' in seen
     for line in ("streams_placement_nodes 13.0", "streams_placement_skipped_objects 0.0"):
         assert f"\n{line}\n" in seen
+
+
+def job(count: int) -> dict[str, Any]:
+    """The review of a Job of so many elements."""
+    spec = {"bundle": {"name": "a.sab"}, "processingElements": [{"template": FULL} for _ in range(count)]}
+    body = admission_review({"metadata": {"name": "j"}, "spec": spec}, "default")
+    kind = {"group": "streams.ibm.com", "version": "v1", "kind": "Job"}
+    return {**body, "request": {**body["request"], "kind": kind}}
+
+
+FULL = {"metadata": {"annotations": {"note": "x" * 4096}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+@pytest.mark.parametrize("count", [2, 30], ids=["small", "large"])
+async def test_a_job_is_decided_about_in_a_process_of_its_own(server: Running, count: int) -> None:
+    for line in ("job_process_running 0.0", "job_process_starts_total 0.0"):
+        assert f"\nstreams_placement_{line}\n" in await server.metrics()
+    assert (await server.post("/validate", job(count)))["allowed"]
+    seen = await server.metrics()
+    for line in (
+        "job_process_running 1.0",
+        "job_process_starts_total 1.0",
+        'job_process_fallbacks_total{cause="ended"} 0.0',
+        "job_decision_seconds_count 1.0",
+    ):
+        assert f"\nstreams_placement_{line}\n" in seen
+
+
+@pytest.fixture
+async def process(tmp_path: Path) -> AsyncIterator[tuple[Running, asyncio.subprocess.Process]]:
+    """A server that is a process of its own."""
+    program = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path), stdout=asyncio.subprocess.DEVNULL
+    )
+    assert await program.wait() == 0
+    pair = ("--tls-cert", str(tmp_path / "tls.crt"), "--tls-key", str(tmp_path / "tls.key"))
+    ports = ("--port", "0", "--health-port", "0", "--drain", "0")
+    started = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "webhook", "serve", "--snapshot", str(EXAMPLES / "cluster"), *pair, *ports,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL,
+    )  # fmt: skip
+    assert started.stdout is not None
+    words = (await started.stdout.readline()).decode().split()
+    yield Running(words[1], "", ssl.create_default_context(cafile=str(tmp_path / "ca.crt"))), started
+    if started.returncode is None:
+        started.kill()
+    await started.wait()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+async def test_the_process_for_jobs_ends_with_the_server(
+    process: tuple[Running, asyncio.subprocess.Process], number: signal.Signals
+) -> None:
+    server, started = process
+    assert (await server.post("/validate", job(2)))["allowed"]
+    listed = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+    children = (await asyncio.to_thread(listed.read_text)).split()
+    child = os.pidfd_open(int(*children))
+    try:
+        started.send_signal(number)
+        await started.wait()
+        assert select.select([child], [], [], 30)[0]
+    finally:
+        os.close(child)

@@ -40,6 +40,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "controller_account": "",
         "element_requests": "cpu=100m,memory=128Mi",
         "job_seconds": 1.0,
+        "job_process": True,
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",

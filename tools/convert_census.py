@@ -90,7 +90,7 @@ def outcome(one: Input, found: Conversion) -> Outcome:
 def _placed(manifests: Sequence[Mapping[str, Any]]) -> str:
     """The placement of all operators."""
     jobs = [one["spec"] for one in manifests if one["kind"] == "Job"]
-    operators = [one for job in jobs for element in job["processingElements"] for one in element["operators"]]
+    operators = [one for job in jobs for one in job["operators"]]
     return "\n".join(one.get("placement", "") for one in operators)
 
 

@@ -117,9 +117,14 @@ TOPICS: Final = (
         ("webhook/placement/request",),
     ),
     Topic(
+        "Applications of other operators",
+        "An object of Flink, Spark, Ray or another operator: [applications](applications.md).",
+        ("webhook/placement/kinds", "webhook/placement/jobs/whole_application.py"),
+    ),
+    Topic(
         "Resources and hardware",
         "Amounts contradict each other, or no container is named that gets them: [hardware](hardware.md), "
-        "[HPAIntents](hpaintent.md).",
+        "[devices](devices.md), [HPAIntents](hpaintent.md).",
         ("webhook/placement/provision",),
     ),
     Topic(
@@ -145,7 +150,7 @@ TOPICS: Final = (
         "The elements of a Job, or the workloads of one job, cannot all run: [the whole Job](jobs.md#the-whole-job).",
         (
             "webhook/placement/jobs", "webhook/placement/elements", "webhook/placement/planning",
-            "webhook/controller/jobs", "webhook/controller/processingelements",
+            "webhook/placement/fusion", "webhook/controller/jobs", "webhook/controller/processingelements",
         ),
     ),
     Topic(

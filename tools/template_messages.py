@@ -9,7 +9,7 @@ from typing import Final
 
 _POLICY: Final = re.compile(r"\bmessage(?:Expression)?: (?P<text>.+)$")
 _PRINTED: Final = re.compile(r'\bprintf "(?P<text>(?:[^"\\]|\\.)*)"')
-_EXPRESSION: Final = re.compile(r"\b(?:object|request|oldObject|authorizer)\.|\.exists\(|orValue|\|\||&&| \? ")
+_EXPRESSION: Final = re.compile(r"\b(?:object|request|oldObject|authorizer)\.|\.(?:exists|map)\(|orValue|\|\||&&| \? ")
 """What only an expression has that is no text."""
 
 _PUT_IN: Final = (

@@ -100,6 +100,10 @@ class Settings(BaseSettings):
         le=10,
         description="Time limit of the check that a whole Job can run; a Job whose check takes longer is admitted.",
     )
+    job_process: bool = Field(
+        default=True,
+        description="Whether whole Jobs are checked in a process of their own, so that other reviews need not wait.",
+    )
     verify_pods: bool = Field(
         default=True,
         description="Whether /validate refuses pods from which another plugin removed what their constraints require.",

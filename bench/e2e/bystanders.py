@@ -3,10 +3,11 @@
 Four states of one cluster take turns in every round: without the chart (its admission objects are deleted, and its
 processes are stopped), with its processes only, which watch the cluster, with the chart for other namespaces only
 (``webhook.namespaceSelector``), and with the whole chart. In each state the same requests are made: plain pods with 0,
-5 and 25 annotations are created, their statuses are updated, nodes send heartbeats, Leases are renewed, and Deployments
-are created. The figures are ratios to the state without the chart in the same round, so that other load on the machine
-affects all of them alike: of requests a second by many clients, of the median of one client, and of the CPU time that
-all processes together take for a request.
+5 and 25 annotations are created, their statuses are updated, pods live whole lives (created, bound, three updates of
+the status, deleted), nodes send heartbeats, Leases are renewed, and Deployments are created. The figures are ratios to
+the state without the chart in the same round, so that other load on the machine affects all of them alike: of requests
+a second by many clients, of the median of one client, and of the CPU time that all processes together take for a
+request.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from typing import Any, Final, TypeVar
 import aiohttp
 import uvloop
 from msgspec import Struct
+from msgspec.structs import replace
 
 from bench import machine
 from bench.e2e import counters, usage
@@ -75,12 +77,13 @@ _MERGE: Final = "application/merge-patch+json"
 
 
 class Request(Struct, frozen=True):
-    """One request: method, path, content type and body."""
+    """One request: method, path, content type and body; the same client sends those ``following`` right after it."""
 
     method: str
     path: str
     body: bytes
     content: str = _JSON
+    following: tuple["Request", ...] = ()
 
 
 class Figures(Struct, frozen=True):
@@ -164,6 +167,8 @@ class _Bench(Struct, frozen=True):
             if annotations == ANNOTATIONS[-1]:
                 yield "status updates of pods", make(list(map(_status, range(total))))
             _emptied(admin, _PODS)
+        # The kubelets of the plane report on these pods, too, so each life takes the API server some ten times as long.
+        yield "whole lives of pods", make(list(map(life, range(self.singles + count // 5))))
         yield "heartbeats of nodes", make(list(map(_heartbeat, range(total))))
         for number in range(NODES):
             admin.call("POST", _LEASES, _lease(number))
@@ -217,11 +222,12 @@ async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) 
         async def client(mine: Iterator[Request]) -> None:
             for each in mine:
                 began = perf_counter()
-                async with session.request(
-                    each.method, each.path, data=each.body, ssl=trust, headers={"Content-Type": each.content}
-                ) as reply:
-                    await reply.read()
-                    reply.raise_for_status()
+                for step in (each, *each.following):
+                    async with session.request(
+                        step.method, step.path, data=step.body, ssl=trust, headers={"Content-Type": step.content}
+                    ) as reply:
+                        await reply.read()
+                        reply.raise_for_status()
                 durations.append(perf_counter() - began)
 
         await client(iter(requests[:singles]))
@@ -265,6 +271,23 @@ def _status(number: int) -> Request:
     return Request(
         "PATCH", f"{_PODS}/plain-{number}/status", json.dumps({"status": {"conditions": [condition]}}).encode(), _MERGE
     )
+
+
+def life(number: int) -> Request:
+    """A pod with 25 annotations from its creation to its end."""
+    created = _pod(ANNOTATIONS[-1], number)
+    path = f"{_PODS}/plain-{number}"
+    target = {"apiVersion": "v1", "kind": "Node", "name": f"node-{number % NODES}"}
+    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": f"plain-{number}"}, "target": target}
+    reports = (
+        Request(
+            "PATCH", f"{path}/status", json.dumps({"status": {"phase": phase, "message": str(step)}}).encode(), _MERGE
+        )
+        for step, phase in enumerate(("Pending", "Running", "Running"))
+    )
+    bound = Request("POST", f"{path}/binding", json.dumps(binding).encode())
+    ended = Request("DELETE", path, b'{"gracePeriodSeconds":0}')
+    return replace(created, following=(bound, *reports, ended))
 
 
 def _heartbeat(number: int) -> Request:

@@ -5,5 +5,6 @@ In reading order:
 - ``lease_timing``: how long a Lease lasts, and how often it is renewed.
 - ``lease``: a Lease as it is read and written. Pure.
 - ``lease_hold``: one process's hold on a Lease: taken, renewed, given back.
+- ``lease_watch``: tells a candidate at once that the Lease was written.
 - ``election``: wait for the Lease, run a coroutine while it is held, give it back.
 """

@@ -8,6 +8,7 @@ next call that it does not lead any more.
 """
 
 import asyncio
+import contextlib
 import logging
 import random
 import socket
@@ -53,7 +54,7 @@ class Observation(Struct):
 T = TypeVar("T")
 
 UNPREPARED: Final = 0.1
-"""Seconds between two looks of a candidate that may take the Lease and is not ready yet."""
+"""Seconds between two looks of a candidate that may take the Lease and is not ready yet, or sees it written often."""
 
 _dice: Final = random.SystemRandom()
 _log: Final = logging.getLogger(__name__)
@@ -77,6 +78,8 @@ class Election:
         timing: LeaseTiming | None = None,
         clock: Clock = seconds,
     ) -> None:
+        self.changed = asyncio.Event()
+        """To be set by who sees that the Lease was written: a candidate then looks at it soon."""
         self._timing = timing or LeaseTiming()
         self._clock = clock
         self._hold = LeaseHold(
@@ -141,6 +144,7 @@ class Election:
         observation = Observation(self._clock, self._timing.lease)
         while not self.leading:
             pause = self._pause()
+            self.changed.clear()
             try:
                 record = await self._hold.look()
                 wait = observation.left(record, self.identity)
@@ -149,12 +153,19 @@ class Election:
                     self._owed = True
                     await self._hold.take(record)
                     continue
-                pause = min(pause, wait if wait > 0 else UNPREPARED)
+                await self._rest(min(pause, wait if wait > 0 else UNPREPARED))
             except ApiError as failure:
-                pause = self._after(failure, pause)
-            await asyncio.sleep(pause)
+                await asyncio.sleep(self._after(failure, pause))
         self._logged = ""
         _log.info("leading as %s", self.identity)
+
+    async def _rest(self, pause: float) -> None:
+        """Wait until ``changed`` is set, or for so many seconds if that is less, but not for less than UNPREPARED."""
+        least = min(pause, UNPREPARED)
+        await asyncio.sleep(least)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(pause - least):
+                await self.changed.wait()
 
     async def _lead(self, work: Callable[[], Awaitable[T]]) -> T:
         async def working() -> T:

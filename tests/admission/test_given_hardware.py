@@ -1,5 +1,7 @@
 """Pods that are given hardware, from ``/mutate`` to ``/validate``."""
 
+import copy
+import json
 from collections.abc import Callable
 
 import pytest
@@ -182,3 +184,60 @@ def test_a_pod_that_an_intent_concerns_is_checked_too() -> None:
 def test_a_device_that_was_given_and_is_gone_is_no_matter_any_more() -> None:
     made = mutated(WISHING, devices())
     assert response(validate(review(made), cluster(nodes(1)), POLICY))["allowed"]
+
+
+# Devices by ResourceClaims
+
+DEVICES = required({"device": {"template": "two-gpus"}}, {"device": {"claim": "shared"}}, amount("cpu", 1))
+UNJUDGED = "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"
+
+
+def claimed(found: Json) -> list[Json]:
+    """The sources of the claims of the pod, all of which its container uses."""
+    stated = found["spec"]["resourceClaims"]
+    (one,) = found["spec"]["containers"]
+    assert [claim["name"] for claim in stated] == [claim["name"] for claim in one["resources"]["claims"]]
+    return [{key: claim[key] for key in claim if key != "name"} for claim in stated]
+
+
+@pytest.mark.parametrize("own", [{}, {"resources": {"limits": {"memory": "1Gi"}}}], ids=["bare", "with resources"])
+def test_a_pod_is_given_claims_once(own: Json) -> None:
+    found = pod(annotations=DEVICES)
+    found["spec"]["containers"] = [{"name": "main", **own}]
+    answer = mutate(review(found), devices(), POLICY)
+    assert warnings(answer) == [UNJUDGED]
+    once = patched(found, answer)
+    assert claimed(once) == [{"resourceClaimTemplateName": "two-gpus"}, {"resourceClaimName": "shared"}]
+    assert mutated(once, devices()) == once
+    injected = json.loads(once["metadata"]["annotations"]["streams.ibm.com/injected"])
+    assert injected["resourceClaims"] == ["hardware ResourceClaim shared", "hardware ResourceClaimTemplate two-gpus"]
+
+
+def test_claims_of_the_user_stay_beside_those_that_are_given() -> None:
+    found = pod(annotations=DEVICES)
+    found["spec"]["resourceClaims"] = [{"name": "nic", "resourceClaimName": "nics"}]
+    found["spec"]["containers"] = [{"name": "main", "resources": {"claims": [{"name": "nic", "request": "first"}]}}]
+    once = mutated(found, devices())
+    assert claimed(once)[0] == {"resourceClaimName": "nics"}
+    assert once["spec"]["containers"][0]["resources"]["claims"][0] == {"name": "nic", "request": "first"}
+
+
+def test_an_intent_gives_claims_to_the_pods_of_its_consumer() -> None:
+    inventory = devices(enabled=True)
+    consumer = {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "core"}
+    requirements = [{"name": "gpus", "spec": {"device": {"template": "two-gpus"}}}]
+    inventory.intents.put(
+        read_intent(NAMESPACE, "fwall", {"consumers": [{"consumer": consumer, "requirements": requirements}]})
+    )
+    assert claimed(mutated(replica(), inventory)) == [{"resourceClaimTemplateName": "two-gpus"}]
+
+
+def test_a_pod_whose_claims_were_removed_is_refused() -> None:
+    found = mutated(pod(annotations=DEVICES), devices())
+    assert response(validate(review(found), devices(), POLICY))["allowed"]
+    without = copy.deepcopy(found)
+    del without["spec"]["resourceClaims"]
+    del without["spec"]["containers"][0]["resources"]["claims"]
+    lacks = "that its clauses require: something removed what the placement webhook had added"
+    code, said = refused(validate(review(without), devices(), POLICY))
+    assert (code, f"lacks resources {lacks}" in said, f"lacks resourceClaims {lacks}" in said) == (403, True, True)

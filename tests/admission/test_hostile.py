@@ -30,6 +30,7 @@ UNREADABLE: dict[str, bytes] = {
     "brackets": b"[" * 100_000,
     "braces": b'{"a":' * 100_000,
     "brackets in the request": envelope({}).replace(b"{}", b"[" * 100_000 + b"]" * 100_000),
+    "brackets before the object": WHOLE.replace(b',"object":', b',"x":' + b"[" * 9999 + b"]" * 9999 + b',"object":'),
     "NaN in the request": WHOLE.replace(b'"dryRun":false', b'"dryRun":NaN'),
     "Infinity in the request": WHOLE.replace(b'"dryRun":false', b'"dryRun":-Infinity'),
     "NaN in the pod": WHOLE.replace(b'"restartPolicy":"Never"', b'"x":NaN'),

@@ -285,6 +285,8 @@ def changed(old: Json, new: Json) -> Answer:
 
 
 ELEMENTS: list[Json] = APART["processingElements"]
+OPERATORS: list[Json] = [{"name": "Source"}, {"name": "Sink"}]
+FUSED: Json = {"bundle": {"name": "a.sab"}, "operators": OPERATORS}
 
 
 @pytest.mark.parametrize(
@@ -316,6 +318,7 @@ def test_a_change_that_demands_no_more_is_not_judged(new: Json) -> None:
             id="a larger share of the resources of all",
         ),
         pytest.param({"processingElements": 7}, APART, id="of what is not readable"),
+        pytest.param(FUSED | {"operators": OPERATORS[:1]}, FUSED, id="an operator more"),
     ],
 )
 def test_a_change_that_demands_more_is_judged(old: Json, new: Json) -> None:
@@ -441,3 +444,28 @@ def test_an_element_whose_spec_stays_is_not_looked_at() -> None:
     spec = {"job": "absent", "template": MISSPELT}
     answer = reviewed("ProcessingElement", spec, operation="UPDATE", old={"spec": spec})
     assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_operators_are_reviewed_as_elements_are() -> None:
+    """Rights to pools, misspelt fields of templates, and nesting."""
+    spec = {"bundle": {"name": "a.sab"}, "operators": [{"name": "A", "placement": "host(Q)"}]}
+    assert refused(reviewed("Job", spec))[1] == (
+        'spec.operators[0].placement: the Job declares no HostPool "Q"; it has none, nor has its namespace\n'
+        "  host(Q)\n"
+        "  ^"
+    )
+    question = reviewed("Job", spec, cluster(pools=[pool("Q")])).question
+    assert isinstance(question, RightsQuestion)
+    template = {"spec": {"containers": [{"name": "a", "image": "a", "immage": "b"}]}}
+    odd = {**spec, "operators": [{"name": "A", "template": template}]}
+    assert isinstance(reviewed("Job", odd).question, FieldsQuestion)
+    document = {"metadata": {"name": "j"}, "spec": spec}
+    assert [each.field for each in problems_of(document, "default", cluster())] == ["spec.operators[0].placement"]
+
+
+def test_a_job_of_operators_is_fused_when_it_is_submitted() -> None:
+    spec = {"bundle": {"name": "a.sab"}, "operators": [{"name": "A", "placement": 'host("node-a")'}]}
+    for there, allowed in (([node()], True), ([], False)):
+        question = reviewed("Job", spec, cluster(there)).question
+        assert isinstance(question, WholeQuestion)
+        assert response(finished(question.resume(AtOnce())))["allowed"] is allowed

@@ -90,7 +90,15 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
     "a selector that no new label meets": (
         cluster([node("node-a"), node("node-x", labels={"old": ""})]),
         {"size": 2, "selector": {"matchExpressions": [{"key": "old", "operator": "DoesNotExist"}]}},
-        "add 1 node, or lower size to 1",
+        "add a node, or lower size to 1",
+    ),
+    "a selector that no node meets": (
+        few(1),
+        {
+            "size": 2,
+            "selector": {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]},
+        },
+        "change the selector, which no node can meet",
     ),
     "nodes that may not be pooled": (
         few(1, node("c-1", labels={CONTROL_PLANE: ""}), node("c-2", labels={CONTROL_PLANE: ""})),
@@ -126,7 +134,7 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
     "nodes that fail two rules": (
         few(1, node("node-x", labels={CONTROL_PLANE: ""}, taints=[INFRA])),
         {"size": 2},
-        "add 1 node, or lower size to 1",
+        "add a node, or lower size to 1",
     ),
     "no node at all": (cluster(), {"size": 2}, "add 2 nodes"),
 }
@@ -139,7 +147,7 @@ def test_the_nearest_fix_is_about(there: Inventory, spec: dict[str, Any], fix: s
 
 def test_without_any_node_there_is_nothing_to_count() -> None:
     assert told(cluster(), size=1) == (
-        "HostPool P1 cannot be completed: it needs 1 host and 0 nodes are eligible.\nNearest fix: add 1 node."
+        "HostPool P1 cannot be completed: it needs 1 host and 0 nodes are eligible.\nNearest fix: add a node."
     )
 
 

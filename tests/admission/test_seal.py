@@ -58,6 +58,8 @@ CHANGES: dict[str, Json] = {
     "gate": {"schedulingGates": [{"name": "wait"}]},
     "spread": {"topologySpreadConstraints": [{"maxSkew": 1, "topologyKey": "zone", "whenUnsatisfiable": "x"}]},
     "overhead": {"overhead": {"cpu": "1"}},
+    "a claim": {"resourceClaims": [{"name": "gpu", "resourceClaimName": "shared"}]},
+    "a claim of a container": {"containers": [{"name": "main", "resources": {"claims": [{"name": "gpu"}]}}]},
     "resources of the pod": {"resources": {"requests": {"cpu": "3"}}},
     "another container": {"containers": [{"name": "main"}, {"name": "mesh"}]},
     "an init container": {"initContainers": [{"name": "mesh", "restartPolicy": "Always"}]},

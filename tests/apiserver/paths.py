@@ -10,6 +10,7 @@ PODS: Final = "/api/v1/pods"
 POOLS: Final = "/apis/streams.ibm.com/v1/streamshostpools"
 JOBS: Final = "/apis/streams.ibm.com/v1/streamsjobs"
 ELEMENTS: Final = "/apis/streams.ibm.com/v1/streamspes"
+REGIONS: Final = "/apis/streams.ibm.com/v1/streamsparallelregions"
 
 PATHS: Final = {
     "nodes": NODES,
@@ -19,6 +20,10 @@ PATHS: Final = {
     "streamshpaintents": "/apis/streams.ibm.com/v1/streamshpaintents",
     "namespaces": "/api/v1/namespaces",
     "deviceclasses": "/apis/resource.k8s.io/v1/deviceclasses",
+    "resourceslices": "/apis/resource.k8s.io/v1/resourceslices",
+    "resourceclaims": "/apis/resource.k8s.io/v1/resourceclaims",
+    "resourceclaimtemplates": "/apis/resource.k8s.io/v1/resourceclaimtemplates",
+    "devicetaintrules": "/apis/resource.k8s.io/v1/devicetaintrules",
     "limitranges": "/api/v1/limitranges",
     "runtimeclasses": "/apis/node.k8s.io/v1/runtimeclasses",
     "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",
@@ -77,6 +82,10 @@ def pod_path(name: str, namespace: str = "default") -> str:
 
 def job_path(name: str, namespace: str = "default") -> str:
     return path_of(JOBS, name, namespace)
+
+
+def region_path(name: str, namespace: str = "default") -> str:
+    return path_of(REGIONS, name, namespace)
 
 
 def element_path(name: str, namespace: str = "default") -> str:

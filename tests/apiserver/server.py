@@ -240,22 +240,27 @@ class ApiServer:
         return response
 
     async def _watch(self, request: web.Request, seen: Seen) -> web.StreamResponse:
+        version = int(seen.query.get("resourceVersion", self.storage.version))
         try:
-            self._events(seen, int(seen.query["resourceVersion"]))
+            self._events(seen, version)
         except RefusedError as error:
             return status(error.code, str(error), reason=error.reason)
         response = web.StreamResponse(headers={"Content-Type": "application/json"})
         await response.prepare(request)
         self.watching[seen.resource] += 1
         try:
-            await self._tell(response, seen)
+            if "resourceVersion" not in seen.query:
+                assert seen.parsed is not None
+                for item in self.storage.page(seen.parsed, {**seen.query, "limit": "500"})["items"] or ():
+                    await self._send(response, _line({"type": "ADDED", "object": item}))
+            await self._tell(response, seen, version)
         finally:
             self.watching[seen.resource] -= 1
         return response
 
-    async def _tell(self, response: web.StreamResponse, seen: Seen) -> None:
+    async def _tell(self, response: web.StreamResponse, seen: Seen, version: int) -> None:
         """Send events until the time is up, or they are too old."""
-        version, extra = int(seen.query["resourceVersion"]), len(self._extra)
+        extra = len(self._extra)
         end = time.monotonic() + self.watch_seconds
         while (left := end - time.monotonic()) > 0 and not self._lists_fail:
             news = self._news

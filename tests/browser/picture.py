@@ -1,15 +1,22 @@
-"""``make pictures``: the picture of the overview in ``docs/plan.md``, taken of a page in Chromium.
+"""``make pictures``: the picture of the overview in ``docs/plan.md``, and that of the tour in ``docs/start.md``.
 
-The plan is that of :func:`tests.plan_documents.racks`, with one clause of the refused Job's conflict ticked. Fonts and
-versions of Chromium differ between machines, so no test compares the picture with the page.
+The overview is taken of a page in Chromium, the tour is what the command writes to a terminal in colour. The plan is
+that of :func:`tests.plan_documents.racks`, with one clause of the refused Job's conflict ticked. Fonts and versions of
+Chromium differ between machines, so no test compares the pictures.
 """
 
+import io
+import os
+import re
+import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
 from playwright.sync_api import sync_playwright
+from rich.console import Console
+from rich.text import Text
 
 from tests.browser.chromium import ARGUMENTS, path
 from tests.plan_documents import racks
@@ -17,6 +24,10 @@ from webhook.cli.planpage.page import render
 
 PICTURE: Final = Path(__file__).parents[2] / "docs" / "pictures" / "plan-overview.png"
 """Where the picture is written."""
+
+TOUR: Final = PICTURE.with_name("tour.svg")
+EXAMPLES: Final = "refused-pool-and-exlocation"
+"""The example of the tour that the picture shows."""
 
 SIZE: Final = {"width": 1120, "height": 640}
 CLAUSE: Final = "host(Source)"
@@ -40,6 +51,21 @@ def take(target: Path) -> None:
         chromium.close()
 
 
+def take_tour(target: Path) -> None:
+    """Write the picture of the tour into the file: as text, with no font from elsewhere."""
+    command = (sys.executable, "-m", "webhook", "tour", "--only", EXAMPLES)
+    environment = {**os.environ, "FORCE_COLOR": "1", "COLUMNS": "112"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=120)  # noqa: S603 -- ourselves
+    # The address of the server and the folder of the clone come first, and differ each time.
+    shown = done.stdout.split("\n\n")[1]
+    console = Console(record=True, width=112, file=io.StringIO(), force_terminal=True)
+    console.print(Text.from_ansi(f"$ streams-placement tour --only {EXAMPLES}\n{shown}"))
+    drawn = console.export_svg(title="streams-placement tour", unique_id="tour")
+    target.write_text(re.sub(r"@font-face \{.*?\}\n", "", drawn, flags=re.DOTALL))
+
+
 if __name__ == "__main__":
     take(PICTURE)
-    sys.stdout.write(f"{PICTURE}: {PICTURE.stat().st_size:,} bytes\n")
+    take_tour(TOUR)
+    for picture in (PICTURE, TOUR):
+        sys.stdout.write(f"{picture}: {picture.stat().st_size:,} bytes\n")

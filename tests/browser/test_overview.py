@@ -3,11 +3,19 @@
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import HOSTILE, hostile, job, large, node, racks, refused, small
-from webhook.cli.planpage.document import Conflict, PlanDocument, PlannedElement, PlannedNode, PlannedPool
+from webhook.cli.planpage.document import (
+    ClosedNodes,
+    Conflict,
+    PlanDocument,
+    PlannedElement,
+    PlannedNode,
+    PlannedPool,
+)
 
 DRAWN: Final = 300
 """Milliseconds in which thousands of squares are laid out and drawn."""
@@ -249,7 +257,9 @@ def test_conflicts_of_several_objects_are_chosen_among(open_page: Open) -> None:
     one, other = racks(13, 5), small()
     nodes = one.nodes
     pool = PlannedPool("default", "Tight", "Exclusive", 9, (), ((0, 3),))
-    tight = job("tight", (), verdict="refused", pools=(1,), conflict=Conflict(("HostPool Tight (9 hosts)",), (), ""))
+    tight = job(
+        "tight", (), verdict="refused", pools=(1,), conflicts=(Conflict(("HostPool Tight (9 hosts)",), (), ""),)
+    )
     text = job("text", (), verdict="refused", message="wrong")
     document = PlanDocument(
         title="Plan",
@@ -265,6 +275,22 @@ def test_conflicts_of_several_objects_are_chosen_among(open_page: Open) -> None:
     choice.select_option("Job tight in namespace default")
     expect(page.locator(".causes label")).to_have_text(["not eligible for HostPool Tight9 nodes"])
     assert len(squares(page, "left")) == 4
+
+
+def test_conflicts_of_one_object_are_told_apart_by_their_elements(open_page: Open) -> None:
+    ends = {"x": 3, "y": 2}
+    closed = [ClosedNodes(f'host("{name}")', f"is not named {name}", ((0, last),)) for name, last in ends.items()]
+    conflicts = tuple(Conflict((rule.clause,), (f"j-{at}",), "", (at,)) for at, rule in enumerate(closed))
+    document = small()
+    refused = job("j", (), verdict="refused", conflicts=conflicts)
+    page = open_page(replace(document, subjects=(refused,), rules=tuple(closed)))
+    choice = page.get_by_label("Conflict of")
+    titles = ["j-0 of Job j in namespace default", "j-1 of Job j in namespace default"]
+    expect(choice.locator("option")).to_have_text(titles)
+    expect(page.locator(".causes label")).to_have_text(['host("x")4 nodes'])
+    choice.select_option(titles[1])
+    expect(page.locator(".causes label")).to_have_text(['host("y")3 nodes'])
+    expect(page.locator("dl.conflict")).to_have_count(2)
 
 
 def test_the_selection_is_marked_on_squares(open_page: Open) -> None:

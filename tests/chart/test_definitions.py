@@ -13,7 +13,7 @@ from webhook.cluster.crds.definitions import DEFINITIONS, hostpool_definition, h
 from webhook.cluster.objects.kinds import KINDS
 from webhook.cluster.objects.wire import HostPoolStatus
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
-from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
+from webhook.placement.annotations.hardware_fields import DEVICE_FIELDS, FIELDS, fields_of
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
 from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.kube.addresses import canonical
@@ -21,7 +21,7 @@ from webhook.placement.kube.names import LABEL_VALUE, is_object_name
 from webhook.placement.kube.resource_name import UNITS
 from webhook.placement.objects.intent import CONSUMER_LIMIT, read_intent
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
-from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
+from webhook.placement.text.api_kinds import PARALLEL_REGION, PROCESSING_ELEMENT
 
 VERSION: dict[str, Any] = hostpool_definition()["spec"]["versions"][0]
 SCHEMA: dict[str, Any] = VERSION["schema"]["openAPIV3Schema"]
@@ -44,7 +44,7 @@ def test_a_definition_has_the_name_that_the_api_server_wants() -> None:
 def test_the_webhook_watches_what_is_defined_but_for_what_only_the_controller_needs() -> None:
     watched = {kind.full_resource for kind in KINDS if kind.optional}
     defined = {definition()["metadata"]["name"] for definition in DEFINITIONS}
-    assert defined - watched == {PROCESSING_ELEMENT.full_resource}
+    assert defined - watched == {PROCESSING_ELEMENT.full_resource, PARALLEL_REGION.full_resource}
 
 
 def test_the_fields_of_a_spec_are_those_that_are_read() -> None:
@@ -94,9 +94,11 @@ FORMS: dict[str, dict[str, Any]] = {"flat": ENTRY, "below spec": ENTRY["spec"]["
 
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_the_fields_of_a_requirement_are_those_that_are_read(form: dict[str, Any]) -> None:
-    said = {name: "x" for name in form if name not in {"resource", "spec", "metadata"}}
+    said = {name: "x" for name in form if name not in {"resource", "device", "spec", "metadata"}}
     found, problems = fields_of({**said, "resource": dict.fromkeys(form["resource"]["properties"], "x")}, "r")
     assert (set(found), problems) == (set(FIELDS), [])
+    found, problems = fields_of({"device": dict.fromkeys(form["device"]["properties"], "x")}, "r")
+    assert (set(found), problems) == ({f"device.{name}" for name in DEVICE_FIELDS}, [])
 
 
 def test_a_requirement_may_be_wrapped_as_it_is_read() -> None:

@@ -11,7 +11,7 @@ from msgspec.structs import fields
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
 from webhook.placement.field_rules.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
-from webhook.placement.objects import job_spec
+from webhook.placement.objects import job_operators, job_spec
 from webhook.placement.objects.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
 from webhook.placement.objects.pool_spec import HostPoolSpec
 
@@ -36,6 +36,9 @@ FORMS: Final[dict[str, tuple[dict[str, Any], type]]] = {
     "file": (SPEC["bundle"]["properties"]["file"], job_spec.FileSource),
     "github": (SPEC["bundle"]["properties"]["github"], job_spec.GithubSource),
     "fusion": (SPEC["fusion"], job_spec.Fusion),
+    "operator": (SPEC["operators"]["items"], job_operators.JobOperator),
+    "stream": (SPEC["streams"]["items"], job_operators.StreamSpec),
+    "region": (SPEC["parallelRegions"]["items"], job_operators.RegionSpec),
     "threadingModel": (SPEC["threadingModel"], job_spec.ThreadingModel),
     "dynamic": (SPEC["threadingModel"]["properties"]["dynamic"], job_spec.DynamicThreading),
     "hostPools": (SPEC["hostPools"]["items"], HostPoolSpec),
@@ -80,7 +83,8 @@ def open_paths(schema: dict[str, Any], path: str = "") -> list[str]:
 
 def test_only_templates_are_open() -> None:
     parts = ("", ".metadata", ".spec", ".spec.containers[]")
-    assert open_paths(JOB_SCHEMA) == [f".spec.processingElements[].template{part}" for part in parts]
+    lists = ("processingElements", "operators")
+    assert open_paths(JOB_SCHEMA) == [f".spec.{one}[].template{part}" for one in lists for part in parts]
     assert open_paths(ELEMENT_SCHEMA) == [f".spec.template{part}" for part in parts]
 
 
@@ -124,9 +128,9 @@ def test_every_list_map_and_text_of_a_job_has_a_bound() -> None:
         inner = {**schema.get("properties", {}), **({"[]": schema["items"]} if "items" in schema else {})}
         return [path] * free + [one for name, each in inner.items() for one in boundless(each, f"{path}.{name}")]
 
-    template = ".processingElements.[].template.spec"
+    templates = [f".{one}.[].template.spec" for one in ("processingElements", "operators")]
     found = boundless(JOB_SCHEMA["properties"]["spec"], "")
-    assert found == [f"{template}.containers", f"{template}.containers.[].name"]
+    assert found == [f"{path}.containers{part}" for path in templates for part in ("", ".[].name")]
 
 
 def test_a_job_has_as_many_processing_elements_as_the_code_takes() -> None:

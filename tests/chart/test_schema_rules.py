@@ -4,7 +4,7 @@ The violations are derived from the definitions, so that a rule that is added to
 """
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -31,8 +31,13 @@ Object = dict[str, Any]
 
 REQUIREMENT: Final[Object] = {
     SAMPLE: {"name": "memory", "limits": 1},
-    BESIDE: {("value",): {"name": "a"}, ("resource", "value"): {"name": "a"}},
+    BESIDE: {
+        ("value",): {"name": "a"},
+        ("resource", "value"): {"name": "a"},
+        **{("device", *field): {} for field in ((), ("claim",), ("template",))},
+    },
 }
+DEVICE: Final[Object] = {SAMPLE: {"claim": "a"}, BESIDE: {("template",): {}}}
 LABEL: Final[Object] = {SAMPLE: "memory"}
 WORKLOAD: Final = {"apiVersion": "a", "kind": "a", "name": "a"}
 
@@ -40,7 +45,7 @@ WORKLOAD: Final = {"apiVersion": "a", "kind": "a", "name": "a"}
 def of_requirement(path: str) -> dict[str, Object]:
     """The good values of a requirement at that path."""
     names = {f"{path}.{name}": LABEL for name in ("name", "key", "resource.name", "resource.key")}
-    return {path: REQUIREMENT, f"{path}.allocatable": {SAMPLE: True}, **names}
+    return {path: REQUIREMENT, f"{path}.allocatable": {SAMPLE: True}, f"{path}.device": DEVICE, **names}
 
 
 def of_options(path: str) -> dict[str, Object]:
@@ -76,6 +81,9 @@ GOOD: Final[dict[str, dict[str, Object]]] = {
         **{f"resources.{part}": {NAMED: "cpu"} for part in ("requests", "limits")},
         "bundle.github": {SAMPLE: BUNDLE},
         "hostPools.[].job": {SAMPLE: "job"},
+        "operators.[].placement": {SAMPLE: "hostIsolation"},
+        "parallelRegions.[].name": {SAMPLE: "c"},
+        **{f"streams.[].{end}": {SAMPLE: "a"} for end in ("from", "to")},
     },
     "processingelement": {**of_element(""), "name": {SAMPLE: "job-0"}},
     "hostpool": of_pool(""),
@@ -124,12 +132,25 @@ READERS: Final[dict[str, tuple[Object, Callable[[Any], Any]]]] = {
 }
 
 
+OPERATORS: Final[Object] = {
+    "bundle": {"name": "a"},
+    "operators": [{"name": "a"}],
+    "parallelRegions": [{"name": "b", "width": 1}, {"name": "a", "width": 1}],
+}
+"""A Job that is yet to be fused."""
+
+
+def base_of(kind: str, path: Sequence[str | int]) -> Object:
+    """What an object with something at the path begins with."""
+    return OPERATORS if kind == "job" and path[0] in {"operators", "streams", "parallelRegions"} else READERS[kind][0]
+
+
 CASES: Final = [(kind, one) for kind in READERS for one in violations(schema_of(kind)) if one.path]
 
 
 @pytest.mark.parametrize(("kind", "one"), CASES, ids=lambda each: str(each).replace(" ", "-"))
 def test_a_line_of_a_schema_is_a_rule_of_the_readers(kind: str, one: Violation) -> None:
-    base, problems = READERS[kind]
+    base, problems = base_of(kind, one.path), READERS[kind][1]
     assert refused(placed(base, one.path, one.bad, schema_of(kind)), problems)
     assert refused(placed(base, one.path, one.good, schema_of(kind)), problems) == []
 

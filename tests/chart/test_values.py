@@ -134,20 +134,21 @@ def test_nothing_depends_on_chance_time_or_the_cluster(name: str) -> None:
 def test_the_conditions_say_the_keys_of_the_code() -> None:
     conditions = TEMPLATES["_conditions.tpl"]
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", conditions))
-    ours = {keys.JOB, keys.PE, keys.EXCLUSIVE, keys.INJECTED, keys.SEAL, PROCESSING_ELEMENT.api_version}
+    ours = {keys.JOB, keys.PE, keys.EXCLUSIVE, keys.INJECTED, keys.SEAL, keys.BIND, PROCESSING_ELEMENT.api_version}
     assert quoted == {keys.PREFIX, keys.PREFIX.rstrip("/"), *ours, *keys.FOREIGN}
 
 
 def test_the_api_server_computes_the_seal_as_the_webhook_does() -> None:
     template = TEMPLATES["_seal.tpl"]
-    weights = {found[1]: int(found[2]) for found in re.finditer(r"'(.)': (\d+)", template)}
-    assert weights == seal.WEIGHTS
+    [letters] = re.findall(r'splitList "" "(\w+)"', template)
+    assert "$weight := mul $number $number $number $number $number }}" in template
+    assert {letter: number**5 for number, letter in enumerate(letters, 1)} == seal.WEIGHTS
     assert set(re.findall(r"'(streams\.ibm\.com[^']*)'", template)) == {keys.PREFIX, *seal.UNSEALED}
 
 
 def test_the_policies_say_the_keys_of_the_code() -> None:
     quoted = set(re.findall(r"'(streams\.ibm\.com[^']*)'", TEMPLATES["policies.yaml"]))
-    ours = {keys.EXCLUSIVE, keys.MEMBERSHIP, keys.BIND}
+    ours = {keys.EXCLUSIVE, keys.MEMBERSHIP}
     assert quoted == {*ours, FINALIZER, keys.API_GROUP, PROCESSING_ELEMENT.api_version}
 
 

@@ -247,19 +247,20 @@ def test_one_that_takes_too_long_is_left_behind_and_its_late_answer_is_not_count
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(reading, "_GRACE", 0.0)
-    late, rest = threading.Event(), threading.Event()
+    late, slow = threading.Event(), list[threading.Thread]()
 
     def look(one: ClusterSource) -> ExaminedCluster:
         if one.name == "slow":
+            slow.append(threading.current_thread())
             late.wait(10)
         elif one.name == "last":
             late.set()
-            rest.wait(0.1)
+            slow[0].join(10)  # the late answer comes before this one
         return ExaminedCluster(one.name, nodes=1)
 
-    found = Readers(look, ClusterReading(timeout=0.2, parallel=1)).run([source("slow"), source("last")])
+    found = Readers(look, ClusterReading(timeout=0.5, parallel=1)).run([source("slow"), source("last")])
     assert found == [
-        ExaminedCluster("slow", trouble="did not answer within 0.2 s"),
+        ExaminedCluster("slow", trouble="did not answer within 0.5 s"),
         ExaminedCluster("last", nodes=1),
     ]
 

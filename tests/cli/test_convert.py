@@ -45,8 +45,8 @@ def test_manifests_go_to_standard_output_and_remarks_to_standard_error(run: Run)
     assert out == (
         f"# Converted from a.spl.\n# {note}\n"
         "apiVersion: streams.ibm.com/v1\nkind: Job\nmetadata:\n  name: a\nspec:\n  bundle:\n    name: a.sab\n"
-        "  fusion:\n    manual: 1\n  processingElements:\n  - operators:\n    - name: a\n"
-        '      placement: host("worker-1")\n'
+        "  operators:\n  - name: a\n"
+        '    placement: host("worker-1")\n'
     )
 
 
@@ -91,7 +91,10 @@ def test_the_kind_may_be_given(run: Run) -> None:
     code, _, err = run("a.txt", a_txt="hello\n")
     assert (code, err) == (
         2,
-        "streams-placement: a.txt: the kind of input is unclear: set --from to one of spl, adl, sab, twister2, emco\n",
+        (
+            "streams-placement: a.txt: the kind of input is unclear: set --from to one of spl, adl, sab, overlay, "
+            "twister2, emco\n"
+        ),
     )
     code, _, err = run("a.txt", "--from", "spl", a_txt="hello\n")
     assert code == 1
@@ -198,8 +201,7 @@ MODEL = '<?xml version="1.0" ?>\n<!-- a license -->\n<operatorModel xmlns="http:
 
 def placements(out: str) -> dict[str, str | None]:
     """The operators of the only Job, and their placement."""
-    elements = yaml.safe_load(out)["spec"]["processingElements"]
-    return {one["name"]: one.get("placement") for element in elements for one in element["operators"]}
+    return {one["name"]: one.get("placement") for one in yaml.safe_load(out)["spec"]["operators"]}
 
 
 def test_a_program_and_its_library_are_read_together(run: Run) -> None:
@@ -249,3 +251,68 @@ def test_a_folder_that_cannot_be_listed_is_said(run: Run, monkeypatch: pytest.Mo
 
     monkeypatch.setattr(os, "walk", denied)
     assert run(".", a_spl=PAIR) == (2, "", "streams-placement: .: Permission denied\n")
+
+
+# Fused for a cluster
+
+
+CLUSTER = str(Path(__file__).parents[2] / "examples" / "cluster")
+STREAMED = (
+    'composite Main { graph stream<int32 i> A = Beacon() { config placement: host("worker-1"); }\n'
+    "() as B = Custom(A) { config placement: %s; } }\n"
+)
+
+
+def test_operators_are_fused_for_a_cluster(run: Run) -> None:
+    code, out, err = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=STREAMED % "partitionIsolation")
+    assert (code, "note" in err) == (0, True)
+    spec = yaml.safe_load(out)["spec"]
+    assert "operators" not in spec
+    assert [(one["name"], one["operators"]) for one in spec["processingElements"]] == [
+        ("main-0", [{"name": "A", "placement": 'host("worker-1")'}]),
+        ("main-1", [{"name": "B"}]),
+    ]
+
+
+def test_what_fusion_warns_of_is_a_note(run: Run) -> None:
+    overlay = json.dumps(
+        {"jobConfigOverlays": [{"deploymentConfig": {"fusionScheme": "manual", "fusionTargetPeCount": 3}}]}
+    )
+    words = ("a.spl", "b.json", "--fused", "--snapshot", CLUSTER)
+    code, _, err = run(*words, a_spl=STREAMED % "hostIsolation", b_json=overlay)
+    assert code == 0
+    assert (
+        "a.spl:1: note: Job main: fusion.manual asks for 3 processing elements, and 2 are made: 2 operators can be "
+        "fused into no more; look at its plan\n"
+    ) in err
+
+
+def test_manifests_that_are_no_jobs_of_operators_stay_as_they_are(run: Run) -> None:
+    code, out, _ = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=POOLS)
+    assert (code, yaml.safe_load(out)["kind"]) == (0, "HostPool")
+
+
+def test_a_job_that_the_cluster_cannot_run_is_an_error(run: Run) -> None:
+    code, out, err = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=STREAMED % 'host("nowhere")')
+    assert (code, out) == (1, "")
+    assert (
+        'a.spl: error: Job main cannot be fused: operator B: host("nowhere") cannot hold: 0 of 13 nodes can run this '
+        "pod. "
+    ) in err
+
+
+def test_a_program_that_is_refused_is_not_fused(run: Run) -> None:
+    code, _, err = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=STREAMED % "hostIsolaton")
+    assert (code, "cannot be fused" in err) == (1, False)
+
+
+def test_a_cluster_is_only_named_for_fusion(run: Run) -> None:
+    assert run("a.spl", "--snapshot", CLUSTER, a_spl=POOLS)[::2] == (
+        2,
+        "streams-placement: --snapshot and --context name the cluster for --fused: add it, or leave them out\n",
+    )
+
+
+def test_a_folder_that_is_no_cluster_is_trouble(run: Run) -> None:
+    code, out, _ = run("a.spl", "--fused", "--snapshot", "nowhere", a_spl=STREAMED % "hostIsolation")
+    assert (code, out) == (3, "")

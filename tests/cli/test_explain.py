@@ -132,6 +132,23 @@ def test_host_pools_and_jobs_among_the_manifests_count_as_applied(explain: Expla
     assert second["verdict"] == "admitted"
 
 
+def test_the_fusion_of_operators_is_shown(explain: Explain) -> None:
+    [found] = as_json(explain, "-f", "examples/job-operators.yaml")
+    assert (found["verdict"], found["fusion"]["made"]) == ("admitted", 4)
+    assert found["fusion"]["processingElements"][3] == {"name": "apps-fused-3", "operators": ["Sink", "Log"]}
+    _, out, _ = explain("-f", "examples/job-operators.yaml", "--snapshot", CLUSTER)
+    assert (
+        "  fused (manual) into 4 processing elements, 9 % of the traffic stays inside:\n    apps-fused-0: Source\n"
+        in out
+    )
+    assert "  apart: Format[0] and Sink (type: channelIsolation)\n" in out
+
+
+def test_no_fusion_is_shown_of_a_job_without_operators(explain: Explain) -> None:
+    _, out, _ = explain("-f", "examples/job-parallel.yaml", "--snapshot", CLUSTER)
+    assert "  fused (" not in out
+
+
 def test_a_pod_whose_verdict_has_no_nodes_shows_no_count(explain: Explain) -> None:
     assert "  refused\n" in explain("-f", "examples/refused-syntax.yaml", "--snapshot", CLUSTER)[1]
 

@@ -1,7 +1,9 @@
 """``streams-placement plan``: where everything that manifests describe would run, and what it costs."""
 
 import functools
+import itertools
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -73,7 +75,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_planned(plan: Run) -> None
     found = json.loads(out)
     assert code == 1
     assert [subject["verdict"] for subject in found["subjects"]] == ["refused", "admitted"]
-    conflict = found["subjects"][0]["conflict"]
+    [conflict] = found["subjects"][0]["conflicts"]
     assert conflict.pop("closed")
     assert conflict == {
         "clauses": ["host(MyPool)", 'hostExlocation("apart")'],
@@ -214,7 +216,22 @@ def test_all_elements_that_cannot_run_by_themselves_are_named(plan: Run, tmp_pat
     assert contradiction.endswith(' hostColocation("c") and hostExlocation("c") contradict each other')
     assert lost.startswith('    j-1: host("nowhere") cannot hold: 0 of 13 nodes can run this pod. ')
     (subject,) = json.loads(plan("-f", file, "-o", "json")[1])["subjects"]
-    assert (subject["conflict"]["clauses"], subject["conflict"]["elements"]) == (['host("nowhere")'], ["j-1"])
+    assert [(found["clauses"], found["elements"]) for found in subject["conflicts"]] == [(['host("nowhere")'], ["j-1"])]
+
+
+def test_each_kind_of_elements_that_cannot_run_by_themselves_has_a_conflict(plan: Run, tmp_path: Path) -> None:
+    here, there, again = an_element('host("here")'), an_element('host("there")', "B"), an_element('host("here")', "C")
+    job = a_job("j", here, an_element(), there, again)
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
+    found = json.loads(out)
+    [subject] = found["subjects"]
+    assert [(conflict["clauses"], conflict["elements"]) for conflict in subject["conflicts"]] == [
+        (['host("here")'], ["j-0", "j-3"]),
+        (['host("there")'], ["j-2"]),
+    ]
+    closed = [[found["rules"][at]["reason"] for at in conflict["closed"]] for conflict in subject["conflicts"]]
+    assert [reasons[0] for reasons in closed] == ["is not named here", "is not named there"]
+    assert [element["name"] for element in subject["elements"]] == ["j-0", "j-1", "j-2", "j-3"]
 
 
 def test_the_clauses_of_a_conflict_have_all_nodes_that_each_of_them_closes(plan: Run) -> None:
@@ -237,7 +254,7 @@ def test_elements_outside_of_a_conflict_close_no_nodes_in_it(plan: Run, tmp_path
     job = a_job("mixed", an_element('host("foo")', "Far"), *apart)
     _, out, _ = plan("-o", "json", "-f", written(tmp_path, job), "examples/job-parallel.yaml")
     found = json.loads(out)
-    assert found["subjects"][0]["conflict"]["elements"] == ["mixed-1", "mixed-2", "mixed-3"]
+    assert found["subjects"][0]["conflicts"][0]["elements"] == ["mixed-1", "mixed-2", "mixed-3"]
     assert {clause for clause, _ in closed_by_conflict(found)} == {"", "host(MyPool)"}
 
 
@@ -246,8 +263,9 @@ def test_an_element_that_cannot_run_by_itself_has_the_conflict_of_its_clauses(pl
     _, out, _ = plan("-o", "json", "-f", written(tmp_path, job))
     found = json.loads(out)
     [subject] = found["subjects"]
-    assert [element["name"] for element in subject["elements"]] == ["lost-1"]
-    assert (subject["conflict"]["clauses"], subject["conflict"]["elements"]) == (['host("worker-99")'], ["lost-1"])
+    assert [element["name"] for element in subject["elements"]] == ["lost-0", "lost-1"]
+    [conflict] = subject["conflicts"]
+    assert (conflict["clauses"], conflict["elements"]) == (['host("worker-99")'], ["lost-1"])
     assert closed_by_conflict(found)['host("worker-99")', "is not named worker-99"] == 13
 
 
@@ -268,7 +286,7 @@ def test_nodes_have_the_labels_of_their_zone_and_their_rack(plan: Run, tmp_path:
 
 def closed_by_conflict(found: dict[str, Any]) -> dict[tuple[str, str], int]:
     """How many nodes each rule of the first object's conflict closes, by its clause and its reason."""
-    rules = [found["rules"][at] for at in found["subjects"][0]["conflict"]["closed"]]
+    rules = [found["rules"][at] for at in found["subjects"][0]["conflicts"][0]["closed"]]
     return {(rule["clause"], rule["reason"]): sum(last - first + 1 for first, last in rule["nodes"]) for rule in rules}
 
 
@@ -446,3 +464,74 @@ def test_a_node_that_runs_as_many_pods_as_it_may_is_closed(plan: Run, tmp_path: 
     }
     _, out, _ = plan("-o", "json", "-f", written(tmp_path, full, pod))
     assert "has no place for one more pod" in [rule["reason"] for rule in json.loads(out)["rules"]]
+
+
+def test_operators_are_planned_as_they_are_fused(plan: Run, tmp_path: Path) -> None:
+    """A Job that fits in no way is refused in the words of its operators."""
+    code, out, _ = plan("-f", "examples/job-operators.yaml")
+    assert code == 0
+    assert out.splitlines()[2:7] == [
+        "  fused (manual) into 4 processing elements: 9 % of the traffic stays inside, 90 % leaves its node",
+        "  between nodes: Source and Work[0], 45 % of the traffic (Source: partitionIsolation)",
+        "  between nodes: Source and Work[1], 45 % of the traffic (Source: partitionIsolation)",
+        "  between nodes: Format[0] and Sink, less than 1 % of the traffic (type: channelIsolation)",
+        "  between nodes: Format[1] and Sink, less than 1 % of the traffic (type: channelIsolation)",
+    ]
+    assert re.search(r"^  apps-fused-1 +Work\[0\], Format\[0\] +foo +\d+ ", out, re.MULTILINE)
+    text = Path("examples/job-operators.yaml").read_text(encoding="utf-8")
+    bad = tmp_path / "job.yaml"
+    bad.write_text(text.replace("partitionIsolation", 'host("absent")'), encoding="utf-8")
+    code, out, _ = plan("-f", str(bad))
+    assert code == 1
+    assert 'operator Source: host("absent") cannot hold: 0 of 13 nodes can run this pod.' in out
+    bad.write_text(text.replace("to: Log", "to: Nothing"), encoding="utf-8")
+    code, out, _ = plan("-f", str(bad))
+    assert code == 1
+    assert 'spec.streams[3].to: the Job has no operator "Nothing"' in out
+
+
+def operators_of(count: int, manual: int, rates: int = 1) -> dict[str, Any]:
+    """A Job whose operators each have a stream to the next one."""
+    names = [f"Op{at}" for at in range(count)]
+    return {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"name": "line"},
+        "spec": {
+            "bundle": {"name": "a.sab"},
+            "fusion": {"manual": manual},
+            "operators": [{"name": name} for name in names],
+            "streams": [{"from": one, "to": other, "rate": rates} for one, other in itertools.pairwise(names)],
+        },
+    }
+
+
+def test_another_number_of_elements_than_asked_for_is_said(plan: Run, tmp_path: Path) -> None:
+    code, out, _ = plan("-f", written(tmp_path, operators_of(2, 3)))
+    assert code == 0
+    assert "  warning: fusion.manual asks for 3 processing elements, and 2 are made: " in out
+    assert "  fused (manual) into 2 processing elements, 3 asked for: 0 % of the traffic stays inside" in out
+
+
+def test_streams_that_no_clause_cuts_have_none(plan: Run, tmp_path: Path) -> None:
+    _, out, _ = plan("-o", "json", "-f", written(tmp_path, operators_of(4, 2)))
+    (subject,) = json.loads(out)["subjects"]
+    fusion = subject["fusion"]
+    assert (fusion["scheme"], fusion["asked"], fusion["made"], fusion["inside"]) == ("manual", 2, 2, 66)
+    (stream,) = fusion["streams"]
+    assert (stream["operators"], stream["share"], stream["clause"]) == (["Op1", "Op2"], 33, "")
+    assert [[one["name"] for one in element["operators"]] for element in subject["elements"]] == [
+        ["Op0", "Op1"],
+        ["Op2", "Op3"],
+    ]
+    assert subject["elements"][0]["operators"][1]["apart"] == [{"operator": "Op2", "clause": ""}]
+
+
+def test_many_streams_between_elements_are_counted(plan: Run, tmp_path: Path) -> None:
+    _, out, _ = plan("-f", written(tmp_path, operators_of(30, 30)))
+    assert "  and 9 more streams; -o json has up to 100\n" in out
+
+
+def test_a_job_without_traffic_leaves_no_node(plan: Run, tmp_path: Path) -> None:
+    _, out, _ = plan("-f", written(tmp_path, operators_of(2, 2, rates=0)))
+    assert "100 % of the traffic stays inside, 0 % leaves its node" in out

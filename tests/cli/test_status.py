@@ -16,6 +16,7 @@ from tests.apiserver.server import ApiServer
 from webhook.cli import main
 from webhook.cli.commands.status import tree
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
+from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
 from webhook.settings import Settings
 
 DEGRADED: Final = JobView(
@@ -78,9 +79,21 @@ def test_a_job_without_anything_is_one_line_and_a_count() -> None:
     assert [line.text for line in lines] == ["Job team/new: Unknown", "| 0 processing elements"]
 
 
+def test_a_job_of_operators_says_how_they_are_fused() -> None:
+    fusion = JobFusion(scheme="manual", asked=4, made=3, inside=40)
+    lines = [line.text for line in tree(JobView(namespace="t", name="n", phase="Running", fusion=fusion))]
+    assert "| fused (manual): 4 processing elements asked for, 3 made, 40 % of the traffic stays inside" in lines
+
+
 def test_a_job_that_could_not_be_started_again_says_so() -> None:
     lines = tree(JobView(namespace="team", name="old", phase="Running", unsatisfiable='host("a[b]") cannot hold'))
     assert [line.text for line in lines][2:] == ['| could not be started again as a whole: host("a[b]") cannot hold']
+
+
+def test_parallel_regions_are_shown_with_their_widths() -> None:
+    regions = (RegionWidth("work", 8, 2), RegionWidth("match", 1, 1))
+    lines = [line.text for line in tree(JobView("default", "parallel", "Running", parallel_regions=regions))]
+    assert lines[-2:] == ["+- ParallelRegion work: 8 channels, scaled from 2", "`- ParallelRegion match: 1 channel"]
 
 
 def test_a_job_of_which_some_finds_no_node_says_so() -> None:
@@ -102,7 +115,7 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
     assert asked == [("team", "parallel")]
     assert list(found) == [
         "namespace", "name", "phase", "submittedAt", "message", "unsatisfiable", "stranded",
-        "hostPools", "processingElements",
+        "hostPools", "parallelRegions", "processingElements", "fusion",
     ]  # fmt: skip
     assert len(found["hostPools"][0]["hosts"]) == 10
     assert found["processingElements"][1] == {

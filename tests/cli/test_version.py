@@ -25,6 +25,14 @@ def test_it_takes_no_flags(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.integration
+def test_a_snapshot_is_explained_without_the_http_client() -> None:
+    words = ["explain", "-f", "examples/pool-tagged.yaml", "--snapshot", "examples/cluster"]
+    code = f"import sys; from webhook.cli import main; main({words}); print('aiohttp' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=30)  # noqa: S603 -- ourselves
+    assert done.stdout.splitlines()[-1] == "False"
+
+
+@pytest.mark.integration
 def test_it_waits_for_no_library() -> None:
     slow = "{'pydantic', 'aiohttp', 'numpy', 'cryptography', 'prometheus_client', 'yaml', 'rich'}"
     code = f"import sys; from webhook.cli import main; main(['version']); print(sorted({slow} & set(sys.modules)))"

@@ -4,6 +4,10 @@ import dataclasses
 from collections.abc import KeysView
 from typing import Any
 
+from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -81,9 +85,50 @@ def namespace(name: str = "edge", inject: str | None = "enabled") -> dict[str, A
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
-def device_class(name: str = "gpu.example.com", resource: object = "example.com/gpu") -> dict[str, Any]:
+def device_class(
+    name: str = "gpu.example.com", resource: object = "example.com/gpu", created: str | None = None
+) -> dict[str, Any]:
     spec = {} if resource is None else {"extendedResourceName": resource}
-    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
+    metadata = {"name": name, "creationTimestamp": created}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": metadata, "spec": spec}
+
+
+RESOURCE = "resource.k8s.io/v1"
+GPUS = "gpu.example.com"
+
+
+def resource_slice(name: str = "node-a-gpus", *devices: object, node: str = "node-a", **spec: object) -> dict[str, Any]:
+    """The only slice of a node's pool of GPUs."""
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    there = {"driver": GPUS, "nodeName": node, "pool": pool, "devices": [*devices], **spec}
+    return {"apiVersion": RESOURCE, "kind": "ResourceSlice", "metadata": {"name": name}, "spec": there}
+
+
+def one_gpu(**exactly: object) -> dict[str, Any]:
+    """The spec of a claim."""
+    return {"devices": {"requests": [{"name": "gpu", "exactly": {"deviceClassName": GPUS, **exactly}}]}}
+
+
+def resource_claim(
+    name: str = "gpu", spec: object = None, *, status: object = None, **metadata: object
+) -> dict[str, Any]:
+    stated = {"name": name, "namespace": "default", **metadata}
+    there = {"metadata": stated, "spec": one_gpu() if spec is None else spec, "status": status}
+    return {"apiVersion": RESOURCE, "kind": "ResourceClaim", **there}
+
+
+def claim_template(name: str = "gpus", spec: object = None) -> dict[str, Any]:
+    there = {"metadata": {"name": name, "namespace": "default"}, "spec": {"spec": one_gpu() if spec is None else spec}}
+    return {"apiVersion": RESOURCE, "kind": "ResourceClaimTemplate", **there}
+
+
+def taint_rule(
+    name: str = "broken-gpu", effect: object = "NoSchedule", version: str = "v1beta2", **selector: object
+) -> dict[str, Any]:
+    """The rule taints all devices that ``selector`` selects."""
+    spec = {"deviceSelector": selector, "taint": {"key": "example.com/broken", "effect": effect}}
+    kind = {"apiVersion": f"resource.k8s.io/{version}", "kind": "DeviceTaintRule"}
+    return {**kind, "metadata": {"name": name}, "spec": spec}
 
 
 def limit_range(name: str = "limits", kind: str = "Container", **item: object) -> dict[str, Any]:
@@ -133,15 +178,47 @@ class RecordedIntents:
 
 @dataclasses.dataclass
 class RecordedDevices:
-    """What of DeviceClasses is known."""
+    """What is known about devices, and which kinds were read."""
 
     found: dict[str, DeviceClass] = dataclasses.field(default_factory=dict)
+    slices: dict[str, DeviceSlice] = dataclasses.field(default_factory=dict)
+    claims: dict[tuple[str, str], ResourceClaim] = dataclasses.field(default_factory=dict)
+    templates: dict[tuple[str, str], ClaimTemplate] = dataclasses.field(default_factory=dict)
+    rules: dict[str, TaintRule] = dataclasses.field(default_factory=dict)
+    readable: dict[DevicePart, bool] = dataclasses.field(default_factory=dict)
 
-    def put(self, found: DeviceClass) -> None:
+    def listed(self, part: DevicePart, *, readable: bool) -> None:
+        self.readable[part] = readable
+
+    def put_class(self, found: DeviceClass) -> None:
         self.found[found.name] = found
 
-    def drop(self, name: str) -> None:
+    def drop_class(self, name: str) -> None:
         del self.found[name]
+
+    def put_slice(self, published: DeviceSlice) -> None:
+        self.slices[published.name] = published
+
+    def drop_slice(self, name: str) -> None:
+        del self.slices[name]
+
+    def put_claim(self, claim: ResourceClaim) -> None:
+        self.claims[claim.namespace, claim.name] = claim
+
+    def drop_claim(self, namespace: str, name: str) -> None:
+        del self.claims[namespace, name]
+
+    def put_template(self, template: ClaimTemplate) -> None:
+        self.templates[template.namespace, template.name] = template
+
+    def drop_template(self, namespace: str, name: str) -> None:
+        del self.templates[namespace, name]
+
+    def put_rule(self, rule: TaintRule) -> None:
+        self.rules[rule.name] = rule
+
+    def drop_rule(self, name: str) -> None:
+        del self.rules[name]
 
 
 @dataclasses.dataclass

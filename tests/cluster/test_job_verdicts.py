@@ -1,12 +1,17 @@
 """Verdicts on whole Jobs while other reviews go on."""
 
 import asyncio
+import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
 
+from tests.fake_clock import FakeClock
 from tests.placement.planning.hard_problem import hard_problem
 from webhook.admission.responses import Answer, Outcome, WholeQuestion
+from webhook.cluster.queries import job_verdicts
 from webhook.cluster.queries.job_verdicts import SHARE, SLICE, AtOnce, JobVerdicts, ThreadSearches
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.planning.assignment import AssignmentProblem, Block
@@ -83,30 +88,37 @@ async def test_what_an_answer_depends_on_then_shares_its_time() -> None:
     assert told[0] - told[1] >= 0.2
 
 
-async def rested(turn: float) -> tuple[float, int]:
+@pytest.fixture
+def stopped(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """The clock of searches, which only the test moves."""
+    clock = FakeClock()
+    monkeypatch.setattr(job_verdicts, "time", SimpleNamespace(monotonic=clock))
+    return clock
+
+
+async def rested(clock: FakeClock, turn: float) -> tuple[float, int]:
     """How long a search rests after a slice, and how often others have their turn; each takes so many seconds."""
     search, turns = ThreadSearches()(), 0
 
     async def others() -> None:
         nonlocal turns
         while True:
-            time.sleep(turn)  # noqa: ASYNC251  # a turn of others holds the event loop
+            clock.now += turn
             turns += 1
             await asyncio.sleep(0)
 
-    time.sleep(SLICE)  # noqa: ASYNC251  # a slice of the search
+    clock.now += SLICE
     task = asyncio.create_task(others())
-    begun = time.monotonic()
+    begun = clock.now
     await search.rest()
-    took = time.monotonic() - begun
     task.cancel()
-    return took, turns
+    return clock.now - begun, turns
 
 
-async def test_a_search_rests_as_long_as_others_work_but_not_for_ever() -> None:
-    took, turns = await rested(SHARE / 5)
-    assert turns >= 2
-    assert took < 2 * SHARE + 0.05
+async def test_a_search_rests_as_long_as_others_work_but_not_for_ever(stopped: FakeClock) -> None:
+    took, turns = await rested(stopped, SHARE / 4)
+    assert took == pytest.approx(SHARE)
+    assert turns == 4
 
 
 async def test_a_search_does_not_rest_within_a_slice() -> None:
@@ -116,12 +128,12 @@ async def test_a_search_does_not_rest_within_a_slice() -> None:
     assert turns == []
 
 
-async def test_a_search_goes_on_at_once_if_others_are_idle() -> None:
-    search = ThreadSearches()()
-    time.sleep(SLICE)  # noqa: ASYNC251  # a slice of the search
-    begun = time.monotonic()
-    await search.rest()
-    assert time.monotonic() - begun < SHARE
+async def test_a_search_goes_on_at_once_if_others_are_idle(stopped: FakeClock) -> None:
+    assert await rested(stopped, 0.0) == (0.0, 1)
+
+
+async def test_a_search_runs_programs_in_a_thread_of_its_own() -> None:
+    assert await ThreadSearches()().run(threading.get_ident) != threading.get_ident()
 
 
 def test_a_command_decides_at_once() -> None:

@@ -17,6 +17,7 @@ from webhook.cluster.queries.job_view import (
     read_job_view,
     view_of,
 )
+from webhook.placement.objects.job_fusion import RegionWidth
 
 Json = dict[str, Any]
 
@@ -64,6 +65,12 @@ def test_a_job_of_which_some_finds_no_node() -> None:
     stranded = {**condition("Satisfiable", "no room beside the others"), "reason": "Stranded"}
     found = view(job({}, phase="Degraded", conditions=[stranded]))
     assert (found.unsatisfiable, found.stranded) == ("", "no room beside the others")
+
+
+def test_a_job_of_operators_has_its_fusion() -> None:
+    found = view(job({}, fusion={"scheme": "automatic", "asked": 2, "made": 2, "inside": 7})).fusion
+    assert found is not None
+    assert (found.scheme, found.asked, found.made, found.inside) == ("automatic", 2, 2, 7)
 
 
 def test_a_job_that_runs() -> None:
@@ -214,3 +221,9 @@ async def test_an_object_that_cannot_be_read_is_an_error() -> None:
     reader = Reader(**{JOBS: [{"metadata": {"name": 1}}]})
     with pytest.raises(ApiError, match=r"^a Job cannot be read: metadata\.name: expected `str`, got `int`$"):
         await read_job_view(reader, "default", "parallel")
+
+
+def test_parallel_regions_have_the_widths_that_they_are_fused_with() -> None:
+    regions = [{"name": "work", "width": 4, "stated": 2}]
+    found = view(stored("parallel", {}, {"fusion": {"processingElements": [], "regions": regions}}))
+    assert found.parallel_regions == (RegionWidth("work", 4, 2),)

@@ -8,6 +8,7 @@ import yaml
 
 from tests.cluster.objects import (
     Recorder,
+    claim_template,
     consumer,
     device_class,
     intent,
@@ -19,10 +20,14 @@ from tests.cluster.objects import (
     pod,
     pool,
     priority_class,
+    resource_claim,
+    resource_slice,
     runtime_class,
+    taint_rule,
 )
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.devices.devices import DevicePart
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.node import Node
@@ -205,6 +210,10 @@ NOTHING = {
     "HPAIntent": 0,
     "Namespace": 0,
     "DeviceClass": 0,
+    "ResourceSlice": 0,
+    "ResourceClaim": 0,
+    "ResourceClaimTemplate": 0,
+    "DeviceTaintRule": 0,
     "LimitRange": 0,
     "RuntimeClass": 0,
     "PriorityClass": 0,
@@ -271,6 +280,10 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         ("HPAIntentList", "streams.ibm.com/v1", intent()),
         ("NamespaceList", "v1", namespace()),
         ("DeviceClassList", "resource.k8s.io/v1", device_class()),
+        ("ResourceSliceList", "resource.k8s.io/v1", resource_slice()),
+        ("ResourceClaimList", "resource.k8s.io/v1", resource_claim()),
+        ("ResourceClaimTemplateList", "resource.k8s.io/v1", claim_template()),
+        ("DeviceTaintRuleList", "resource.k8s.io/v1alpha3", taint_rule()),
         ("LimitRangeList", "v1", limit_range()),
         ("RuntimeClassList", "node.k8s.io/v1", runtime_class()),
         ("PriorityClassList", "scheduling.k8s.io/v1", priority_class()),
@@ -278,7 +291,34 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         del item["kind"], item["apiVersion"]
         put(tmp_path, **{f"{name}_json": listed(item, kind=name, version=version)})
         put(tmp_path, **{f"{name}_yaml": "kind: ConfigMapList\napiVersion: v1\nitems: []"})
-    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=10)
+    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=14)
+
+
+def test_of_two_classes_of_a_resource_the_newer_counts(tmp_path: Path) -> None:
+    older = device_class("a.example.com", created="2026-01-01T00:00:00Z")
+    newer = device_class("b.example.com", created="2026-01-02T00:00:00Z")
+    put(tmp_path, a_json=older, b_json=newer, c_json=device_class("c.example.com"), d_json=node())
+    inventory = Inventory()
+    read_snapshot(tmp_path, inventory)
+    assert inventory.devices.classes.class_of("example.com/gpu") == "b.example.com"
+
+
+def test_devices_of_a_snapshot_are_known_if_it_has_slices(tmp_path: Path) -> None:
+    put(tmp_path, a_json=node(), b_json=device_class(), c_json=resource_claim(), d_json=claim_template())
+    without, _ = read(tmp_path)
+    put(tmp_path, e_json=resource_slice())
+    found, report = read(tmp_path)
+    assert (without.devices.readable, found.devices.readable) == ({}, dict.fromkeys(DevicePart, True))
+    assert str(report) == (
+        "1 Node, 0 Pod, 0 HostPool, 0 Job, 0 HPAIntent, 0 Namespace, 1 DeviceClass, 1 ResourceSlice, 1 ResourceClaim, "
+        "1 ResourceClaimTemplate; 0 finished, 0 skipped, 0 ignored"
+    )
+
+
+@pytest.mark.parametrize("version", ["v1", "v1beta2", "v1alpha3"])
+def test_taint_rules_are_read_in_every_version(tmp_path: Path, version: str) -> None:
+    put(tmp_path, a_json=node(), b_json=taint_rule(version=version))
+    assert [*read(tmp_path)[0].devices.rules] == ["broken-gpu"]
 
 
 def test_a_list_may_be_empty(tmp_path: Path) -> None:

@@ -64,3 +64,17 @@ def test_more_than_a_thousand_elements_are_refused() -> None:
 
 def test_a_job_without_a_name_is_malformed() -> None:
     assert refusal({"spec": {}}) == "metadata.name: missing"
+
+
+def test_a_job_of_operators_has_the_elements_that_its_status_says() -> None:
+    """Clauses about partitions are met, and those about hosts are the element's."""
+    operators = [{"name": "A", "placement": 'partitionIsolation, host("a")'}, {"name": "B"}]
+    fusion = {"processingElements": [{"name": "j-0", "operators": ["A"]}, {"name": "j-1", "operators": ["B"]}]}
+    source = {"metadata": {"name": "j", "namespace": "team"}, "spec": {"operators": operators}}
+    assert read(source).elements == ()
+    assert read({**source, "status": {"fusion": fusion}}).elements == (
+        Element("j-0", (("A", 'host("a")'),)),
+        Element("j-1"),
+    )
+    odd = {**source, "spec": {"operators": [{"title": "A"}]}, "status": {"fusion": fusion}}
+    assert refusal(odd).startswith("spec.operators: ")

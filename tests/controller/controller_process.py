@@ -14,6 +14,7 @@ from tests.apiserver.direct import DirectClient
 from tests.apiserver.selectors import Selector
 from tests.apiserver.storage import Change, Storage
 from tests.controller.virtual_time import clock
+from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.watch.store import Store
@@ -219,7 +220,7 @@ class ControllerProcess:
             return
         item = Raw(msgspec.json.encode(event["object"]))
         if event["type"] == "DELETED":
-            watched.store.remove(watched.kind.key(watched.store.identity(item)))
+            watched.store.remove(watched.kind.key(items.identity(item)))
         else:
             watched.store.put(item)
 

@@ -136,7 +136,7 @@ def pool_of(each: Json) -> Pool:
     try:
         return pool(msgspec.convert(each, wire.HostPoolObject))
     except Exception:  # noqa: BLE001 -- people write anything into a status
-        metadata = msgspec.convert(each["metadata"], wire.HostPoolMetadata)
+        metadata = msgspec.convert(each["metadata"], wire.DatedMetadata)
         return pool(wire.HostPoolObject(metadata, msgspec.convert(each["spec"], HostPoolSpec)))
 
 

@@ -6,9 +6,14 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from tests.placement.devices.clusters import CLASS, on, wanting
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
@@ -169,3 +174,27 @@ def test_a_listener_that_fails_spares_the_object_and_the_others(
     watched.set_pool(POOL)
     assert (len(heard), ("apps", "ib-blue") in watched.inventory.pools) == (1, True)
     assert [record.getMessage() for record in caplog.records] == ["a listener has failed at ('apps', 'ib-blue')"]
+
+
+def test_other_devices_are_told_and_claims_are_not(watched: ObservedInventory) -> None:
+    heard: list[str] = []
+    devices, of = watched.devices, on("node-a", 2)
+    devices.on_change.append(lambda: heard.append("change"))
+    changes: list[tuple[Callable[[], object], int]] = [
+        (lambda: devices.put_class(CLASS), 1),
+        (lambda: devices.put_class(CLASS), 0),
+        (lambda: devices.put_slice(of), 1),
+        (lambda: devices.put_template(ClaimTemplate("apps", "t", wanting())), 1),
+        (lambda: devices.put_rule(TaintRule("r", Taint("key", "", "NoSchedule"))), 1),
+        (lambda: devices.put_claim(ResourceClaim("apps", "c", wanting())), 0),
+        (lambda: devices.drop_claim("apps", "c"), 0),
+        (lambda: [devices.listed(part, readable=True) for part in DevicePart], 1),
+        (lambda: devices.drop_rule("r"), 1),
+        (lambda: devices.drop_template("apps", "t"), 1),
+        (lambda: devices.drop_slice(of.name), 1),
+        (lambda: devices.drop_class(CLASS.name), 1),
+    ]
+    for change, times in changes:
+        heard.clear()
+        change()
+        assert len(heard) == times

@@ -13,7 +13,7 @@ from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.apiserver.paths import node_path, pool_path
 from tests.apiserver.server import ApiServer
 from tests.builders import Json
-from webhook.controller.program import Controller, LeaseRef
+from webhook.controller.program import TIMING, Controller, LeaseRef
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
@@ -36,9 +36,8 @@ async def server() -> AsyncIterator[ApiServer]:
 
 
 def controller(server: ApiServer, **more: Any) -> Controller:
-    return Controller(
-        server.configuration(), ReconcilerSettings(Policy()), LeaseRef("streams", "controller"), timing=QUICK, **more
-    )
+    rules, place = ReconcilerSettings(Policy()), LeaseRef("streams", "controller")
+    return Controller(server.configuration(), rules, place, **{"timing": QUICK, **more})
 
 
 @contextlib.asynccontextmanager
@@ -92,11 +91,27 @@ async def test_whoever_is_told_to_stop_gives_the_lease_back(server: ApiServer) -
     assert holder(server) == ""
 
 
+def test_a_lead_ends_before_another_one_can_begin_though_a_clock_runs_slow() -> None:
+    assert (TIMING.lease, TIMING.lease / TIMING.deadline) == (12, LeaseTiming().lease / LeaseTiming().deadline)
+
+
 async def test_one_of_several_leads(server: ApiServer) -> None:
     async with running(server) as (first, _), running(server) as (second, _):
         await until(lambda: phase(server) == "Ready")
         await asyncio.sleep(0.3)
         assert [first.election.leading, second.election.leading].count(True) == 1
+
+
+async def test_whoever_stands_by_sees_at_once_that_the_lease_is_free(server: ApiServer) -> None:
+    slow = LeaseTiming(lease=600, deadline=400, retry=100)
+    async with running(server, timing=slow) as (_, first):
+        await until(lambda: phase(server) == "Ready")
+        async with running(server, timing=slow) as (second, _):
+            await until(lambda: server.watching["leases"] == 1)
+            await asyncio.sleep(0.3)
+            first.cancel()
+            await until(lambda: second.election.leading, seconds=10)
+            await until(lambda: server.watching["leases"] == 0)
 
 
 async def test_a_lead_that_is_lost_ends_it(server: ApiServer) -> None:

@@ -3,9 +3,14 @@
 from collections.abc import Sequence
 from typing import Any
 
+import msgspec
+
 from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest
 from webhook.convert.targets import Targets
+from webhook.placement.fusion.application import PARTITION, application_of
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.spl.placement import format_placement
 
 
 def converted(
@@ -30,10 +35,12 @@ def remarks(conversion: Conversion) -> list[str]:
 
 
 def operators(*texts: str) -> dict[str, str | None]:
-    """The operators of the only Job of these SPL programs, and their placement."""
+    """The operators of the only Job of these SPL programs in all channels, and their clauses about hosts."""
     (job,) = [manifest for one in together(*texts) for manifest in one.manifests]
-    elements = job["spec"]["processingElements"]
-    return {one["name"]: one.get("placement") for element in elements for one in element["operators"]}
+    return {
+        one.name: format_placement(clause for clause in one.clauses if clause.name not in PARTITION) or None
+        for one in application_of(msgspec.convert(job["spec"], JobSpec)).operators
+    }
 
 
 def together(*texts: str, primitives: frozenset[str] = frozenset()) -> list[Conversion]:

@@ -22,9 +22,7 @@ def job(text: str) -> dict[str, Any]:
 
 def placements(text: str) -> dict[str, str | None]:
     """The operators of the only Job, with their placement."""
-    return {
-        one["name"]: one.get("placement") for element in job(text)["processingElements"] for one in element["operators"]
-    }
+    return {one["name"]: one.get("placement") for one in job(text)["operators"]}
 
 
 def test_an_application_is_a_job() -> None:
@@ -35,8 +33,7 @@ def test_an_application_is_a_job() -> None:
         "metadata": {"name": "main"},
         "spec": {
             "bundle": {"name": "apps.Main.sab"},
-            "fusion": {"manual": 1},
-            "processingElements": [{"operators": [{"name": "A"}]}],
+            "operators": [{"name": "A"}],
         },
     }
 
@@ -70,13 +67,9 @@ def test_all_constraints_of_an_operator_are_read() -> None:
     )
     partitions = '<partitions isolation="true"><exLocation exlocId="p"/></partitions>'
     graph = operator("A", resources, partitions=partitions, attributes='restartable="false"')
-    (element,) = job(adl(graph))["processingElements"]
-    assert element["operators"] == [
-        {
-            "name": "A",
-            "placement": 'hostIsolation, host("10.1.2.3"), hostExlocation("e"), hostExlocation("f")',
-            "restartable": False,
-        }
+    clauses = 'hostIsolation, host("10.1.2.3"), hostExlocation("e"), hostExlocation("f"), partitionIsolation, '
+    assert job(adl(graph))["operators"] == [
+        {"name": "A", "placement": f'{clauses}partitionExlocation("p")', "restartable": False}
     ]
 
 
@@ -85,8 +78,8 @@ def test_partitions_are_fusion() -> None:
     graph = (
         operator("A", partitions=partitions) + operator("B", index=1) + operator("C", index=2, partitions=partitions)
     )
-    names = [[one["name"] for one in element["operators"]] for element in job(adl(graph))["processingElements"]]
-    assert names == [["A", "C"], ["B"]]
+    together = 'partitionColocation("x")'
+    assert placements(adl(graph)) == {"A": together, "B": None, "C": together}
 
 
 def test_locations_elsewhere_are_passed_over() -> None:
@@ -111,18 +104,22 @@ def test_channels_of_regions_are_operators() -> None:
     inner = operator("R.A", '<resources><coLocation colocId="t-byChannel(R, 0)-byChannel(A, 1)"/></resources>', 1)
     graph = f'<compositeOperInstance index="5" name="R">{inner}</compositeOperInstance>{operator("B", index=2)}'
     width = "<constantWidth>2</constantWidth>"
-    assert placements(adl(graph, after=regions((5, width), (1, width)))) == {
-        "R.A[0][0]": 'hostColocation("t-0-0")',
-        "R.A[0][1]": 'hostColocation("t-0-1")',
-        "R.A[1][0]": 'hostColocation("t-1-0")',
-        "R.A[1][1]": 'hostColocation("t-1-1")',
-        "B": None,
-    }
+    spec = job(adl(graph, after=regions((5, width), (1, width))))
+    assert spec["operators"] == [
+        {"name": "R.A", "placement": 'hostColocation("t--" + byChannel())', "region": "R_1"},
+        {"name": "B"},
+    ]
+    assert spec["parallelRegions"] == [{"name": "R", "width": 2}, {"name": "R_1", "width": 2, "within": "R"}]
+
+
+def test_the_channel_of_a_region_that_is_not_there_is_a_part_of_the_token() -> None:
+    graph = operator("A", '<resources><coLocation colocId="t-byChannel(A, 7)"/></resources>')
+    assert placements(adl(graph)) == {"A": 'hostColocation("t-byChannel-A--7")'}
 
 
 def test_a_width_of_submission_counts_before_the_constant() -> None:
     width = "<constantWidth>2</constantWidth><submissionTimeWidth> 3 </submissionTimeWidth>"
-    assert list(placements(adl(operator(), after=regions((0, width))))) == ["A[0]", "A[1]", "A[2]"]
+    assert job(adl(operator(), after=regions((0, width))))["parallelRegions"] == [{"name": "R", "width": 3}]
 
 
 VALUE = '<submissionTimeValue index="4" name="width" kind="named" {0}/>'
@@ -131,10 +128,10 @@ BY_VALUE = "<submissionTimeParameterIndexForWidth>4</submissionTimeParameterInde
 
 def test_the_default_of_a_width_is_taken_and_noted() -> None:
     text = adl(operator(), after=regions((0, BY_VALUE)) + VALUE.format('defaultValue="&quot;2&quot;"'))
-    assert list(placements(text)) == ["A[0]", "A[1]"]
+    assert job(text)["parallelRegions"] == [{"name": "R", "width": 2}]
     assert any(
         "a parallel region with 2 channels: that is the default of the submission-time value width; "
-        "write an element for each channel if you submit another one" in line
+        "set width of the region if you submit another one" in line
         for line in remarks(converted(text, "adl"))
     )
 
@@ -142,11 +139,11 @@ def test_the_default_of_a_width_is_taken_and_noted() -> None:
 @pytest.mark.parametrize("value", ["", VALUE.format('defaultValue="many"')])
 def test_an_unknown_width_is_lost(value: str) -> None:
     text = adl(operator(), after=regions((0, BY_VALUE)) + value)
-    assert list(placements(text)) == ["A[0]"]
+    assert job(text)["parallelRegions"] == [{"name": "R", "width": 1}]
     assert [line for line in remarks(converted(text, "adl")) if line.startswith("lost")] == [
         (
             "lost in:8: the width of a parallel region is left out: it is only known when a job is submitted; "
-            "write an element for each channel"
+            "set width of the region"
         )
     ]
 
@@ -156,8 +153,8 @@ def test_what_kubernetes_has_not_is_said() -> None:
     after = VALUE.format("") + '<parallelRegion><replicateHostTag name="ib"/></parallelRegion>'
     assert remarks(converted(adl(graph, after=after), "adl"))[1:] == [
         (
-            "in:6: relocatable=false of A is left out: Kubernetes starts the pod of a restart on any host that its "
-            "constraints allow; give it host(...) if it has to come back to the same host"
+            "in:6: relocatable=false of A only decides what is fused: Kubernetes starts the pod of a restart on any "
+            "host that its constraints allow; give it host(...) if it has to come back to the same host"
         ),
         (
             "in:8: the submission-time value width is not known: the application has no default for it; "
@@ -169,7 +166,7 @@ def test_what_kubernetes_has_not_is_said() -> None:
         ),
         (
             "lost in:8: the width of a parallel region is left out: it is only known when a job is submitted; "
-            "write an element for each channel"
+            "set width of the region"
         ),
     ]
 
@@ -235,7 +232,7 @@ DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it c
         ),
         (
             adl(operator("A B")),
-            'in:6: "A B" is not an operator name, such as Main.Sink[0]',
+            'in:6: "A B" is not an operator name, such as Main.Sink',
         ),
         (
             adl(operator(resources="<resources>" + '<exLocation exlocId="e"/>' * 65 + "</resources>")),

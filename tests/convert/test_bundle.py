@@ -17,7 +17,7 @@ def placement(content: bytes) -> str:
     """The placement of the only operator of a bundle."""
     found = converted(content, "sab", file="x.sab")
     assert found.problems == ()
-    text: str = found.manifests[0]["spec"]["processingElements"][0]["operators"][0]["placement"]
+    text: str = found.manifests[0]["spec"]["operators"][0]["placement"]
     return text
 
 

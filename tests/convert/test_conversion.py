@@ -8,14 +8,15 @@ from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
 
 KINDS = {
     ".spl": InputKind.SPL, ".adl": InputKind.ADL, ".properties": InputKind.TWISTER2, ".json": InputKind.EMCO,
-    ".txt": InputKind.EMCO,
+    ".txt": InputKind.EMCO, ".sab": InputKind.SAB,
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("path", inputs(), ids=lambda path: path.name)
 def test_the_kind_of_an_example_is_told_from_its_content(path: str) -> None:
     found = INPUTS / path
-    wanted = KINDS.get(found.suffix) or (InputKind.EMCO if found.stem == "analytics" else InputKind.TWISTER2)
+    wanted = InputKind.OVERLAY if found.stem == "overlay" else None
+    wanted = wanted or KINDS.get(found.suffix) or (InputKind.EMCO if found.stem == "analytics" else InputKind.TWISTER2)
     assert kind_of(found.read_bytes()) is wanted
 
 
@@ -68,8 +69,8 @@ def test_the_name_is_given() -> None:
 def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
     options = ConvertOptions(name="x" * 62)
     (problem,) = convert([Input("in", b'host("a")', InputKind.SPL)], options)[0].problems
-    rule = "is not an object name of at most 63 characters: a-z, 0-9, '-' and '.'"
-    assert (problem.field, problem.message) == ("in:1", f'name: "{"x" * 62}-0" {rule}')
+    rule = "the Job's processing elements are named <job>-<index>, so at most 59 are allowed"
+    assert (problem.field, problem.message) == ("in:1", f'metadata.name: "{"x" * 62}" has 62 characters: {rule}')
 
 
 def test_a_program_that_is_no_text_is_refused_beside_others() -> None:

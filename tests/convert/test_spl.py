@@ -5,15 +5,19 @@ from typing import Any
 import pytest
 
 from tests.convert.converted_texts import converted, operators, refusals, remarks
+from webhook.convert.source_text import decoded
 from webhook.convert.spl import expansion
+from webhook.convert.spl.reading import read_spl
+from webhook.convert.streams_job import fused
 
 BUNDLE = "the place of the bundle is not known"
 
 
 def elements(text: str) -> list[list[str]]:
-    """The names of the operators of each processing element."""
-    (job,) = converted(text, "spl").manifests
-    return [[one["name"] for one in element["operators"]] for element in job["spec"]["processingElements"]]
+    """The names of the operators of each processing element that annotations of pods are made for."""
+    (reading,) = read_spl([decoded("in", text.encode())], frozenset(), alone=True)
+    (application,) = reading.applications
+    return [[one.name for one in element.operators] for element in fused(application)]
 
 
 def pools(text: str) -> list[dict[str, Any]]:
@@ -45,9 +49,8 @@ def test_a_composite_is_a_job_with_its_pools_and_operators() -> None:
             "metadata": {"name": "main"},
             "spec": {
                 "bundle": {"name": "Main.sab"},
-                "fusion": {"manual": 1},
                 "hostPools": [{"name": "P", "size": 2, "tags": ["a"], "mode": "Exclusive"}],
-                "processingElements": [{"operators": [{"name": "A", "placement": "host(P)"}]}],
+                "operators": [{"name": "A", "placement": "host(P)"}],
             },
         },
     )
@@ -105,6 +108,10 @@ def test_a_main_composite_without_operators_is_refused() -> None:
 
 def test_two_composites_of_one_name_are_refused() -> None:
     assert refusals(main("") + main(""), "spl") == ["in:5: 1 composites have the name of another one"]
+
+
+def test_a_composite_at_the_end_of_the_text_has_no_body() -> None:
+    assert refusals("composite", "spl") == ['in:1: composite "" has no body: write "{" after its name and ports']
 
 
 def test_composites_with_ports_alone_are_no_program() -> None:
@@ -169,7 +176,7 @@ def test_an_inner_config_replaces_an_outer_one_about_the_same() -> None:
 def test_restartable_holds_for_the_operators_inside() -> None:
     text = main("stream<int32 i> R = Work(A) { config restartable: false; }") + WORK.replace("CONFIG", "")
     (job,) = converted(text, "spl").manifests
-    found = [one for element in job["spec"]["processingElements"] for one in element["operators"]]
+    found = job["spec"]["operators"]
     assert [one.get("restartable") for one in found] == [False, False]
 
 
@@ -237,7 +244,7 @@ def test_a_width_that_is_computed_is_lost() -> None:
         ),
     ]
     (job,) = found.manifests
-    assert len(job["spec"]["processingElements"]) == 1
+    assert job["spec"]["parallelRegions"] == [{"name": "A", "width": 1}]
 
 
 def test_a_width_that_is_missing_is_lost() -> None:
@@ -293,7 +300,7 @@ def test_what_is_computed_is_lost_and_said(clause: str) -> None:
         "write it with a literal"
     )
     (job,) = found.manifests
-    assert job["spec"]["processingElements"] == [{"operators": [{"name": "A"}]}]
+    assert job["spec"]["operators"] == [{"name": "A"}]
 
 
 @pytest.mark.parametrize(
@@ -386,8 +393,8 @@ def test_relocatable_is_noted() -> None:
     text = main("stream<int32 i> A = Beacon() { config relocatable: false; }")
     assert remarks(converted(text, "spl"))[1:] == [
         (
-            "in:3: relocatable: false is left out: Kubernetes starts the pod of a restart on any host that its "
-            "constraints allow; give it host(...) if it has to come back to the same host"
+            "in:3: relocatable: false only decides what is fused: Kubernetes starts the pod of a restart on any host "
+            "that its constraints allow; give it host(...) if it has to come back to the same host"
         )
     ]
 
@@ -583,7 +590,23 @@ def test_clauses_of_several_configs_are_limited_together() -> None:
 
 def test_operators_of_one_element_are_limited() -> None:
     text = main("@parallel(width=1001)\n" + beacon('partitionColocation("x")'))
-    assert refusals(text, "spl") == ["in:4: operators: 1001 of them, at most 1000 are allowed"]
+    assert refusals(text, "spl") == [
+        (
+            "in:4: One partition colocation is too large for a processing element, which has at most 1000 operators, "
+            "64 different clauses, 32 tokens and 8192 bytes of them"
+        )
+    ]
+
+
+def test_operators_that_are_fused_and_cannot_be_are_refused() -> None:
+    graph = beacon('partitionColocation("q"), host(P[0])') + "\n" + beacon('partitionColocation("q"), host(P[1])', "B")
+    pool = "config hostPool: P = createPool({size=2u}, Sys.Exclusive);"
+    assert refusals(main(graph, pool), "spl") == [
+        (
+            'in:4: A: partitionColocation("q"), B: partitionColocation("q"), A: host(P[0]) and B: host(P[1]) cannot '
+            "all hold: operators of one partition colocation share a processing element"
+        )
+    ]
 
 
 def test_a_mistake_inside_is_said_once_however_often_it_is_expanded() -> None:
@@ -593,8 +616,7 @@ def test_a_mistake_inside_is_said_once_however_often_it_is_expanded() -> None:
     ]
 
 
-def test_too_many_processing_elements_are_refused() -> None:
-    assert refusals(main(f"@parallel(width=1001)\n{beacon('hostIsolation')}"), "spl") == [
-        "in:1: spec.fusion.manual: 1001 is more than 1000",
-        "in:1: spec.processingElements: 1001 of them, at most 1000 are allowed",
+def test_too_many_operators_are_refused() -> None:
+    assert refusals(main(f"@parallel(width=5001)\n{beacon('hostIsolation')}"), "spl") == [
+        "in:1: spec.operators: 5001 of them, at most 5000 are allowed"
     ]

@@ -160,4 +160,4 @@ def test_an_operator_that_is_known_to_be_primitive_is_not_lost() -> None:
 
 def test_a_piece_of_a_program_finds_composites_of_other_files() -> None:
     (piece, _) = together("() as W = Pair(S) {}", PAIR)
-    assert piece.manifests[0]["spec"]["processingElements"][0]["operators"][0]["name"] == "W.A"
+    assert piece.manifests[0]["spec"]["operators"][0]["name"] == "W.A"

@@ -133,6 +133,11 @@ def test_a_composite_without_a_body_is_refused(text: str) -> None:
     assert refusals(text, "spl") == ['in:1: composite "Main" has no body: write "{" after its name and ports']
 
 
+@pytest.mark.parametrize(("text", "name"), [("composite", ""), ("composite Main", "Main"), ("public composite", "")])
+def test_a_program_that_ends_in_the_head_of_a_composite_is_refused(text: str, name: str) -> None:
+    assert refusals(text, "spl") == [f'in:1: composite "{name}" has no body: write "{{" after its name and ports']
+
+
 @pytest.mark.parametrize("text", ["namespace a.b;", "use a.b::*;", "type T = int32 a;", "int32 f() { return 1; }"])
 def test_a_text_of_definitions_alone_is_refused(text: str) -> None:
     assert refusals(text, "spl") == ["in:1: there is no main composite and no operator in it, so nothing would run"]

@@ -189,7 +189,7 @@ def test_an_operator_may_be_a_parameter() -> None:
 def test_whether_an_operator_is_restarted_is_a_value(said: str, *, restartable: bool) -> None:
     text = main(f"() as A = Custom(I) {{ config restartable : {said}; }}", "expression<boolean> $r : false;")
     (job,) = converted(text, "spl").manifests
-    assert job["spec"]["processingElements"][0]["operators"][0].get("restartable", True) is restartable
+    assert job["spec"]["operators"][0].get("restartable", True) is restartable
 
 
 @pytest.mark.parametrize(

@@ -43,14 +43,16 @@ def commands(block: Block) -> Iterator[Command]:
         yield Command("\n".join(typed), shown)
 
 
-def run(text: str) -> list[str]:
+def run(text: str, programs: Path | None = None) -> list[str]:
     """The lines that a command writes, run as on the page: from the repository's root, in no terminal.
+
+    Programs are those of that folder, if it has them, and else those beside Python.
 
     What it runs there is no coverage: measuring would cost every command a third of its time.
     """
     ours = ("STREAMS_PLACEMENT_", "FORCE", "COVERAGE_")
     inherited = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    path = os.pathsep.join([*map(str, filter(None, [programs])), str(Path(sys.executable).parent), os.environ["PATH"]])
     environment = inherited | {"PATH": path, "COLUMNS": "80", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
     with subprocess.Popen(  # noqa: S603 - what the repository's own pages tell people to type
         ("/bin/bash", "-c", text),

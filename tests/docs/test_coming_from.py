@@ -6,8 +6,7 @@ from tests.docs.pages import page
 from webhook.cli import inputs, main
 from webhook.convert import adl, bundle, located_yaml, source_text
 from webhook.convert.conversion import InputKind
-from webhook.convert.spl import expansion
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
 
@@ -28,7 +27,7 @@ def test_the_limits_are_those_of_the_code() -> None:
             f"{bundle.MEMBER_LIMIT:,}"
         ),
         "programs of a folder": f"{inputs.FOLDER_LIMIT:,}",
-        "operators of an application": f"{expansion.OPERATOR_LIMIT:,}, and {ELEMENT_LIMIT:,} processing elements",
+        "operators of an application; streams, counting each channel": f"{OPERATORS_LIMIT:,}; {STREAMS_LIMIT:,}",
         "clauses of an operator": str(CLAUSE_LIMIT),
         "nesting of YAML and JSON; values of one input": f"{located_yaml.DEPTH} levels; 200,000",
         "nesting of an ADL": "200 elements",

@@ -1,23 +1,32 @@
 """The commands on the pages do what the pages show."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.commands import Command, commands, pattern, run, runnable
+from tests.docs.forked_commands import forked_commands
 from tests.docs.pages import ROOT, Block
 
 RUN = runnable()
 
 
+@pytest.fixture(scope="module")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of the program that the pages run."""
+    with forked_commands(tmp_path_factory.mktemp("forked")) as folder:
+        yield folder
+
+
 @pytest.mark.integration
 @pytest.mark.parametrize("page", dict.fromkeys(block.page for block in RUN), ids=lambda page: page.name)
-def test_the_commands_of_a_page_write_what_it_shows(page: Path, subtests: pytest.Subtests) -> None:
+def test_the_commands_of_a_page_write_what_it_shows(page: Path, programs: Path, subtests: pytest.Subtests) -> None:
     """One block after the other, as a reader types them: a later one may use what an earlier one has left."""
     for block in (found for found in RUN if found.page == page):
         with subtests.test(str(block)):
             for command in commands(block):
-                written = run(command.text)
+                written = run(command.text, programs)
                 if not pattern(command.shown).fullmatch("".join(f"{line}\n" for line in written)):
                     assert written == command.shown, f"{block}: {command.text}"
 

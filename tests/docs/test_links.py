@@ -8,9 +8,10 @@ import pytest
 from tests.docs.pages import PAGES, ROOT, SOURCES, anchors, links, page
 
 CHART = ROOT / "charts" / "streams-placement" / "README.md"
+PAPERS = [ROOT / name for name in ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "GOVERNANCE.md", "SECURITY.md")]
 
 
-@pytest.mark.parametrize("path", [*PAGES, CHART], ids=lambda path: str(path.relative_to(ROOT)))
+@pytest.mark.parametrize("path", [*PAGES, CHART, *PAPERS], ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_leads_somewhere(path: Path) -> None:
     broken = []
     for target in links(path):

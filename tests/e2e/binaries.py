@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e import toolchain
-from tests.e2e.modules import HELM_DOCS, KREW, MODULES, OTHERS, PROMETHEUS, VERSIONS, Module
+from tests.e2e.modules import HELM_DOCS, KREW, MODULES, OTHERS, PROMETHEUS, SECOND_OPINION, VERSIONS, Module
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
@@ -58,6 +58,11 @@ def krew() -> dict[str, Path]:
 def helm_docs() -> Path:
     """What writes the table of values; builds it if it is missing."""
     return _of(HELM_DOCS)["helm-docs"]
+
+
+def second_opinion() -> Path:
+    """What answers questions about texts as the API server does; builds it if it is missing."""
+    return _of(SECOND_OPINION)["second-opinion"]
 
 
 def kubectl() -> Path:

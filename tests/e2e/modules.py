@@ -21,11 +21,15 @@ class Module:
     programs: dict[str, str]
     tags: tuple[str, ...] = ()
     """Build tags, which leave out what is not used."""
+    sources: tuple[str, ...] = ()
+    """Files of the folder that are compiled: of a program that is written here."""
+    home: str = ""
+    """The folder whose ``go.mod`` says the versions, unless it has the module's name."""
 
     @property
     def folder(self) -> Path:
         """Where its go.mod is."""
-        return HOME / self.name
+        return HOME / (self.home or self.name)
 
     @property
     def version(self) -> str:
@@ -36,7 +40,8 @@ class Module:
 
     def key(self, go: str) -> str:
         """A name for what this version of Go makes of it: equal keys, equal programs."""
-        told = "\n".join((self._text("go.mod"), self._text("go.sum"), go, *self.flags))
+        texts = map(self._text, ("go.mod", "go.sum", *self.sources))
+        told = "\n".join((*texts, go, *self.flags))
         return f"{self.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
 
     @property
@@ -92,5 +97,14 @@ PROMETHEUS: Final = Module(
 )
 """For tests of metrics, alerts and the dashboard."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS)
+SECOND_OPINION: Final = Module(
+    "second-opinion",
+    "k8s.io/kubernetes",
+    {"second-opinion": "./secondopinion"},
+    sources=("secondopinion/main.go",),
+    home="kubernetes",
+)
+"""Answers questions about texts by the packages of the API server, for the fuzzing of parsers."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION)
 """No parts of a control plane: the tests that need one of them build it for themselves."""

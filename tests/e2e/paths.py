@@ -9,6 +9,7 @@ _CLUSTER_WIDE: Final = frozenset(
         "CSIDriver",
         "CustomResourceDefinition",
         "DeviceClass",
+        "DeviceTaintRule",
         "MutatingAdmissionPolicy",
         "MutatingAdmissionPolicyBinding",
         "MutatingWebhookConfiguration",

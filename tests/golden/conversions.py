@@ -25,6 +25,9 @@ ONTO: Final = {
 FOLDERS: Final = ("toolkit",)
 """Folders of programs that are converted together."""
 
+BESIDE: Final = {"overlay.json": ("--partial", "regions.spl")}
+"""Inputs that say nothing by themselves, with the other words of the command."""
+
 
 def inputs() -> list[Path]:
     """Every input, in the order of their names."""
@@ -41,7 +44,7 @@ def written(words: Sequence[str]) -> tuple[int, str, str]:
 
 def conversions() -> list[tuple[str, tuple[str, ...]]]:
     """Every example: the name of its file, and the words of the command."""
-    plain = [(path.name, (path.name,)) for path in inputs()]
+    plain = [(path.name, (*BESIDE.get(path.name, ()), path.name)) for path in inputs()]
     onto = [(name, (*words, "--onto", name)) for name, words in ONTO.items()]
     return [*plain, *((name, ("-f", name)) for name in FOLDERS), *onto]
 

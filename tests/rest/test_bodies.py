@@ -1,5 +1,6 @@
 """What a body may say, in which spellings, and how every mistake is named."""
 
+import json
 from typing import Any, get_args
 
 import pytest
@@ -9,7 +10,14 @@ from hypothesis import strategies as some
 from tests.rest.rest_server import consumer, intent, requirement
 from webhook.placement.kube.resource_name import UNITS
 from webhook.rest.bodies import Unit, read_body
-from webhook.rest.intents import ConsumerEntity, ConsumerWorkload, HardwareWish, IntentEntity, RequirementEntity
+from webhook.rest.intents import (
+    ConsumerEntity,
+    ConsumerWorkload,
+    DeviceWish,
+    HardwareWish,
+    IntentEntity,
+    RequirementEntity,
+)
 from webhook.rest.request_error import RequestError
 from webhook.rest.routes import NAME_RULE, Collection
 
@@ -22,6 +30,13 @@ def errors(collection: Collection, body: Any) -> list[tuple[str, str]]:
         read_body(collection, body)
     assert refused.value.status == 400
     return [(error.field, error.rule) for error in refused.value.errors]
+
+
+def test_the_name_of_an_unknown_field_is_cut() -> None:
+    with pytest.raises(RequestError) as refused:
+        read_body(Collection.INTENTS, intent() | {"\n" * 5000: 1})
+    (error,) = json.loads(refused.value.document())["errors"]
+    assert error["field"] == ("\\n" * 200)[:397] + "..."
 
 
 @pytest.mark.parametrize("spec", [{"app": "a"}, {"appName": "a", "app": None}, {"app": "a", "appName": "a"}])
@@ -65,6 +80,13 @@ def test_what_an_answer_says_can_be_sent_again() -> None:
             "kind",
             'unknown field "kind": use one of metadata, spec',
         ),
+        (
+            intent() | {"a.b": "x"},
+            "a.b",
+            'unknown field "a.b": use one of metadata, spec',
+        ),
+        (intent(**{"a.b": 1}), "spec.a.b", 'unknown field "a.b": use one of app, appName, resourceConsumers'),
+        (intent(**{"": 1}), "spec.", 'unknown field "": use one of app, appName, resourceConsumers'),
     ],
 )
 def test_mistakes_of_an_intent(body: Any, field: str, rule: str) -> None:
@@ -155,6 +177,10 @@ DISK = HardwareWish("disk", mandatory=True, allocatable=False, value="ssd")
         ({"key": "disk", "value": "ssd", "allocatable": False}, DISK),
         ({"resource": {"key": "disk", "value": "ssd"}}, DISK),
         (
+            {"device": {"template": "two-gpus"}, "container-name": "c"},
+            HardwareWish(mandatory=True, allocatable=True, container="c", device=DeviceWish(template="two-gpus")),
+        ),
+        (
             {"name": "memory", "limits": "1500", "units": "GB", "mandatory": False, "weight": 3, "container": "c"},
             HardwareWish(
                 "memory", mandatory=False, weight=3, allocatable=True, limits="1500", units="GB", container="c"
@@ -202,6 +228,9 @@ CHOICES = "'KB', 'MB', 'GB', 'TB', 'Ki', 'Mi', 'Gi' or 'Ti'"
         ({"name": "cpu", "limits": 1, "resource": {"limit": 2}}, "spec.resource.limit",
          'unknown field "limit" (did you mean limits?)'),
         ({"name": "cpu", "limits": 1, "resource": 3}, "spec.resource", '"3" must be an object'),
+        ({"device": {"claim": "a", "template": "b"}}, "spec.device",
+         "names a claim and a template: one of them must go"),
+        ({"device": {"class": "gpu"}}, "spec.device.class", 'unknown field "class" (did you mean claim?)'),
     ],
 )  # fmt: skip
 def test_mistakes_of_a_requirement(spec: dict[str, Any], field: str, rule: str) -> None:

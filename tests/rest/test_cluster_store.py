@@ -20,6 +20,7 @@ from webhook.rest.intents import (
     Change,
     ConsumerEntity,
     ConsumerWorkload,
+    DeviceWish,
     EntityMetadata,
     HardwareWish,
     IntentEntity,
@@ -29,7 +30,14 @@ from webhook.rest.request_error import RequestError
 from webhook.rest.routes import NAME, IntentGroup
 from webhook.rest.storage import cluster_store
 from webhook.rest.storage.cluster_store import ATTEMPTS, ClusterStore, NamespaceMap
-from webhook.rest.storage.intent_objects import StoredHPAIntent, entity_of, group_label, object_name, object_of
+from webhook.rest.storage.intent_objects import (
+    StoredHPAIntent,
+    UnusableObjectError,
+    entity_of,
+    group_label,
+    object_name,
+    object_of,
+)
 from webhook.rest.storage.store import StaleTokenError, StorageError
 
 GROUP = IntentGroup("my-proj1", "my-capp1", "v1.0", "my-dig1")
@@ -88,7 +96,13 @@ LABELS = some.builds(
     some.just(value=False),
     value=some.sampled_from(["", "ssd"]),
 )
-REQUIREMENTS = some.builds(RequirementEntity, METADATA, AMOUNTS | LABELS)
+DEVICES = some.builds(
+    HardwareWish,
+    mandatory=some.booleans(),
+    allocatable=some.just(value=True),
+    device=some.builds(DeviceWish, claim=some.just("shared")) | some.builds(DeviceWish, template=some.just("two-gpus")),
+)
+REQUIREMENTS = some.builds(RequirementEntity, METADATA, AMOUNTS | LABELS | DEVICES)
 WORKLOADS = some.builds(
     ConsumerWorkload, some.just("apps/v1"), some.just("Deployment"), NAMES, some.none() | some.just("c")
 )
@@ -135,6 +149,7 @@ def test_every_spelling_of_an_object_is_read() -> None:
                     {"name": "cpu", "limits": 1},
                     {"name": "cpu", "limits": 1, "container": "d"},
                     {"name": "mine", "spec": {"resource": {"key": "disk", "value": "ssd"}, "weight": 2}},
+                    {"device": {"claim": "shared"}},
                     {"metadata": {"name": "theirs", "description": "d"}, "spec": {"name": "memory", "requests": "1Gi"}},
                 ],
             }
@@ -144,12 +159,19 @@ def test_every_spelling_of_an_object_is_read() -> None:
     (consumer,) = found.consumers
     assert (found.app, consumer.metadata.name, consumer.consumer.container) == ("b", "w", "c")
     assert [(each.metadata.name, each.spec.name) for each in consumer.requirements] == [
-        ("cpu", "cpu"), ("cpu-2", "cpu"), ("mine", "disk"), ("theirs", "memory"),
+        ("cpu", "cpu"), ("cpu-2", "cpu"), ("mine", "disk"), ("device", None), ("theirs", "memory"),
     ]  # fmt: skip
     assert consumer.requirements[1].spec.container == "d"
     assert consumer.requirements[2].spec == HardwareWish("disk", weight=2, value="ssd")
-    assert consumer.requirements[3].metadata.description == "d"
+    assert consumer.requirements[3].spec == HardwareWish(device=DeviceWish(claim="shared"))
+    assert consumer.requirements[4].metadata.description == "d"
     assert entity_of(edited(None), GROUP).app == ""
+
+
+def test_a_requirement_for_nothing_spoils_its_object() -> None:
+    spec = {"consumers": [{"apiVersion": "v1", "kind": "Pod", "name": "p", "requirements": [{"limits": 1}]}]}
+    with pytest.raises(UnusableObjectError, match="its spec cannot be read: Object missing required field `name`"):
+        entity_of(edited(spec), GROUP)
 
 
 # The store
@@ -247,6 +269,11 @@ async def test_an_object_that_is_being_deleted_is_gone(api: ApiServer, store: Cl
     [
         ({"annotations": None}, {}, f"its annotation {keys.EMCO} was not written by this interface"),
         ({"annotations": {keys.EMCO: "{"}}, {}, f"its annotation {keys.EMCO} was not written by this interface"),
+        (
+            {"annotations": {keys.EMCO: f'{{"x": {"[" * 5000}{"]" * 5000}}}'}},
+            {},
+            f"its annotation {keys.EMCO} was not written by this interface",
+        ),
         (
             {"annotations": there(IntentEntity(EntityMetadata("x")))["metadata"]["annotations"]},
             {},

@@ -70,7 +70,8 @@ async def answered(reader: asyncio.StreamReader) -> int:
 async def served(folder: Path, *flags: str) -> AsyncIterator[Flooded]:
     """A webhook over the example cluster."""
     command = ["-m", "webhook", "serve", "--snapshot", str(ROOT / "examples/cluster"), "--tls-self-signed"]
-    command += ["--tls-dir", str(folder), "--port", "0", "--health-port", "0", "--log-level", "error", *flags]
+    command += ["--tls-dir", str(folder), "--port", "0", "--health-port", "0", "--drain", "0"]
+    command += ["--log-level", "error", *flags]
     process = await asyncio.create_subprocess_exec(
         sys.executable, *command, cwd=ROOT, stdout=asyncio.subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)}
     )

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import math
 import socket
 import ssl
 import time
@@ -12,7 +13,11 @@ from msgspec.structs import replace
 from tests.server.pki import Authority
 from tests.server.running_server import Reply, Running, limits, post, running
 from webhook.admission.responses import Answer, Outcome
+from webhook.server.health import Health
+from webhook.server.http.connection import Connections
+from webhook.server.http.limits import HEALTH
 from webhook.server.lifecycle import Service
+from webhook.server.metrics import Metrics
 from webhook.settings import Settings
 
 pytestmark = pytest.mark.integration
@@ -58,14 +63,24 @@ class TestAClientThatOwesSomething:
     async def test_keeps_one_on_which_it_reads_the_answers_late(self, settings: Settings, authority: Authority) -> None:
         large = Answer(status=200, body=b"x" * 1_000_000, outcome=Outcome.ALLOWED)
         service = Service({"/mutate": lambda _: large}, lambda: None)
-        async with running(settings, authority, service) as server, server.wire() as wire:
+        bounds = limits(header_seconds=1.0)  # 30 MB are read in less, on a busy machine as well
+        async with running(settings, authority, service, bounds=bounds) as server, server.wire() as wire:
             for _ in range(30):
                 wire.send(post())
             await asyncio.sleep(0.1)
             assert [len((await wire.reply()).body) for _ in range(30)] == [1_000_000] * 30
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(1.3)
             wire.send(post())
             assert (await wire.reply()).status == 200
+
+    async def test_owes_the_reading_of_answers_until_it_reads_them(self) -> None:
+        connection = Connections(Health(lambda: None, Metrics()), HEALTH, Metrics()).accept("a")
+        owed = [connection.owes_since()]
+        before = time.perf_counter()
+        connection.pause_writing()
+        owed.append(connection.owes_since())
+        connection.resume_writing()
+        assert (owed[0], before <= owed[1] < math.inf, connection.owes_since()) == (math.inf, True, math.inf)
 
     async def test_loses_one_without_a_handshake(self, server: Running) -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", server.port)

@@ -1,21 +1,26 @@
-"""Whoever can reach the port can flood it: honest pods are answered all the same, and memory is given back."""
+"""Whoever can reach the port can flood it: honest pods are answered all the same, and memory is given back.
+
+Every day other tests run on the same cores, so a flood is short and its bounds on time are wide: without turns honest
+pods would wait for all others. ``make nightly`` has the machine for itself, and holds them to what users notice.
+"""
 
 import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.example_count import EVERY_DAY
 from tests.server.flood_process import flooded, honest, p99, served
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.examples]
 
-SECONDS = 3.0
+SECONDS = 1.0 if EVERY_DAY else 3.0
 """How long honest pods are asked about during a flood."""
 
-LATENCY = 0.5
+LATENCY = 2.0 if EVERY_DAY else 0.5
 """Seconds that 99 of 100 honest reviews take at most."""
 
-BUSY = 10
+BUSY = 40 if EVERY_DAY else 10
 """How many times as long as before the flood they may take besides: milliseconds, if no other program is busy."""
 
 GROWTH = 150.0
@@ -45,8 +50,8 @@ async def test_honest_pods_are_answered_during_a_flood(kind: str, count: int, si
             took = await honest(server, SECONDS)
         grown = server.highest() - before
         assert (grown < GROWTH, p99(took) < LATENCY + BUSY * usual) == (True, True), (grown, p99(took), usual)
-        for _ in range(40):
+        for _ in range(200):
             if server.resident() - before <= LEFT:
                 break
-            await asyncio.sleep(0.5)
+            await asyncio.sleep(0.1)
         assert server.resident() - before <= LEFT

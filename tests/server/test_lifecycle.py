@@ -113,21 +113,21 @@ class TestASignal:
         started = time.monotonic()
         terminate()
         await server.task
-        assert 0.25 < time.monotonic() - started < 1.5
+        assert 0.25 < time.monotonic() - started < 10
         assert await refused(server)
 
     async def test_may_be_that_the_terminal_goes_away(self, server: Running) -> None:
         os.kill(os.getpid(), signal.SIGHUP)
         await asyncio.sleep(0.05)
         assert (await server.ask(post())).status == 200
-        await asyncio.wait_for(server.task, 1.5)
+        await asyncio.wait_for(server.task, 10)
 
     async def test_ends_idle_connections_after_draining(self, server: Running) -> None:
         async with server.wire() as wire:
             wire.send(post())
             await wire.reply()
             terminate()
-            assert await asyncio.wait_for(wire.closed(), 1.5)
+            assert await asyncio.wait_for(wire.closed(), 10)
 
     async def test_lets_a_running_request_finish(self, server: Running) -> None:
         async with server.wire() as wire:
@@ -147,7 +147,7 @@ class TestASignal:
             terminate()
             started = time.monotonic()
             await server.task
-            assert 2 < time.monotonic() - started < 4
+            assert 2 < time.monotonic() - started < 20
 
     async def test_given_twice_ends_it_at_once(self, server: Running) -> None:
         async with server.wire() as wire:

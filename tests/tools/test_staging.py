@@ -67,6 +67,14 @@ def test_pictures_stay_what_they_are(repository: Path) -> None:
     assert "- [sketch.svg](sketch.svg)\n" in (stage / "examples/index.md").read_text()
 
 
+def test_a_bundle_is_no_text_and_can_be_downloaded(repository: Path) -> None:
+    bundle = b"PK\3\4" + bytes(range(256))
+    (repository / "examples/all.sab").write_bytes(bundle)
+    stage = staged(repository)
+    assert (stage / "examples/all.sab").read_bytes() == bundle
+    assert "- [all.sab](all.sab)\n" in (stage / "examples/index.md").read_text()
+
+
 def test_what_nothing_links_to_is_not_taken(repository: Path) -> None:
     assert not list(staged(repository).glob("secret*"))
 

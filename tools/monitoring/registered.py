@@ -29,6 +29,7 @@ def serve() -> Metrics:
     Reviews({}, ready=_ready, metrics=metrics)
     CertificateWatcher(_NOWHERE, metrics)
     metrics.cluster_failures()
+    metrics.job_process(lambda: True)
     cluster_figures(Mock(), metrics)
     metrics.serving(_ready, _connections)
     return metrics

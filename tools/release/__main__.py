@@ -12,12 +12,15 @@ import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
+from tools.release.advisories import require_no_advisory
 from tools.release.chart_package import build_chart
+from tools.release.locked import libraries
+from tools.release.provenance import ENVELOPE, STATEMENT, envelope, private_key, statement
 from tools.release.python_packages import build_sdist, build_wheel
 from tools.release.sbom import write_sbom
-from tools.release.source import ReleaseError, export, last_commit, uncommitted
+from tools.release.source import ReleasedCommit, ReleaseError, export, last_commit, uncommitted
 from tools.release.version import PROJECT, differing, has_section, version_of
 
 REPOSITORY: Final = Path(__file__).parents[2]
@@ -30,19 +33,36 @@ _KREW_SECONDS: Final = 3600
 """Time-out for the archives for Krew; some 400 MB of libraries are downloaded."""
 
 
+class Extras(NamedTuple):
+    """What a release may have beside its packages.
+
+    ``homepage`` is the page that the chart and Krew send users to; ``archives`` the address of the archives for Krew,
+    which are built only if it is given; ``key`` signs the provenance; ``advisories`` is a database of vulnerabilities,
+    none of which may affect a library of the release.
+    """
+
+    homepage: str | None = None
+    archives: str | None = None
+    key: Path | None = None
+    advisories: Path | None = None
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Build into the folder; returns 0, or 1 with an error on standard error."""
     parser = argparse.ArgumentParser(prog="python -m tools.release", description="Build what a release consists of.")
     parser.add_argument("--repository", type=Path, default=REPOSITORY, help="The clone whose last commit is built.")
     parser.add_argument("--output", type=Path, default=None, help="The folder, which is replaced; dist in the clone.")
+    parser.add_argument("--key", type=Path, help="Sign the provenance with this private key (PEM).")
+    parser.add_argument("--advisories", type=Path, help="Fail for libraries with a record in this file of OSV (ZIP).")
     parser.add_argument("--url", help="Where the archives for Krew will be; without it none are built.")
-    parser.add_argument("--homepage", help="The page that Krew sends users to; with --url.")
+    parser.add_argument("--homepage", help="The page that the chart and Krew send users to.")
     options = parser.parse_args(words)
-    if bool(options.url) != bool(options.homepage):
-        parser.error("--url and --homepage belong together: both, or none")
+    if options.url and not options.homepage:
+        parser.error("--url takes --homepage, the page that Krew sends users to")
     folder = options.output or options.repository / "dist"
     try:
-        release(options.repository, folder, options.url and (options.url, options.homepage))
+        extras = Extras(options.homepage, options.url, options.key, options.advisories)
+        release(options.repository, folder, extras)
     except ReleaseError as error:
         sys.stderr.write(f"{error}\n")
         return 1
@@ -50,11 +70,8 @@ def main(words: Sequence[str] | None = None) -> int:
     return 0
 
 
-def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None) -> None:
-    """Build the packages of the last commit, and put them in place of what is in the folder.
-
-    ``krew`` is the address of the archives for Krew, and the page that it sends users to.
-    """
+def release(repository: Path, folder: Path, extras: Extras = Extras()) -> None:  # noqa: B008 -- it is frozen
+    """Build the packages of the last commit, and put them in place of what is in the folder."""
     _replaceable(folder)
     commit = last_commit(repository)
     for name in uncommitted(repository):
@@ -65,12 +82,16 @@ def release(repository: Path, folder: Path, krew: tuple[str, str] | None = None)
         made.mkdir()
         names = export(repository, commit, tree)
         _check(tree)
+        lock = (tree / "requirements.lock").read_text()
+        if extras.advisories:
+            require_no_advisory(list(libraries(lock)), extras.advisories)
         wheel = build_wheel(tree, commit.seconds, made)
         build_sdist(tree, names, wheel, commit.seconds)
-        build_chart(tree, names, commit.seconds, made)
-        write_sbom((tree / "requirements.lock").read_text(), PROJECT, wheel, commit.seconds)
-        if krew:
-            _build_krew(tree, wheel, *krew)
+        build_chart(tree, names, commit.seconds, made, extras.homepage)
+        write_sbom(lock, PROJECT, wheel, commit.seconds)
+        if extras.archives and extras.homepage:
+            _build_krew(tree, wheel, extras.archives, extras.homepage)
+        _write_provenance(commit, lock, wheel, extras.key)
         (made / SUMS).write_text(sums(made))
         shutil.rmtree(folder, ignore_errors=True)
         shutil.copytree(made, folder)
@@ -100,6 +121,15 @@ def _build_krew(tree: Path, wheel: Path, url: str, homepage: str) -> None:
     done = subprocess.run(command, cwd=tree, timeout=_KREW_SECONDS, check=False)  # noqa: S603 -- this Python, no shell
     if done.returncode != 0:
         raise ReleaseError("the archives for Krew could not be built; what was said stands above")
+
+
+def _write_provenance(commit: ReleasedCommit, lock: str, wheel: Path, key: Path | None) -> None:
+    """Write the statement about all files beside the wheel, and with a key the signed one."""
+    prefix = f"{PROJECT}-{wheel.name.split('-')[1]}"
+    text = statement(commit, lock, list(wheel.parent.iterdir()))
+    wheel.with_name(f"{prefix}.{STATEMENT}").write_text(text)
+    if key:
+        wheel.with_name(f"{prefix}.{ENVELOPE}").write_text(envelope(text, private_key(key)))
 
 
 def _check(tree: Path) -> None:

@@ -3,6 +3,7 @@
 ``helm package`` writes the time of the day into the archive, so that no two are alike.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
@@ -20,9 +21,15 @@ _UNSUPPORTED: Final = "!/?[\\"
 """Characters of patterns in ``.helmignore`` that mean more here than is understood."""
 
 
-def build_chart(tree: Path, names: Iterable[str], seconds: int, folder: Path) -> Path:
-    """Write the package into the folder; ``names`` are the files of the commit."""
+def build_chart(tree: Path, names: Iterable[str], seconds: int, folder: Path, homepage: str | None = None) -> Path:
+    """Write the package into the folder; ``names`` are the files of the commit.
+
+    With a ``homepage`` the package's ``Chart.yaml`` names it as home and source, which the tree cannot know.
+    """
     chart = tree / CHART
+    if homepage:
+        with (chart / "Chart.yaml").open("a") as file:
+            file.write(f"home: {json.dumps(homepage)}\nsources: [{json.dumps(homepage)}]\n")
     about = yaml.safe_load((chart / "Chart.yaml").read_text())
     inside = [name.removeprefix(f"{CHART}/") for name in names if name.startswith(f"{CHART}/")]
     patterns = ignore_patterns((chart / ".helmignore").read_text())

@@ -1,7 +1,7 @@
 """The pages of the site in a folder of their own, with every file of the repository that they link to.
 
-Pages lie there as they lie in the repository, so links between them stay as they are, and so do pictures. Another file
-that is no page, such as a manifest, becomes a page that shows it; a folder becomes a page that lists it.
+Pages lie there as in the repository, so links between them stay as they are; so do pictures and bundles. Another
+file that is no page, such as a manifest, becomes a page that shows it; a folder becomes a page that lists it.
 """
 
 import os
@@ -17,7 +17,8 @@ FIRST: Final = ("README.md", "CHANGELOG.md", "docs", "charts/streams-placement/R
 
 _LINK: Final = re.compile(r"(?P<text>\[[^]]+\]\()(?P<target>[^)\s#]+)(?P<anchor>#[^)\s]*)?\)")
 _UNSEARCHED: Final = "---\nsearch:\n  exclude: true\n---\n\n"
-_PICTURES: Final = (".png", ".svg")
+_AS_THEY_ARE: Final = (".png", ".svg", ".sab")
+"""Pictures and bundles, which are no text."""
 _LANGUAGES: Final = {".py": "python", ".yaml": "yaml", ".json": "json"}
 
 
@@ -53,8 +54,8 @@ class Stage:
             self._page(path)
         elif path.is_dir():
             self._listing(path)
-        elif path.suffix in _PICTURES:
-            self._picture(path)
+        elif path.suffix in _AS_THEY_ARE:
+            self._copy(path)
         else:
             self._source(path)
 
@@ -79,7 +80,7 @@ class Stage:
         self._file(path)
         return target if path.suffix == ".md" else _shown_at(target, path)
 
-    def _picture(self, path: Path) -> None:
+    def _copy(self, path: Path) -> None:
         target = self._folder / path.relative_to(self._repository)
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_bytes(path.read_bytes())
@@ -110,7 +111,7 @@ def _shown_at(target: str, path: Path) -> str:
     """Where the site shows a folder, or a file that is no page, to which a link leads."""
     if path.is_dir():
         return f"{target.rstrip('/')}/index.md"
-    return target if path.suffix in _PICTURES else f"{target}.md"
+    return target if path.suffix in _AS_THEY_ARE else f"{target}.md"
 
 
 def shown_as(fence: Fence) -> str:

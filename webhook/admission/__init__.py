@@ -2,7 +2,8 @@
 
 Read in this order: ``review`` (the request, read once), ``responses`` (the answer, and the question that it may carry);
 ``mutate`` (``/mutate``: new pods, ``patch``) and ``validate`` (``/validate`` and ``/guard``: the table of checks). The
-kinds that are checked: ``pods`` (with Bindings), ``workloads``, ``nodes``, ``custom_resources``, ``daemon_sets``.
+kinds that are checked: ``pods`` (with Bindings), ``workloads``, ``applications``, ``nodes``, ``custom_resources``,
+``daemon_sets``, ``jobs``, ``parallel_regions``.
 
 Shared by these: ``opt_in`` (which pods are decided about), ``pool_use`` (the right to use HostPools), ``templates``
 (the pods that an object describes), ``replicas`` (how many of them), ``job_workloads`` (the question about the other

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from webhook.admission.pool_use import with_rights_to
@@ -33,6 +33,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.elements.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.fused_job import judge_model
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -41,11 +42,13 @@ from webhook.placement.jobs.named_pools import (
     undeclared_pools,
 )
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
-from webhook.placement.jobs.whole_job import claims_of_job, demands_more, judge_job
+from webhook.placement.jobs.region_widths import made_widths, with_widths
+from webhook.placement.jobs.whole_job import claims_of_job, demands_more
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
 from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.job_fusion import JobFusion, fusion_of
 from webhook.placement.objects.job_model import JobModel
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.solver import Resting, Restless, Solving, finished, taken
 from webhook.placement.planning.steps import Steps
@@ -54,12 +57,20 @@ from webhook.placement.pools.allocation import pool_of
 from webhook.placement.text.decoder_words import decoder_problem
 from webhook.placement.text.problem import Fault, Problem, quote
 
+_NO_STATUS: Final = Raw(b"{}")
+
 
 class SubmittedJob(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 Job`` as a user submits it."""
 
     metadata: Metadata = Metadata()
     spec: JobSpec = JobSpec()
+    status: Raw = _NO_STATUS
+
+    @property
+    def fusion(self) -> JobFusion | None:
+        """How its operators are fused, by its status; ``None`` if they are not."""
+        return fusion_of(self.status)
 
 
 class SubmittedElement(Struct, frozen=True, gc=False):
@@ -99,15 +110,27 @@ def submitted_job(review: Review, inventory: Inventory, policy: Policy) -> Answe
         return answered(review, [crowded], policy)
     new = _JOB.decode(review.object)
     if new.metadata.deletion_timestamp:
-        elements = enumerate(new.spec.processing_elements or ())
-        deep = problems_of_nesting((f"spec.processingElements[{place}]", element) for place, element in elements)
+        deep = problems_of_nesting(_stated(new.spec))
         return answered(review, deep, policy)
     if _unchanged(review, _JOB, new):
         return allowed(review)
+    if review.operation == "UPDATE":  # regions keep the widths to which they were scaled
+        new = replace(new, spec=with_widths(new.spec, made_widths(new.spec, new.fusion)))
     check = functools.partial(_checked, review, inventory, policy, new)
-    if len(new.spec.processing_elements or ()) <= _AT_ONCE and len(review.object) <= _AT_ONCE_BYTES:
+    if (
+        len(new.spec.processing_elements or new.spec.operators or ()) <= _AT_ONCE
+        and len(review.object) <= _AT_ONCE_BYTES
+    ):
         return finished(check(Restless()))
     return replace(allowed(review), question=WholeQuestion(check))
+
+
+def _stated(spec: JobSpec) -> Iterator[tuple[str, ElementSpec]]:
+    """What has a template of its own, with its path: processing elements, or operators that are yet to be fused."""
+    for place, element in enumerate(spec.processing_elements or ()):
+        yield f"spec.processingElements[{place}]", element
+    for place, operator in enumerate(spec.operators or ()):
+        yield f"spec.operators[{place}]", ElementSpec(template=operator.template)
 
 
 def _crowded(text: bytes) -> Problem | None:
@@ -128,12 +151,16 @@ async def _checked(review: Review, inventory: Inventory, policy: Policy, new: Su
     clauses = await taken(pool_clause_steps(new.spec), solving)
     problems += undeclared_pools(clauses, new.spec, known.keys())
     uses = [(known[pool], clause.text) for pool, clause in foreign_pools(clauses, new.spec) if pool in known]
-    answer = with_rights_to(answered(review, problems, policy), review, uses, "spec.processingElements", policy)
+    answer = with_rights_to(
+        answered(review, problems, policy),
+        review,
+        uses,
+        "spec.operators" if new.spec.operators else "spec.processingElements",
+        policy,
+    )
     if problems:
         return answer
-    elements = enumerate(new.spec.processing_elements or ())
-    paths = ((f"spec.processingElements[{place}]", element) for place, element in elements)
-    fields = await taken(unknown_field_steps(paths), solving)
+    fields = await taken(unknown_field_steps(_stated(new.spec)), solving)
     if not (new.metadata.name and await _demanding(review, new, solving)):
         return _known(review, policy, fields, functools.partial(_warned, review, answer))
     claims = await claims_of_job(review.namespace, new.metadata.name, new.spec, solving)
@@ -143,7 +170,7 @@ async def _checked(review: Review, inventory: Inventory, policy: Policy, new: Su
             resume = functools.partial(_with_volumes, review, inventory, policy, new, warnings)
             return resume(None) if claims is None else VolumesQuestion(claims, lambda got: _asking(review, resume(got)))
 
-        return _then(answer, _after_classes(review, inventory, new, whole))
+        return _then(answer, after_classes(review, inventory, new, whole))
 
     return _known(review, policy, fields, then)
 
@@ -185,7 +212,7 @@ def _asking(review: Review, question: VolumesQuestion | WholeQuestion) -> Answer
     return replace(allowed(review), question=question)
 
 
-def _after_classes(
+def after_classes(
     review: Review,
     inventory: Inventory,
     new: SubmittedJob,
@@ -202,7 +229,7 @@ def _after_classes(
 
 def _classes(spec: JobSpec) -> Iterator[Pod]:
     """For each element that names a RuntimeClass or PriorityClass, a pod with that name alone."""
-    for element in spec.processing_elements or ():
+    for _, element in _stated(spec):
         stated = mapping(element.template, "spec") if isinstance(element.template, dict) else {}
         runtime, priority = stated.get("runtimeClassName"), stated.get("priorityClassName")
         if runtime is not None or priority:
@@ -254,7 +281,8 @@ async def _whole(
 ) -> Answer:
     """The answer about a Job without problems: whether all of its processing elements can run at a time."""
     name = new.metadata.name or ""
-    verdict = await judge_job(review.namespace, name, new.spec, inventory, policy, solving)
+    model = await judge_model((review.namespace, name), new.spec, inventory, policy, solving)
+    verdict = model.verdict
     if not verdict.refused:
         return allowed(review, [*warnings, *verdict.warnings])
     if policy.audit:
@@ -273,8 +301,8 @@ def problems_of(document: Unstructured, namespace: str, inventory: Inventory) ->
     own = list(problems_of_job(new.metadata.name or "", new.spec))
     unknown = [
         field.problem
-        for place, element in enumerate(new.spec.processing_elements or () if not own else ())
-        for field in unknown_fields(element.template, f"spec.processingElements[{place}].template")
+        for path, element in (_stated(new.spec) if not own else ())
+        for field in unknown_fields(element.template, f"{path}.template")
     ]
     return [*own, *unknown, *undeclared_pools(clauses, new.spec, known.keys())]
 

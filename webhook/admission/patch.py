@@ -56,6 +56,8 @@ def _spec(pod: Pod, additions: Additions) -> list[Operation]:
     _affinity(steps, spec.affinity, additions)
     if additions.tolerations:
         _append(steps, "/spec/tolerations", spec.tolerations, additions.tolerations)
+    if additions.claims:
+        _append(steps, "/spec/resourceClaims", spec.resource_claims, additions.claims)
     for wanted in additions.resources:
         _resources(steps, wanted, at(spec, wanted.place).resources)
     if pod.spec is None and steps:
@@ -107,7 +109,7 @@ def _append(steps: list[Operation], path: str, there: tuple[Any, ...] | None, wa
 
 
 def _resources(steps: list[Operation], wanted: ContainerAmounts, there: Resources | None) -> None:
-    """Requests and limits of a container."""
+    """Requests, limits and claims of a container."""
     path = f"{wanted.place.pointer}/resources"
     if there is None:
         steps.append(Operation("add", path, {}))
@@ -115,6 +117,8 @@ def _resources(steps: list[Operation], wanted: ContainerAmounts, there: Resource
     for part, own, amounts in zip(("requests", "limits"), parts, (wanted.requests, wanted.limits), strict=True):
         if amounts:
             _entries(steps, f"{path}/{part}", own, amounts)
+    if wanted.claims:
+        _append(steps, f"{path}/claims", there.claims if there else None, wanted.claims)
 
 
 def _affinity(steps: list[Operation], there: Affinity | None, additions: Additions) -> None:

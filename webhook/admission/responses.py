@@ -20,6 +20,7 @@ from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.size_limits import NESTING_LIMIT
 from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.volumes import ClaimName, Volumes
 from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults
@@ -108,6 +109,18 @@ class JobQuestion(Struct, frozen=True):
     needed: bool = True
 
 
+class RegionQuestion(Struct, frozen=True):
+    """The stored Job of a ParallelRegion is needed; ``known`` is the region's spec, ``None`` if it has to be read.
+
+    ``resume`` takes the spec and the Job as JSON, ``None`` for what does not exist.
+    """
+
+    namespace: str
+    name: str
+    known: ParallelRegionSpec | None
+    resume: Callable[[ParallelRegionSpec | None, Raw | None], "Answer"]
+
+
 class VolumesQuestion(Struct, frozen=True):
     """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
 
@@ -165,6 +178,7 @@ Question = (
     | PodQuestion
     | RightsQuestion
     | JobQuestion
+    | RegionQuestion
     | ClassQuestion
     | VolumesQuestion
     | WholeQuestion

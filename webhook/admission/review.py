@@ -5,6 +5,7 @@ review is known: the check of that kind decodes them. An envelope in which a key
 differ in which of the two values they take.
 """
 
+import contextlib
 import functools
 import re
 from typing import Any, Final
@@ -101,10 +102,17 @@ class GroupVersionKind(Struct, frozen=True, gc=False):
     version: str = ""
 
 
+class _Resource(Struct, frozen=True, gc=False):
+    """The resource of a request (``GroupVersionResource``)."""
+
+    resource: str = ""
+    group: str = ""
+
+
 class Review(Struct, frozen=True, dict=True):
     """One request to the webhook: the ``request`` of an AdmissionReview.
 
-    ``object``, ``old`` (oldObject) and ``user_info`` are JSON; ``null`` if absent.
+    ``object``, ``old`` (oldObject), ``user_info`` and ``resource`` are JSON; ``null`` if absent.
     """
 
     uid: str
@@ -116,6 +124,7 @@ class Review(Struct, frozen=True, dict=True):
     object: Raw = Raw(b"null")
     old: Raw = Raw(b"null")
     user_info: Raw = Raw(b"null")
+    resource: Raw = Raw(b"null")
     deep: bool = False
     """Whether object or oldObject are nested too deeply to be decoded; both are ``null`` then."""
 
@@ -123,6 +132,15 @@ class Review(Struct, frozen=True, dict=True):
     def subject(self) -> Subject:
         """What is done to which kind of object: the key of every table of checks."""
         return self.kind.group, self.kind.kind, self.subresource, self.operation
+
+    @property
+    def scaled(self) -> str:
+        """The resource of the object that is under review, or whose scale is: ``deployments.apps``; empty if absent."""
+        try:
+            resource = _RESOURCE.decode(self.resource) or _Resource()
+        except MALFORMED:
+            return ""
+        return f"{resource.resource}.{resource.group}" if resource.group else resource.resource
 
     @functools.cached_property
     def user(self) -> User:
@@ -139,6 +157,7 @@ _STRING = msgspec.json.Decoder(str)
 _OPTIONAL = msgspec.json.Decoder(str | None)
 _GVK = msgspec.json.Decoder(GroupVersionKind)
 _USER = msgspec.json.Decoder(User | None)
+_RESOURCE = msgspec.json.Decoder(_Resource | None)
 _NOBODY = User()
 _NULL = Raw(b"null")
 _EMPTY = Raw(b'""')
@@ -184,6 +203,7 @@ def read_review(body: bytes) -> Review:
         fields.get("object", _NULL),
         fields.get("oldObject", _NULL),
         fields.get("userInfo", _NULL),
+        fields.get("resource", _NULL),
         deep,
     )
 
@@ -198,9 +218,10 @@ def _slow(body: bytes) -> tuple[_Fields, bool]:
         return _careful(body), False
     except RecursionError:
         head, separator, _ = body.partition(_OBJECT)
-        if not separator:
-            raise UnreadableReviewError("the body is nested too deeply") from None
-        return _careful(head + b"}}"), True
+    if separator:
+        with contextlib.suppress(RecursionError):
+            return _careful(head + b"}}"), True
+    raise UnreadableReviewError("the body is nested too deeply")
 
 
 def _fast(body: bytes) -> _Fields | None:

@@ -80,6 +80,7 @@ def _parts(spec: PodSpec) -> list[Any]:
         [*map(_spread, spec.topology_spread_constraints or ())],
         spec.overhead,
         spec.resources,
+        spec.resource_claims,
         *map(_container, (*(spec.init_containers or ()), *(spec.containers or ()))),
     )
     return [part for part in parts if part]

@@ -17,10 +17,11 @@ from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.whole_job import element_pod
+from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.objects.job_spec import JobSpec, element_name
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
-from webhook.placement.text.problem import Problem
+from webhook.placement.text.problem import Problem, counted
 
 _TEMPLATES: Final[Mapping[tuple[str, str], tuple[str, ...]]] = {
     **{(kind.api_version, kind.name): ("spec", "template") for kind in WORKLOADS},
@@ -37,7 +38,8 @@ class DescribedPod(Struct, frozen=True):
     """A pod that an object describes: ``origin`` says where, ``pod`` is the object to create, and how many of it.
 
     ``note`` says what is not certain about it. ``misplaced`` is what the object says for its pods where they do not get
-    it: only what is new, if it is a change that leaves the pods the ``same``.
+    it: only what is new, if it is a change that leaves the pods the ``same``. ``metadata`` is the path of the pod's
+    metadata in the object, if that is not the one which :func:`pod_metadata` knows.
     """
 
     origin: str
@@ -46,6 +48,7 @@ class DescribedPod(Struct, frozen=True):
     note: str = ""
     misplaced: tuple[Problem, ...] = ()
     same: bool = False
+    metadata: str = ""
 
 
 def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator[DescribedPod]:
@@ -71,6 +74,15 @@ def pods_of(document: Unstructured, old: Unstructured | None = None) -> Iterator
         yield DescribedPod(origin_of(document), pod, replicas_of(document, old), misplaced=lost, same=same)
     elif sequence(mapping(document, "spec", "template", "spec"), "containers"):
         yield _of_unknown_kind(document)
+
+
+def components_of(application: OperatorApplication, document: Unstructured) -> Iterator[DescribedPod]:
+    """The pods of each component of an application of another operator."""
+    for one in application.components:
+        size = Replicas(one.count, counted(one.count, "pod"))
+        yield DescribedPod(
+            f"{origin_of(document)}, {one.name}", one.pod, size, metadata=one.annotations_field.rpartition(".")[0]
+        )
 
 
 def is_job(document: Unstructured) -> bool:

@@ -4,10 +4,20 @@ The body is read once, the review is looked up in a table, and the one function 
 answers. Where an answer depends on what only the API server knows it carries a question, which an outer layer asks.
 """
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from webhook.admission import custom_resources, daemon_sets, jobs, nodes, pods, workloads
+from webhook.admission import (
+    applications,
+    custom_resources,
+    daemon_sets,
+    jobs,
+    nodes,
+    parallel_regions,
+    pods,
+    workloads,
+)
 from webhook.admission.responses import Answer, allowed, denied, nested_too_deeply, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review, subject_of
 from webhook.placement.inventory.inventory import Inventory
@@ -18,8 +28,10 @@ from webhook.placement.text.api_kinds import (
     HOST_POOL,
     HPA_INTENT,
     NODE,
+    PARALLEL_REGION,
     POD,
     PROCESSING_ELEMENT,
+    SCALE,
     STREAMS_JOB,
     WORKLOADS,
 )
@@ -45,6 +57,9 @@ CHECKS: Final[Mapping[Subject, Check]] = {
     subject_of(STREAMS_JOB, "UPDATE"): jobs.submitted_job,
     subject_of(PROCESSING_ELEMENT, "CREATE"): jobs.submitted_element,
     subject_of(PROCESSING_ELEMENT, "UPDATE"): jobs.submitted_element,
+    subject_of(PARALLEL_REGION, "CREATE"): parallel_regions.created,
+    subject_of(PARALLEL_REGION, "UPDATE"): parallel_regions.changed,
+    subject_of(SCALE, "UPDATE", "scale"): parallel_regions.scaled,
     **{subject_of(kind, operation): workloads.submitted for kind in WORKLOADS for operation in ("CREATE", "UPDATE")},
 }
 """What ``/validate`` checks; everything else is allowed unchanged."""
@@ -66,12 +81,18 @@ def guard(body: bytes, inventory: Inventory, policy: Policy) -> Answer:
     return _reviewed(body, GUARDS, inventory, policy)
 
 
+def _of_application(review: Review, policy: Policy) -> Check | None:
+    """The check of an application of another operator; ``None`` for an object of any other kind."""
+    kind = applications.kind_of(review, policy)
+    return None if kind is None else functools.partial(applications.submitted, kind)
+
+
 def _reviewed(body: bytes, checks: Mapping[Subject, Check], inventory: Inventory, policy: Policy) -> Answer:
     try:
         review = read_review(body)
     except UnreadableReviewError as error:
         return unreadable(str(error))
-    check = checks.get(review.subject)
+    check = checks.get(review.subject) or (_of_application(review, policy) if checks is CHECKS else None)
     if check is None:
         return allowed(review)
     if review.deep:

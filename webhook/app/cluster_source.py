@@ -8,18 +8,19 @@ import asyncio
 import gc
 import logging
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
-from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects.kinds import KINDS, AnyKind
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
-from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings, policy_of
+
+if TYPE_CHECKING:
+    from webhook.cluster.watch.live import LiveCluster
 
 PATIENCE: Final = 60.0
 """Seconds that a person waits for the whole of a cluster to be listed; 15,000 nodes and 150,000 pods take ten."""
@@ -65,21 +66,27 @@ def inventory_of(settings: Settings) -> Inventory:
     return Inventory(policy_of(settings).spared)
 
 
-def cluster_of(settings: Settings, failed: Callable[[Cause], object] = lambda _: None) -> Cluster:
-    """The snapshot, if there is one, else the API server; blocks while credentials are read.
+def cluster_of(
+    settings: Settings, failed: Callable[[Cause], object] = lambda _: None, kinds: Sequence[AnyKind] = KINDS
+) -> Cluster:
+    """The snapshot, if there is one, else these kinds at the API server; blocks while credentials are read.
 
     ``failed`` is told the cause of each failure of the API server.
     """
     gc.freeze()
     if settings.snapshot is not None:
         return SnapshotCluster(settings.snapshot, lambda: inventory_of(settings), tell=tell_reading)
-    return live(settings, ReadingLog(failed))
+    return live(settings, ReadingLog(failed), kinds)
 
 
 def live(
     settings: Settings, tell: Callable[[Report | Finding | ApiError], object], kinds: Sequence[AnyKind] = KINDS
-) -> LiveCluster[Inventory]:
+) -> "LiveCluster[Inventory]":
     """The cluster of an API server, as far as these kinds go; :class:`FatalError` if there is none."""
+    # The HTTP client takes a fifth of the time in which a command reads a snapshot, which does without.
+    from kubeapi.client.connection import Connection  # noqa: PLC0415
+    from webhook.cluster.watch.live import LiveCluster  # noqa: PLC0415
+
     try:
         configuration = configuration_of(settings)
     except FatalError as trouble:
@@ -98,7 +105,7 @@ def configuration_of(settings: Settings) -> Configuration:
 
 
 async def seen(
-    cluster: LiveCluster[Inventory], patience: float = PATIENCE, step: Callable[[int], object] = lambda _: None
+    cluster: "LiveCluster[Inventory]", patience: float = PATIENCE, step: Callable[[int], object] = lambda _: None
 ) -> Inventory:
     """The inventory as soon as every kind has been listed once; :class:`FatalError` after so many seconds.
 

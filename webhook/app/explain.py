@@ -7,11 +7,13 @@ from operator import itemgetter
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from webhook.admission.job_workloads import KINDS, live_workloads
 from webhook.admission.jobs import problems_of
 from webhook.admission.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
@@ -21,8 +23,11 @@ from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.fused_job import ModelVerdict, judge_model
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
-from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.jobs.whole_application import PodsToJudge, judge_application
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.solver import finished
@@ -68,7 +73,7 @@ def explaining(
     cluster.pod_defaults.closed = True
     for line in unused(applied(manifests, cluster)):
         tell(line)
-    return World(cluster, policy_of(settings))
+    return World(cluster, replace(policy_of(settings), kinds=application_kinds()))
 
 
 SECONDS: Final = 10.0
@@ -80,12 +85,26 @@ def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:
     return problems_of(job, str(mapping(job, "metadata").get("namespace") or NAMESPACE), cluster)
 
 
-def whole(job: Unstructured, world: World) -> JobVerdict:
-    """The verdict on a Job without problems as a whole."""
+def whole(job: Unstructured, world: World) -> ModelVerdict:
+    """The verdict on a Job without problems as a whole, with the fusion of its operators."""
     namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
-    return finished(judge_job(namespace, name, spec, world.inventory, world.policy, AtOnce(SECONDS)))
+    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(SECONDS)))
+
+
+def application_of(document: Unstructured, world: World) -> OperatorApplication | None:
+    """The application of another operator that the object describes; ``None`` for an object of any other kind."""
+    group, _, _ = str(document.get("apiVersion")).rpartition("/")
+    kind = world.policy.kinds.get((group, str(document.get("kind"))))
+    return None if kind is None else expanded(kind, document)
+
+
+def whole_application(
+    pods: Sequence[PodsToJudge], namespace: str, world: World, seconds: float = SECONDS
+) -> JobVerdict:
+    """The verdict on an application with these pods as a whole."""
+    return finished(judge_application(pods, namespace, world.inventory, world.policy, AtOnce(seconds)))
 
 
 class EarlierWorkloads:

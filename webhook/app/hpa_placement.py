@@ -184,12 +184,13 @@ def _apart(consumers: Sequence[ConsumerEntity]) -> tuple[ConsumerEntity, ...]:
     Consumers of one workload are one pod, unless they give a container two amounts of one resource, as consumers of
     EMCO's examples do. Such a consumer gets a workload of its own, whose name has that of the consumer behind it.
     """
-    given: dict[tuple[str, str, str | None, str], HardwareWish] = {}
+    given: dict[tuple[object, ...], HardwareWish] = {}
     pairs = []
     for consumer in consumers:
         workload = consumer.consumer
-        wishes = {
-            (workload.kind, workload.name, one.spec.container or workload.container, one.spec.name): one.spec
+        pod = workload.kind, workload.name
+        wishes: dict[tuple[object, ...], HardwareWish] = {
+            (*pod, one.spec.container or workload.container, one.spec.name, one.spec.device): one.spec
             for one in consumer.requirements
         }
         if all(_amounts(given.get(key, wish)) == _amounts(wish) for key, wish in wishes.items()):

@@ -10,15 +10,19 @@ from msgspec import Struct
 
 from webhook.admission.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import Manifests, Step, silent, wrong
-from webhook.cluster.objects.metadata import NAMESPACE
+from webhook.app.explain import Manifests, Step, application_of, silent, whole_application, wrong
+from webhook.app.fuse import FusedManifest, fused_manifest, name_of
+from webhook.cluster.objects import wire
+from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
-from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone, refuse_elements
+from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
+from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
+from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import JobSpec
@@ -37,9 +41,9 @@ from webhook.placement.text.problem import render
 class PlannedObject(Struct, frozen=True, eq=False):
     """An object of a manifest: its ``members`` in the group, ``warnings``, and ``text`` if it is refused.
 
-    ``taken`` are nodes that its exclusive pools must not have.
-    ``refusal`` says what cannot hold together, if that is known. ``undecided`` tells that time was too short to find
-    out whether it can run.
+    ``taken`` are nodes that its exclusive pools must not have. ``fused`` says how operators were fused.
+    ``refusals`` say what cannot hold together: of the object as a whole, or of each kind of elements that cannot run
+    even by themselves. ``undecided`` tells that time was too short to find out whether it can run.
     """
 
     file: str
@@ -49,9 +53,12 @@ class PlannedObject(Struct, frozen=True, eq=False):
     pools: tuple[Pool, ...] = ()
     taken: Mapping[Name, Bits] = {}
     text: str = ""
-    refusal: Refusal | None = None
+    refusals: tuple[Refusal, ...] = ()
     undecided: bool = False
     warnings: tuple[str, ...] = ()
+    fused: FusedManifest | None = None
+    noun: str = "pod"
+    """What its pods are: of a Job, its processing elements."""
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -68,14 +75,15 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
     Each object is decided about in at most so many seconds, and the cheapest plan looked for in as many. Raises
     ``ValueError`` for an object that is not readable. ``step`` is called before each object and each search.
     """
-    jobs = [_name(document) for _, document in manifests if is_job(document)]
+    jobs = [name_of(document) for _, document in manifests if is_job(document)]
+    fused = [(file, _fused(document, world, seconds)) for file, document in manifests]
     fresh = World(world.inventory, world.policy, leaving=frozenset(jobs))
     objects: list[PlannedObject] = []
     fitting: list[PlannedObject] = []
     group, answer = Group((), fresh, (), AtOnce(seconds), jobs), None
-    for at, (file, document) in enumerate(manifests):
-        step("deciding", at, len(manifests))
-        for planned_object in _described(file, document, fresh):
+    for at, (file, found) in enumerate(fused):
+        step("deciding", at, len(fused))
+        for planned_object in _described(file, found, fresh, seconds):
             if planned_object.text or not planned_object.members:
                 objects.append(planned_object)
                 continue
@@ -115,26 +123,39 @@ def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs:
 
 
 def _refused(planned_object: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
-    noun = NOUN if planned_object.origin.startswith("Job ") else "pod"
-    refusal = finished(refuse_group(group, answer.short, noun))
-    return msgspec.structs.replace(planned_object, text=refusal.text, refusal=refusal)
+    refusal = finished(refuse_group(group, answer.short, planned_object.noun))
+    return msgspec.structs.replace(planned_object, text=refusal.text, refusals=(refusal,))
 
 
-def _name(document: Unstructured) -> Name:
-    metadata = mapping(document, "metadata")
-    return str(metadata.get("namespace") or NAMESPACE), str(metadata.get("name") or "")
+def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
+    """A Job of operators with the processing elements that these are fused into, which the inventory has from then on.
+
+    One that has problems, or cannot run, is left as it is.
+    """
+    found = fused_manifest(document, world, seconds)
+    if found.fusion is None:
+        return found
+    namespace, name = name_of(document)
+    made = {**found.manifest, "metadata": {**mapping(document, "metadata"), "namespace": namespace, "name": name}}
+    world.inventory.set_job(job(msgspec.convert(made, wire.JobObject)))
+    return msgspec.structs.replace(found, manifest=made)
 
 
-def _described(file: str, document: Unstructured, world: World) -> Iterator[PlannedObject]:
+def _described(file: str, fused: FusedManifest, world: World, seconds: float) -> Iterator[PlannedObject]:
     """The object with its members; nothing for an object that describes no pods."""
-    namespace, name = _name(document)
-    plain = PlannedObject(file, origin_of(document), namespace)
+    document = fused.manifest
+    namespace, name = name_of(document)
+    plain = PlannedObject(file, origin_of(document), namespace, fused=fused)
     try:
+        if application := application_of(document, world):
+            yield _of_application(plain, application, world, seconds)
+            return
         if not is_job(document):
             for pod in pods_of(document):
                 read = [((pod.origin,), pod.replicas.count, msgspec.convert(pod.pod, Pod))]
                 yield _with_members(plain, read, (), world)
             return
+        plain = msgspec.structs.replace(plain, noun=NOUN)
         problems = wrong(document, world.inventory)
         if problems:
             yield msgspec.structs.replace(plain, text=render(problems))
@@ -142,6 +163,9 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
         spec = msgspec.convert(mapping(document, "spec"), JobSpec)
     except msgspec.ValidationError as error:
         raise ValueError(unreadable(file, document, error)) from error
+    if spec.operators is not None:
+        yield msgspec.structs.replace(plain, text=fused.text)
+        return
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
     if refused := cannot_be_had(pools, world):
         yield msgspec.structs.replace(plain, text=refused.text, pools=tuple(pools))
@@ -153,39 +177,60 @@ def _described(file: str, document: Unstructured, world: World) -> Iterator[Plan
     yield msgspec.structs.replace(planned_object, taken=settled)
 
 
+def _of_application(
+    plain: PlannedObject, application: OperatorApplication, world: World, seconds: float
+) -> PlannedObject:
+    """An application of another operator with the fewest pods that run at the same time; refused as admission does."""
+    pods = read_pods(application)
+    if isinstance(pods, tuple):
+        return msgspec.structs.replace(plain, text=render(pods))
+    if application.suspended:
+        return plain
+    verdict = whole_application(pods, plain.namespace, world, seconds)
+    if verdict.refused:
+        refusals = (verdict.refusal,) if verdict.refusal else ()
+        members = tuple(verdict.group.members) if verdict.group else ()
+        return msgspec.structs.replace(plain, text=verdict.text, refusals=refusals, members=members)
+    together = [
+        ((f"{plain.origin}, {one.component.name}",), one.component.count, one.pod)
+        for one in pods
+        if one.component.count and not one.component.apart
+    ]
+    return _with_members(plain, together, (), world)
+
+
 def _with_members(
     plain: PlannedObject, pods: Sequence[tuple[tuple[str, ...], int, Pod]], pools: Sequence[Pool], world: World
 ) -> PlannedObject:
     """The object with a member for each of the pods; refused if some of these cannot run by themselves."""
     chosen = frozenset((pool.namespace, pool.name) for pool in pools)
     members: list[Member] = []
-    refused: list[tuple[RefusedElement, Member | None]] = []
+    refused: list[RefusedElement] = []
     for names, count, pod in pods:
         member = member_of(names, count, pod, plain.namespace, world, chosen)
         judged = judged_alone(names, member, plain.namespace, pools, world)
         if isinstance(judged, RefusedElement):
-            refused.append((judged, member if isinstance(member, Member) else None))
-        else:
-            members.append(judged)
-    if refused:
-        return _alone(plain, refused, sum(count for _, count, _ in pods))
+            refused.append(judged)
+        if isinstance(member, Member):
+            members.append(member)
+    if certain(refused):
+        return _alone(plain, refused, members, sum(count for _, count, _ in pods))
     return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
 
 
-def _alone(plain: PlannedObject, refused: Sequence[tuple[RefusedElement, Member | None]], total: int) -> PlannedObject:
-    """The object, refused because of pods that could not run even by themselves.
-
-    It keeps the member of the first of them that nodes refuse, with what cannot hold together for it.
-    """
-    elements = [element for element, _ in refused]
-    text = elements[0].message
-    if plain.origin.startswith("Job "):
-        text = refuse_elements(elements, total, all_known=True).text
-    for element, member in refused:
-        if element.refusal and member:
-            refusal = msgspec.structs.replace(element.refusal, text=text, names=element.names)
-            return msgspec.structs.replace(plain, text=text, refusal=refusal, members=(member,))
-    return msgspec.structs.replace(plain, text=text)
+def _alone(
+    plain: PlannedObject, refused: Sequence[RefusedElement], members: Sequence[Member], total: int
+) -> PlannedObject:
+    """The object, refused because of pods that could not run even by themselves; ``members`` are all of its members."""
+    text = refused[0].message
+    if plain.noun == NOUN:
+        text = refuse_elements(refused, total, all_known=True).text
+    refusals = [
+        msgspec.structs.replace(element.refusal, text=text, names=element.names)
+        for element in refused
+        if element.refusal is not None
+    ]
+    return msgspec.structs.replace(plain, text=text, refusals=tuple(refusals), members=tuple(members))
 
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:

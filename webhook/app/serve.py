@@ -1,14 +1,20 @@
 """``serve``: runs the webhook server with reviewers for ``/mutate``, ``/validate`` and ``/guard``."""
 
 import asyncio
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from typing import Final
 
+from msgspec.structs import replace
+
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Answer
+from webhook.admission.responses import Answer, WorkloadsQuestion
 from webhook.admission.validate import guard, validate
+from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import Cluster, cluster_of
+from webhook.cluster.judging.changes import ChangeLog
+from webhook.cluster.judging.job_worker import JobWorker
 from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
@@ -26,8 +32,9 @@ _ACCOUNTS: Final = "system:serviceaccount:"
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
-    policy, metrics = policy_of(settings), ReviewMetrics()
-    cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures())
+    policy, metrics = replace(policy_of(settings), kinds=application_kinds()), ReviewMetrics()
+    changes = ChangeLog()
+    cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures(), changes.kinds())
     verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)
     queries = queries_of(
         cluster,
@@ -37,12 +44,13 @@ async def serve(settings: Settings, announce: Announce) -> None:
         account=settings.controller_account,
     )
     cluster_figures(cluster, metrics)
+    worker = worker_of(settings, cluster, changes, queries, metrics)
     reviewers: dict[str, Reviewer] = {
         "/mutate": mutator(cluster, policy, queries),
-        "/validate": validator(cluster, policy, queries),
+        "/validate": validator(cluster, policy, queries, worker),
         "/guard": lambda body: guard(body, cluster.inventory, policy),
     }
-    service = Service(reviewers, cluster.reason, (cluster.run,))
+    service = Service(reviewers, cluster.reason, (cluster.run, worker.run) if worker else (cluster.run,))
     await run_server(service, settings, metrics=metrics, announce=announce)
 
 
@@ -90,11 +98,35 @@ def mutator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewe
     return mutating
 
 
-def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries) -> Reviewer:
-    """The reviewer of finished pods, workloads, nodes and custom resources."""
+def worker_of(
+    settings: Settings, cluster: Cluster, changes: ChangeLog, queries: ReviewQueries, metrics: ReviewMetrics
+) -> JobWorker | None:
+    """What judges whole Jobs in a process of their own; ``None`` where that is not wanted, or not known to work."""
+    if not settings.job_process or sys.platform != "linux":
+        return None
+    worker = JobWorker(
+        lambda: cluster.inventory,
+        replace(policy_of(settings), kinds=application_kinds()),
+        changes,
+        queries,
+        metrics.job_process(lambda: worker.pid is not None),
+        seconds=settings.job_seconds,
+    )
+    return worker
+
+
+def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries, worker: JobWorker | None = None) -> Reviewer:
+    """The reviewer of finished pods, workloads, nodes and custom resources; whole Jobs are for the ``worker``."""
 
     def validating(body: bytes) -> Answer | Awaitable[Answer]:
-        return queries.completed(validate(body, cluster.inventory, policy))
+        if worker is not None and worker.takes(body):
+            return worker.answer(body)
+        answer = validate(body, cluster.inventory, policy)
+        if worker is not None and isinstance(answer.question, WorkloadsQuestion):
+            return worker.beside(body, answer, answer.question)
+        if worker is not None and worker.concerns(body, answer.question):
+            return worker.answer(body)
+        return queries.completed(answer)
 
     return validating
 

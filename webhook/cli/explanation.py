@@ -145,7 +145,7 @@ def _doubts(document: Unstructured, described: DescribedPod) -> Iterator[str]:
     """Warnings that admission does not give: of unknown kinds, and of misspelt annotation and label keys."""
     if described.note:
         yield described.note
-    where = pod_metadata(document)
+    where = described.metadata or pod_metadata(document)
     written = (
         [(described.pod, "metadata")] if document is described.pod else [(document, "metadata"), (described.pod, where)]
     )

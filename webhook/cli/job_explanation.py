@@ -4,18 +4,25 @@ from webhook import app
 from webhook.admission.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanation import NAMESPACE, Explanation
+from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 
 
 class JobExplanation(Explanation, frozen=True):
-    """The outcome of submitting a Job: admitted unchanged, unless it breaks a rule or cannot run as a whole."""
+    """The outcome of submitting a Job: admitted unchanged, unless it breaks a rule or cannot run as a whole.
+
+    ``fusion`` says which processing elements the operators of an admitted Job are fused into, as its status would.
+    """
+
+    fusion: JobFusion | None = None
 
 
 def explain_job(file: str, document: Unstructured, world: World) -> JobExplanation:
     """Explain the Job as admission would judge it."""
     problems = app.explain.wrong(document, world.inventory)
-    verdict = None if problems else app.explain.whole(document, world)
+    model = None if problems else app.explain.whole(document, world)
+    verdict = model.verdict if model else None
     message = render(problems) if problems else verdict.text if verdict else ""
     fault = fault_of(problems) if problems else verdict.fault if verdict and verdict.refused else None
     return JobExplanation(
@@ -31,4 +38,5 @@ def explain_job(file: str, document: Unstructured, world: World) -> JobExplanati
         patch=[],
         before=document,
         after=None if fault else document,
+        fusion=model.fusion if model and not fault else None,
     )

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from webhook.app.plan import Planned, PlannedObject, warning_of
+from webhook.cli.operator_plan import OperatorPlan
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
@@ -82,21 +84,27 @@ class _Writer:
         )
 
     def _subject(self, planned_object: PlannedObject) -> Subject:
-        refusal = planned_object.refusal
         verdict = "refused" if planned_object.text else "undecided" if planned_object.undecided else "admitted"
         named = {(pool.namespace, pool.name): pool for member in planned_object.members for _, pool in member.ask.pools}
         named |= {(pool.namespace, pool.name): pool for pool in planned_object.pools}
+        elements = sorted(self._elements_of(planned_object), key=lambda element: natural(element.name))
+        fused, fusion = planned_object.fused, None
+        if fused is not None and fused.stated is not None and fused.fusion is not None:
+            operators = OperatorPlan(fused.stated, fused.fusion, {element.name: element.node for element in elements})
+            fusion, of_element = operators.fusion(), operators.operators()
+            elements = [replace(element, operators=of_element[element.name]) for element in elements]
         return Subject(
             file=planned_object.file,
             origin=planned_object.origin,
             namespace=planned_object.namespace,
             verdict=verdict,  # type: ignore[arg-type]
             message=planned_object.text,
-            warnings=warning_of(planned_object),
-            elements=tuple(sorted(self._elements_of(planned_object), key=lambda element: natural(element.name))),
+            warnings=(*(fused.warnings if fused is not None else ()), *warning_of(planned_object)),
+            elements=tuple(elements),
             pools=tuple(self._pool(pool) for pool in named.values()),
             relations=tuple(_relations(planned_object.members)),
-            conflict=self._conflict(planned_object, refusal) if refusal else None,
+            conflicts=tuple(self._conflict(planned_object, refusal) for refusal in planned_object.refusals),
+            fusion=fusion,
         )
 
     def _conflict(self, planned_object: PlannedObject, refusal: Refusal) -> Conflict:

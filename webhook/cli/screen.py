@@ -13,7 +13,8 @@ from webhook.cli.differences import changed_lines
 from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.job_explanation import JobExplanation
 from webhook.cli.pool_explanation import PoolExplanation
-from webhook.placement.text.problem import enumerated, escape
+from webhook.placement.objects.job_fusion import JobFusion
+from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.placement.workload.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
@@ -103,6 +104,17 @@ class Screen:
         if explanation.refused:
             self.refusal(explanation.message)
         self._nodes(explanation)
+        if explanation.fusion and explanation.fusion.processing_elements:
+            self._fusion(explanation.fusion)
+
+    def _fusion(self, fusion: JobFusion) -> None:
+        """Print the processing elements with their operators, and what keeps operators with a stream apart."""
+        kept = f"{fusion.inside} % of the traffic stays inside"
+        self.say(f"  fused ({escape(fusion.scheme)}) into {counted(fusion.made, 'processing element')}, {kept}:")
+        for element in fusion.processing_elements:
+            self.say(f"    {escape(element.name)}: {_listed(element.operators)}")
+        for one in fusion.separations[:_LISTED]:
+            self.say(f"  apart: {' and '.join(map(escape, one.operators))} ({escape(one.clause)})")
 
     def _verdict(self, explanation: Explanation, can: str) -> None:
         style = "bold red" if explanation.refused else "bold green"

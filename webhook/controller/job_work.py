@@ -18,9 +18,12 @@ from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.satisfiable_review import SatisfiableReview
+from webhook.controller.jobs.scaled_regions import ScaledRegions
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.jobstore.watched_kinds import job_kinds
 from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.parallelregions.reconciler import ParallelRegions
+from webhook.controller.parallelregions.region_triggers import RegionTriggers
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.element_triggers import ElementTriggers
 from webhook.controller.processingelements.reconciler import ProcessingElements
@@ -34,10 +37,11 @@ from webhook.placement.objects.pool import Pool
 
 
 class JobQueues(Struct, frozen=True):
-    """The queues of reconcile keys: Jobs, and ProcessingElements."""
+    """The queues of reconcile keys: Jobs, ProcessingElements, and Jobs whose ParallelRegions are looked at."""
 
     jobs: Queue[Name]
     elements: Queue[Name]
+    regions: Queue[Name]
 
 
 class JobWork:
@@ -58,12 +62,15 @@ class JobWork:
     ) -> None:
         self.store = JobStore()
         self.kinds: tuple[AnyKind, ...] = job_kinds(self.store)
-        self.queues = JobQueues(fair_queue(clock), fair_queue(clock))
+        self.queues = JobQueues(fair_queue(clock), fair_queue(clock), fair_queue(clock))
         store, inventory = self.store, watched.inventory
         reports = JobReports(server, store, events, now)
         kept = Reservations(watched, store, now)
         self._judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
-        self._jobs = Jobs(server, store, reports, problems_of_job, self._judge, now)
+        scaled = ScaledRegions(store, now)
+        self._jobs = Jobs(server, store, reports, problems_of_job, self._judge, regions=scaled, now=now)
+        self._regions = ParallelRegions(server, store, scaled, now)
+        scaled.wake.append(self.queues.regions.add)
         self._plans = LaunchPlans(server, watched, store, self._judge, reports, (clock, now))
         self._plans.wake.append(self.queues.elements.add)
         self._review = SatisfiableReview(watched, store, self._judge, reports, self._plans, clock)
@@ -71,7 +78,11 @@ class JobWork:
         self._elements = ProcessingElements(
             server, store, element_reports, Steering(self._plans.of, inventory), image=rules.runtime_image, now=now
         )
-        self._triggers = (JobTriggers(store, self.queues.jobs), ElementTriggers(store, self.queues.elements))
+        self._triggers = (
+            JobTriggers(store, self.queues.jobs),
+            ElementTriggers(store, self.queues.elements),
+            RegionTriggers(store, self.queues.regions),
+        )
 
     def planned_hosts(self, pool: Pool) -> Mapping[int, str]:
         """The nodes that the plan of the pool's Job has for it, by index."""
@@ -88,6 +99,7 @@ class JobWork:
             [
                 run_workers(self.queues.jobs, self._jobs.reconcile, name="job"),
                 run_workers(self.queues.elements, self._elements.reconcile, name="processing element"),
+                run_workers(self.queues.regions, self._regions.reconcile, name="parallel regions of job", workers=1),
                 run_workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
                 run_workers(self._review.queue, self._review.look, name="running job", workers=1),
                 self._judge.forget(),

@@ -6,14 +6,21 @@ come with full names and tokens; parallel regions are not expanded yet in an ADL
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 from xml.parsers import expat
 
 from msgspec import Struct, field
 
+from webhook.convert.adl_streams import AdlStreams
 from webhook.convert.findings import InputLine, RefusedInputError, Remark
-from webhook.convert.streams_application import DeclaredPool, StreamsApplication, StreamsOperator
+from webhook.convert.streams_application import (
+    DeclaredPool,
+    ParallelRegion,
+    StreamsApplication,
+    StreamsOperator,
+    TokenParts,
+)
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
@@ -60,6 +67,8 @@ class _AdlOperator(Struct):
     index: str
     around: tuple[str, ...]
     restartable: bool
+    relocatable: bool
+    threaded: bool = False
     clauses: list[PlacementClause] = field(default_factory=list)
     pool: tuple[str, int | None] | None = None
 
@@ -77,9 +86,10 @@ class _AdlPool(Struct):
 
 
 class _AdlRegion(Struct):
-    """A parallel region: the index of its operator, and its width, as far as it is known."""
+    """A parallel region: its name, the index of its operator, and its width, as far as it is known."""
 
     at: InputLine
+    name: str = ""
     operator: str = ""
     constant: int | None = None
     submitted: int | None = None
@@ -96,6 +106,7 @@ class _AdlApplication(Struct):
     operators: list[_AdlOperator] = field(default_factory=list)
     regions: list[_AdlRegion] = field(default_factory=list)
     values: dict[str, tuple[str, str]] = field(default_factory=dict)
+    streams: AdlStreams = field(default_factory=AdlStreams)
 
 
 def read_adl(name: str, content: bytes) -> tuple[list[StreamsApplication], list[Remark]]:
@@ -134,6 +145,7 @@ class _AdlReader:
             "parallelRegion": self._region,
             "parallelOperator": self._region_operator,
             "replicateHostTag": self._replicated_tag,
+            "threadedPort": self._threaded_port,
             "submissionTimeValue": self._submission_value,
         }
 
@@ -179,9 +191,12 @@ class _AdlReader:
             handle = self._starts.get(name)
             if handle is not None:
                 handle(attributes)
+            self._now.streams.start(name, attributes, self._open)
 
     def _end(self, _full: str) -> None:
         name = self._open.pop()
+        if self.applications:
+            self._now.streams.end(name)
         if name == "compositeOperInstance" and self._composites:
             self._composites.pop()
         elif (width := _WIDTHS.get(name)) and self.applications and self._now.regions:
@@ -234,11 +249,15 @@ class _AdlReader:
             raise self._refused(f"the application has more than {_OPERATORS} operators")
         name, index = attributes.get("name", ""), attributes.get("index", "")
         restartable = self._switch(attributes, "restartable", absent=True)
-        self._now.operators.append(_AdlOperator(self._here, name, index, tuple(self._composites), restartable))
-        if not self._switch(attributes, "relocatable", absent=True):
+        relocatable = self._switch(attributes, "relocatable", absent=True)
+        around = tuple(self._composites)
+        self._now.operators.append(_AdlOperator(self._here, name, index, around, restartable, relocatable))
+        if not relocatable:
             why = "Kubernetes starts the pod of a restart on any host that its constraints allow"
             instead = "give it host(...) if it has to come back to the same host"
-            self.remarks.append(Remark(self._here, f"relocatable=false of {name} is left out", why, instead))
+            self.remarks.append(
+                Remark(self._here, f"relocatable=false of {name} only decides what is fused", why, instead)
+            )
 
     def _add(self, name: ClauseName, argument: str | None) -> None:
         if self._now.operators:
@@ -265,8 +284,12 @@ class _AdlReader:
         if clause := clauses.get(self._open[-2]):
             self._add(clause, attributes.get(named, ""))
 
-    def _region(self, _attributes: Attributes) -> None:
-        self._now.regions.append(_AdlRegion(self._here))
+    def _threaded_port(self, _attributes: Attributes) -> None:
+        if self._now.operators:
+            self._now.operators[-1].threaded = True
+
+    def _region(self, attributes: Attributes) -> None:
+        self._now.regions.append(_AdlRegion(self._here, attributes.get("name", "")))
 
     def _region_operator(self, attributes: Attributes) -> None:
         if self._now.regions:
@@ -292,16 +315,21 @@ class _AdlReader:
         """The application with its pools by name, and an operator for each channel."""
         pools = {pool.index: pool for pool in read.pools}
         widths = {region.operator: self._width(region, read.values) for region in read.regions}
+        names = _names(read.regions)
         operators: list[StreamsOperator] = []
+        indices: list[str] = []
         for operator in read.operators:
-            around = [widths[index] for index in (*operator.around, operator.index) if index in widths]
-            for channels in _channels(around):
+            around = [index for index in (*operator.around, operator.index) if index in widths]
+            for channels in _channels([widths[index] for index in around]):
                 if len(operators) >= _OPERATORS:
                     message = f"the application expands to more than {_OPERATORS} operators"
                     raise RefusedInputError(Problem(str(operator.at), message))
-                operators.append(_on(operator, channels, pools))
+                regions = zip((names[index] for index in around), channels, strict=True)
+                operators.append(_on(operator, tuple(ParallelRegion(*region) for region in regions), pools))
+                indices.append(operator.index.strip())
         declared = tuple(DeclaredPool(pool.at, _declaration(pool)) for pool in read.pools if pool.name != DEFAULT_POOL)
-        return StreamsApplication(read.at, read.name, read.bundle, declared, tuple(operators))
+        streams = read.streams.connections(operators, indices)
+        return StreamsApplication(read.at, read.name, read.bundle, declared, tuple(operators), streams)
 
     def _width(self, region: _AdlRegion, values: Mapping[str, tuple[str, str]]) -> int:
         """The number of channels; the default of the submission-time value that it is, or 1, with a remark."""
@@ -312,13 +340,22 @@ class _AdlReader:
         if default.isascii() and default.isdigit() and len(default) <= len(str(_OPERATORS)):
             what = f"a parallel region with {default} channels"
             why = f"that is the default of the submission-time value {name}"
-            instead = "write an element for each channel if you submit another one"
+            instead = "set width of the region if you submit another one"
             self.remarks.append(Remark(region.at, what, why, instead))
             return int(default)
         why = "it is only known when a job is submitted"
         what = "the width of a parallel region is left out"
-        self.remarks.append(Remark(region.at, what, why, "write an element for each channel", demand=True))
+        self.remarks.append(Remark(region.at, what, why, "set width of the region", demand=True))
         return 1
+
+
+def _names(regions: Sequence[_AdlRegion]) -> dict[str, str]:
+    """A name of its own for each parallel region, by the number of its operator."""
+    names: dict[str, str] = {}
+    for region in regions:
+        usual = region.name or "region"
+        names[region.operator] = f"{usual}_{region.operator}" if usual in names.values() else usual
+    return names
 
 
 def _channels(widths: list[int]) -> Iterator[tuple[int, ...]]:
@@ -330,29 +367,45 @@ def _channels(widths: list[int]) -> Iterator[tuple[int, ...]]:
         yield from ((channel, *inner) for inner in _channels(widths[1:]))
 
 
-def _on(operator: _AdlOperator, channels: tuple[int, ...], pools: Mapping[str, _AdlPool]) -> StreamsOperator:
+def _on(operator: _AdlOperator, regions: tuple[ParallelRegion, ...], pools: Mapping[str, _AdlPool]) -> StreamsOperator:
     """The operator on these channels."""
-    clauses = [_resolved(clause, channels) for clause in operator.clauses]
+    channels = [region.channel for region in regions]
+    resolved = [_resolved(clause, channels) for clause in operator.clauses]
     if operator.pool is not None:
         index, within = operator.pool
         if index not in pools:
             message = f"operator {quote(operator.name)} is placed on the host pool with index {quote(index)}"
             raise RefusedInputError(Problem(str(operator.at), f"{message}, which does not exist"))
-        clauses.insert(0, PlacementClause(ClauseName.HOST, PoolName(pools[index].name, within)))
-    name = operator.name + "".join(f"[{channel}]" for channel in channels)
-    return StreamsOperator(operator.at, name, tuple(clauses), operator.restartable)
+        resolved.insert(0, (PlacementClause(ClauseName.HOST, PoolName(pools[index].name, within)), ()))
+    return StreamsOperator(
+        operator.at,
+        operator.name + "".join(f"[{channel}]" for channel in channels),
+        tuple(clause for clause, _ in resolved),
+        operator.restartable,
+        relocatable=operator.relocatable,
+        threaded=operator.threaded,
+        regions=regions,
+        parts=tuple(parts for _, parts in resolved),
+    )
 
 
-def _resolved(clause: PlacementClause, channels: tuple[int, ...]) -> PlacementClause:
-    """The clause with the channel in place of ``byChannel(operator, level)`` in its token."""
-
-    def channel(match: re.Match[str]) -> str:
-        level = int(match["level"])
-        return str(channels[level]) if level < len(channels) else match.group()
-
+def _resolved(clause: PlacementClause, channels: Sequence[int]) -> tuple[PlacementClause, TokenParts]:
+    """The clause with the channel in place of ``byChannel(operator, level)`` in its token, and the parts of that."""
     if clause.name is ClauseName.HOST or not isinstance(clause.argument, str):
-        return clause
-    return PlacementClause(clause.name, _AT_RUN_TIME.sub(channel, clause.argument))
+        return clause, ()
+    texts: list[str] = []
+    parts: list[str | None] = []
+    end = 0
+    for match in _AT_RUN_TIME.finditer(clause.argument):
+        level = int(match["level"])
+        if level < len(channels):
+            before = clause.argument[end : match.start()]
+            texts += before, str(channels[level])
+            # byChannel() of a Job stands for the channels of all regions around.
+            parts += before, None if level == len(channels) - 1 else ""
+            end = match.end()
+    token = "".join((*texts, clause.argument[end:]))
+    return PlacementClause(clause.name, token), (*parts, clause.argument[end:]) if parts else ()
 
 
 def _declaration(pool: _AdlPool) -> PoolDeclaration:

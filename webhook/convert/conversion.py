@@ -7,11 +7,13 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.convert.adl import read_adl
 from webhook.convert.bundle import adl_of_bundle, is_bundle
 from webhook.convert.emco import intent_objects, read_emco
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name
+from webhook.convert.overlay import JobOverlay, read_overlay
 from webhook.convert.source_text import SourceText, decoded
 from webhook.convert.spl.reading import SplReading, read_spl
 from webhook.convert.streams_application import StreamsApplication, with_label_tokens
@@ -19,6 +21,7 @@ from webhook.convert.streams_job import job_of, pool_objects
 from webhook.convert.targets import Targets
 from webhook.convert.twister2 import read_twister2, workers_of
 from webhook.placement.text import keys
+from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import Problem, quote
 
 
@@ -28,6 +31,7 @@ class InputKind(enum.StrEnum):
     SPL = "spl"
     ADL = "adl"
     SAB = "sab"
+    OVERLAY = "overlay"
     TWISTER2 = "twister2"
     EMCO = "emco"
 
@@ -37,13 +41,14 @@ class ConvertOptions(Struct, frozen=True):
 
     ``name`` is that of the Job or workload, ``namespace`` that of all manifests. ``targets`` are objects that get
     annotations, in place of new Jobs, workloads and HPAIntents. ``primitives`` are names of operators of SPL that are
-    known to be no composites.
+    known to be no composites. ``overlay`` is what the job configuration overlay among the inputs says.
     """
 
     name: str | None = None
     namespace: str | None = None
     targets: Targets | None = None
     primitives: frozenset[str] = frozenset()
+    overlay: JobOverlay | None = None
 
 
 class Input(Struct, frozen=True):
@@ -60,6 +65,7 @@ _SIGNS: Final = (
         InputKind.TWISTER2,
         re.compile(r"^[ \t]*+(?:twister2\.|kubernetes\.(?:bind|worker|namespace|image)\b)", re.MULTILINE),
     ),
+    (InputKind.OVERLAY, re.compile(r"\"jobConfigOverlays\"\s*+:")),
     (
         InputKind.EMCO,
         re.compile(
@@ -95,8 +101,38 @@ def convert(inputs: Sequence[Input], options: ConvertOptions) -> list[Conversion
 
     SPL programs are read together: composites of one are found by the others.
     """
+    read = _overlays([one for one in inputs if one.kind is InputKind.OVERLAY], options)
+    overlay = next((found for found, _ in read.values() if found is not None), None)
+    options = replace(options, overlay=overlay)
     programs = _programs([one for one in inputs if one.kind is InputKind.SPL], options)
-    return [_conversion(one, programs, options) for one in inputs]
+    found = [read[id(one)][1] if id(one) in read else _conversion(one, programs, options) for one in inputs]
+    if overlay is None or any(one.problems for one in found) or any(map(_has_job, found)):
+        return found
+    message = "the overlay configures no Job: name the application that it is for as well"
+    unused = Conversion(problems=(Problem(str(overlay.at), message),))
+    return [unused if id(one) in read else conversion for one, conversion in zip(inputs, found, strict=True)]
+
+
+def _has_job(conversion: Conversion) -> bool:
+    return any(manifest["kind"] == STREAMS_JOB.name for manifest in conversion.manifests)
+
+
+def _overlays(inputs: Sequence[Input], options: ConvertOptions) -> dict[int, tuple[JobOverlay | None, Conversion]]:
+    """The overlay and the remarks or problems of each input that is one, by the identity of the input."""
+    read: dict[int, tuple[JobOverlay | None, Conversion]] = {}
+    for one in inputs:
+        try:
+            overlay, remarks = read_overlay(decoded(one.name, one.content))
+        except RefusedInputError as refused:
+            read[id(one)] = None, Conversion(problems=refused.problems)
+            continue
+        message = "an overlay configures a Job, and --onto makes none" if options.targets is not None else ""
+        message = message or ("this is a second overlay: a job is submitted with one" if read else "")
+        if message:
+            read[id(one)] = None, Conversion(problems=(Problem(str(overlay.at), message),))
+        else:
+            read[id(one)] = overlay, Conversion(remarks=tuple(sorted(remarks, key=_line)))
+    return read
 
 
 def _programs(inputs: Sequence[Input], options: ConvertOptions) -> dict[int, SplReading]:
@@ -158,10 +194,14 @@ def _streams(applications: list[StreamsApplication], remarks: list[Remark], opti
     """A Job for each application, or only its pools where pods get the clauses or no operator is in the input."""
     manifests: list[Manifest] = []
     names: set[str] = set()
+    overlay = options.overlay
     for read in applications:
-        application, renamed = with_label_tokens(read)
-        remarks += renamed
-        name = _name(options, object_name(application.name), several=len(applications) > 1)
+        application, more = (read, []) if overlay is None else overlay.applied(read)
+        application, renamed = with_label_tokens(application)
+        remarks += more + renamed
+        several = len(applications) > 1
+        stated = overlay.name if overlay is not None and overlay.name and not several else application.name
+        name = _name(options, object_name(stated), several=several)
         if name in names:
             message = f"two applications would be the Job {quote(name)}: convert them one by one, with --name"
             raise RefusedInputError(Problem(str(application.at), message))
@@ -172,7 +212,7 @@ def _streams(applications: list[StreamsApplication], remarks: list[Remark], opti
         elif not application.operators and not application.bundle:
             manifests += pool_objects(application)
         else:
-            job, more = job_of(application, name)
+            job, more = job_of(application, name, overlay)
             manifests.append(job)
             remarks += more
     return manifests, remarks

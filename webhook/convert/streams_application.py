@@ -4,7 +4,7 @@ SPL programs and their compiled descriptions are both read into this.
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -28,19 +28,52 @@ class DeclaredPool(Struct, frozen=True, gc=False):
     pool: PoolDeclaration
 
 
+TokenParts = tuple[str | None, ...]
+"""A token in parts; ``None`` is the channel of the innermost parallel region. Without parts it is the same in all."""
+
+
+class ParallelRegion(Struct, frozen=True, gc=False):
+    """The instance of a parallel region that an operator is in: the region's name, and the channel."""
+
+    name: str
+    channel: int
+
+
 class StreamsOperator(Struct, frozen=True, gc=False):
-    """An operator instance: its full name (``Result.Region1[0]``), its clauses, and whether it can be restarted."""
+    """An operator instance: its full name (``Result.Region1[0]``), its clauses, and whether it can be restarted.
+
+    ``regions`` are the parallel regions around it, the outermost first. ``parts`` has the parts of each clause's token
+    that differs from channel to channel, in the order of the clauses; empty ones for all others.
+    """
 
     at: InputLine
     name: str
     clauses: tuple[PlacementClause, ...] = ()
     restartable: bool = True
+    relocatable: bool = True
+    threaded: bool = False
+    regions: tuple[ParallelRegion, ...] = ()
+    parts: tuple[TokenParts, ...] = ()
+
+    @property
+    def stated(self) -> str:
+        """The name without channels."""
+        return self.name.removesuffix("".join(f"[{region.channel}]" for region in self.regions))
+
+
+class StreamConnection(NamedTuple):
+    """So many streams between two operators, by their positions."""
+
+    sender: int
+    receiver: int
+    number: int
 
 
 class StreamsApplication(Struct, frozen=True, gc=False):
     """One application; ``name`` is that of its main composite, with its namespace: ``apps.parallel::Parallel``.
 
-    ``bundle`` is the name of its bundle, empty if the text is only a part of a program.
+    ``bundle`` is the name of its bundle, empty if the text is only a part of a program. ``streams`` is ``None`` if
+    there are more than a Job may have.
     """
 
     at: InputLine
@@ -48,6 +81,7 @@ class StreamsApplication(Struct, frozen=True, gc=False):
     bundle: str
     pools: tuple[DeclaredPool, ...]
     operators: tuple[StreamsOperator, ...]
+    streams: tuple[StreamConnection, ...] | None = ()
 
     @property
     def named_pools(self) -> Iterable[str]:
@@ -84,7 +118,11 @@ def with_label_tokens(application: StreamsApplication) -> tuple[StreamsApplicati
     if not replaced:
         return application, []
     operators = tuple(
-        replace(operator, clauses=tuple(_renamed(clause, replaced) for clause in operator.clauses))
+        replace(
+            operator,
+            clauses=tuple(_renamed(clause, replaced) for clause in operator.clauses),
+            parts=tuple(tuple(part and label_value(f"x{part}x")[1:-1] for part in parts) for parts in operator.parts),
+        )
         for operator in application.operators
     )
     return replace(application, operators=operators), remarks

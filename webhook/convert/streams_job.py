@@ -1,7 +1,8 @@
 """Makes a Job of Streams, or HostPools alone, of a Streams application (``docs/coming-from.md``).
 
-Fusion, which is part of submission in Streams, is done here in the simplest way that its clauses allow: operators with
-the same token of ``partitionColocation`` are one processing element, every other operator is one by itself.
+Fusion, which is part of submission in Streams, is left to the product: a Job states operators and streams. Annotations
+for pods that there are already need processing elements, which are made here in the simplest way: operators with the
+same token of ``partitionColocation`` are one, every other operator is one by itself.
 """
 
 import re
@@ -12,23 +13,27 @@ import msgspec
 from msgspec import Struct
 
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark, object_name
+from webhook.convert.operator_model import OperatorModel, operator_model
+from webhook.convert.overlay import JobOverlay
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.annotations.placement_text import contradictions
+from webhook.placement.decision.refusal import cannot_hold
+from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.graph import TOO_LARGE, Graph, graph_of
+from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.kube.addresses import parse_address
 from webhook.placement.kube.names import is_object_name
+from webhook.placement.objects.job_operators import STREAMS_LIMIT
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
-from webhook.placement.spl.placement import format_placement
 from webhook.placement.text.api_kinds import HOST_POOL, STREAMS_JOB
 from webhook.placement.text.problem import Problem, quote
 
-_PATH: Final = re.compile(
-    r"spec\.(?P<part>processingElements|hostPools)\[(?P<at>\d+)\](?:\.operators\[(?P<operator>\d+)\])?"
-)
+_PATH: Final = re.compile(r"spec\.(?P<part>operators|hostPools)\[(?P<at>\d+)\]")
 _PARTITION: Final = frozenset(
     {ClauseName.PARTITION_COLOCATION, ClauseName.PARTITION_EXLOCATION, ClauseName.PARTITION_ISOLATION}
 )
@@ -100,18 +105,24 @@ def _unfusible(members: Sequence[StreamsOperator]) -> Iterator[Problem]:
                     yield Problem(str(operator.at), message)
 
 
-def job_of(application: StreamsApplication, name: str) -> tuple[Manifest, list[Remark]]:
+def job_of(
+    application: StreamsApplication, name: str, overlay: JobOverlay | None = None
+) -> tuple[Manifest, list[Remark]]:
     """The Job of that name. Raises :class:`RefusedInputError` if it breaks a rule, at the lines of the input."""
     if not application.operators:
         message = f"{quote(application.name)} invokes no operator, so nothing would run"
         raise RefusedInputError(Problem(str(application.at), message))
+    if application.streams is None:
+        message = f"the application has more than {STREAMS_LIMIT} streams between operators, counting each channel"
+        raise RefusedInputError(Problem(str(application.at), message))
     elements = fused(application)
+    model = operator_model(application)
     spec: dict[str, Any] = {"bundle": {"name": application.bundle or f"{name}.sab"}}
-    spec["fusion"] = {"manual": len(elements)}
     if application.pools:
         spec["hostPools"] = [pool_fields(declared.pool) for declared in application.pools]
-    spec["processingElements"] = [{"operators": list(map(_operator, element.operators))} for element in elements]
-    problems = list(_problems(application, name, elements, spec))
+    spec |= overlay.spec if overlay else {}
+    spec |= model.fields
+    problems = list(_problems(application, name, elements, model, spec))
     if problems:
         raise RefusedInputError(*problems)
     manifest = {
@@ -120,7 +131,7 @@ def job_of(application: StreamsApplication, name: str) -> tuple[Manifest, list[R
         "metadata": {"name": name},
         "spec": spec,
     }
-    return manifest, list(_remarks(application, elements))
+    return manifest, list(_remarks(application, model))
 
 
 def pool_fields(pool: PoolDeclaration) -> dict[str, Any]:
@@ -165,27 +176,24 @@ def pool_objects(application: StreamsApplication) -> list[Manifest]:
     return list(manifests.values())
 
 
-def _operator(operator: StreamsOperator) -> dict[str, Any]:
-    entry: dict[str, Any] = {"name": operator.name}
-    if text := format_placement(_of(clause, "") for clause in host_clauses(operator)):
-        entry["placement"] = text
-    return entry if operator.restartable else {**entry, "restartable": False}
-
-
 def _of(clause: PlacementClause, operator: str) -> PlacementClause:
     """The clause as one of that operator, without the offset that it had."""
     return PlacementClause(clause.name, clause.argument, operator)
 
 
 def _problems(
-    application: StreamsApplication, name: str, elements: Sequence[StreamsElement], spec: dict[str, Any]
+    application: StreamsApplication,
+    name: str,
+    elements: Sequence[StreamsElement],
+    model: OperatorModel,
+    spec: dict[str, Any],
 ) -> Iterator[Problem]:
     """What is wrong with the Job, at the lines that said it."""
     job = msgspec.convert(spec, JobSpec)
-    known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(elements)}
-    broken = (*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known)))
+    known: Iterable[str] = () if application.bundle else {pool for pool, _ in _pools_named(application)}
+    broken = [*problems_of_job(name, job), *undeclared_pools(pool_clauses(job), job, frozenset(known))]
     for problem in broken:
-        yield _at_line(problem, application, elements)
+        yield _at_line(problem, application, model)
     for element in elements:
         for problem in contradictions(element.clauses, "", ""):
             yield Problem(str(element.operators[0].at), problem.message)
@@ -194,6 +202,25 @@ def _problems(
                 if clause.name is ClauseName.HOST and isinstance(clause.argument, str) and not _can_be(clause.argument):
                     message = f"{clause} cannot be a node: names of nodes are a-z, 0-9, '-' and '.'"
                     yield Problem(str(operator.at), message)
+    if not broken:
+        yield from _unfusable(application, job)
+
+
+def _unfusable(application: StreamsApplication, job: JobSpec) -> Iterator[Problem]:
+    """A problem for clauses that demand one processing element for operators, and others that forbid it."""
+    type_ = job.fusion.type if job.fusion else None
+    exclusive = frozenset(pool.name or "" for pool in job.host_pools or () if pool.mode == "Exclusive")
+    graph = graph_of(application_of(job), Setting(type_ or "", exclusive=exclusive))
+    lines = {operator.name: operator.at for operator in application.operators}
+    if isinstance(graph, Graph):
+        for at, unit in enumerate(graph.units):
+            if graph.oversized([at]):
+                first = graph.application.operators[unit.members[0]].name
+                yield Problem(str(lines[first]), TOO_LARGE.rstrip("."))
+        return
+    for wrong in graph:
+        message = f"{cannot_hold(wrong.clauses)}: {wrong.why}"
+        yield Problem(str(lines[wrong.clauses[-1].partition(": ")[0]]), message)
 
 
 def _can_be(host: str) -> bool:
@@ -201,7 +228,7 @@ def _can_be(host: str) -> bool:
     return is_object_name(host) or parse_address(host) is not None
 
 
-def _at_line(problem: Problem, application: StreamsApplication, elements: Sequence[StreamsElement]) -> Problem:
+def _at_line(problem: Problem, application: StreamsApplication, model: OperatorModel) -> Problem:
     """The problem of a field of the Job at the line of the input that the field was made of."""
     match = _PATH.match(problem.field)
     if match is None:
@@ -209,23 +236,19 @@ def _at_line(problem: Problem, application: StreamsApplication, elements: Sequen
     if match["part"] == "hostPools":
         declared = application.pools[int(match["at"])]
         return Problem(str(declared.at), f"host pool {quote(declared.pool.name)}: {problem.message}")
-    operator = elements[int(match["at"])].operators[int(match["operator"] or 0)]
-    # What is about an element as a whole says of which of its fields it is.
-    about = "" if match["operator"] else f"{problem.field.rpartition('.')[2]}: "
-    return Problem(str(operator.at), about + problem.message)
+    return Problem(str(model.sources[int(match["at"])].at), problem.message)
 
 
-def _pools_named(elements: Sequence[StreamsElement]) -> Iterator[tuple[str, InputLine]]:
+def _pools_named(application: StreamsApplication) -> Iterator[tuple[str, InputLine]]:
     """The pools that operators name, each with the operator's line."""
-    for element in elements:
-        for one in element.operators:
-            for clause in host_clauses(one):
-                if isinstance(clause.argument, PoolName):
-                    yield clause.argument.name, one.at
+    for one in application.operators:
+        for clause in host_clauses(one):
+            if isinstance(clause.argument, PoolName):
+                yield clause.argument.name, one.at
 
 
-def _remarks(application: StreamsApplication, elements: Sequence[StreamsElement]) -> Iterator[Remark]:
-    """What a person should look at: where the bundle comes from, pools that are declared elsewhere."""
+def _remarks(application: StreamsApplication, model: OperatorModel) -> Iterator[Remark]:
+    """What a person should look at: where the bundle comes from, pools that are declared elsewhere, single channels."""
     if application.bundle:
         why = f"Kubernetes fetches {application.bundle} from where the Job says"
         yield Remark(application.at, "the place of the bundle is not known", why, "add bundle.http, file or github")
@@ -233,7 +256,11 @@ def _remarks(application: StreamsApplication, elements: Sequence[StreamsElement]
         why = "this is only a piece of a program"
         yield Remark(application.at, "the name of the bundle is a placeholder", why, "write the name of yours")
         declared = {*application.named_pools, DEFAULT_POOL}
-        for name, at in dict.fromkeys(_pools_named(elements)):
+        for name, at in dict.fromkeys(_pools_named(application)):
             if name not in declared:
                 why = "it is not declared in this text"
                 yield Remark(at, f"host pool {name}", why, f"a HostPool {name} has to be in the namespace")
+    for region in model.expanded:
+        what = f"the channels of the parallel region {region} are written one by one"
+        why = "what its operators demand of hosts or fusion cannot be said for all channels at once"
+        yield Remark(application.at, what, why, "write the operators of another channel if you need one")

@@ -10,6 +10,7 @@ from pydantic import Field
 from webhook.rest.bodies import (
     Amount,
     ContainerName,
+    DeviceFields,
     EntityName,
     Note,
     ObjectName,
@@ -71,9 +72,9 @@ class IntentAnswer(StrictBody):
 
 
 class RequirementAnswerFields(StrictBody):
-    """An amount of a resource, or a label of the node; fields that were not said are absent."""
+    """An amount of a resource, a label of the node, or devices; fields that were not said are absent."""
 
-    name: ResourceName
+    name: ResourceName | None = None
     mandatory: bool
     weight: Annotated[int, Field(ge=1, le=10)] | None = None
     allocatable: bool
@@ -82,6 +83,7 @@ class RequirementAnswerFields(StrictBody):
     units: Unit | None = None
     value: str | None = None
     container_name: ContainerName | None = Field(None, alias="container-name")
+    device: DeviceFields | None = None
 
 
 class RequirementAnswer(StrictBody):

@@ -24,6 +24,7 @@ from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, quote
 from webhook.rest.intents import (
     ConsumerEntity,
+    DeviceWish,
     Entity,
     EntityMetadata,
     HardwareWish,
@@ -152,6 +153,19 @@ class ResourceFields(StrictBody):
     value: Annotated[str, Field(max_length=LABEL_LIMIT)] | None = Field(None, description="The value of the label.")
 
 
+class DeviceFields(StrictBody):
+    """Where devices come from: one of both."""
+
+    claim: ObjectName | None = Field(None, description="A ResourceClaim of the namespace, which all pods share.")
+    template: ObjectName | None = Field(
+        None, description="A ResourceClaimTemplate of the namespace: each pod gets a claim of its own."
+    )
+
+    def entity(self) -> DeviceWish:
+        """The source as it is stored."""
+        return DeviceWish(self.claim, self.template)
+
+
 class RequirementFields(ResourceFields):
     """What is required of the node: one kind of hardware."""
 
@@ -167,6 +181,7 @@ class RequirementFields(ResourceFields):
     )
     container: ContainerName | None = Field(None, description="Another word for container-name.")
     resource: ResourceFields | None = Field(None, description="Another place for what is said of resource or label.")
+    device: DeviceFields | None = Field(None, description="Devices, in place of all that is said of resource or label.")
 
 
 class RequirementBody(StrictBody):
@@ -180,7 +195,7 @@ class RequirementBody(StrictBody):
         said, nested = self.spec, self.spec.resource or ResourceFields()
         value = said.value if said.value is not None else nested.value
         wish = HardwareWish(
-            name=said.name or said.key or nested.name or nested.key or "",
+            name=said.name or said.key or nested.name or nested.key,
             mandatory=said.mandatory is not False,
             weight=said.weight,
             allocatable=value is None if said.allocatable is None else said.allocatable,
@@ -189,6 +204,7 @@ class RequirementBody(StrictBody):
             units=said.units or nested.units,
             value=value,
             container=said.container_name or said.container,
+            device=said.device.entity() if said.device else None,
         )
         return RequirementEntity(self.metadata.entity(), wish)
 
@@ -265,9 +281,9 @@ def _shown(value: object) -> str | None:
 
 def _shape_errors(wrong: ValidationError, model: type[BaseModel]) -> Iterator[FieldError]:
     for error in wrong.errors(include_url=False)[:SHOWN]:
-        path = ".".join(map(str, error["loc"])) or "body"
+        *owner, name = map(str, error["loc"] or ("body",))
+        path = ".".join((*owner, name))
         if error["type"] == "extra_forbidden":
-            owner, _, name = path.rpartition(".")
             yield FieldError(path, unknown("field", name, _fields(model, owner)), _shown(error["input"]))
         elif error["type"] == "missing":
             yield FieldError(path, "is missing, and required")
@@ -277,10 +293,10 @@ def _shape_errors(wrong: ValidationError, model: type[BaseModel]) -> Iterator[Fi
             yield FieldError(path, f"{what}{_shape_rule(error)}", value)
 
 
-def _fields(model: type[BaseModel], path: str) -> list[str]:
+def _fields(model: type[BaseModel], path: Iterable[str]) -> list[str]:
     """The names of the fields that the object at the path may have."""
     annotated: type[BaseModel] = model
-    for part in filter(None, path.split(".")):
+    for part in path:
         inner = next(each.annotation for name, each in annotated.model_fields.items() if (each.alias or name) == part)
         annotated = next(
             each

@@ -35,10 +35,17 @@ class EntityMetadata(Struct, frozen=True, omit_defaults=True):
     user_data2: str = field(name="userData2", default="")
 
 
-class HardwareWish(Struct, frozen=True, omit_defaults=True):
-    """What a requirement asks for (``docs/hardware.md``): an amount of a resource, or a label of the node."""
+class DeviceWish(Struct, frozen=True, omit_defaults=True):
+    """The ResourceClaim or ResourceClaimTemplate of devices (``docs/devices.md``)."""
 
-    name: str
+    claim: str | None = None
+    template: str | None = None
+
+
+class HardwareWish(Struct, frozen=True, omit_defaults=True):
+    """What a requirement asks for (``docs/hardware.md``): an amount of a resource, a label of the node, or devices."""
+
+    name: str | None = None
     mandatory: bool | None = None
     weight: int | None = None
     allocatable: bool | None = None
@@ -47,6 +54,7 @@ class HardwareWish(Struct, frozen=True, omit_defaults=True):
     units: str | None = None
     value: str | None = None
     container: str | None = field(name="container-name", default=None)
+    device: DeviceWish | None = None
 
 
 class RequirementEntity(Struct, frozen=True):

@@ -12,7 +12,7 @@ import msgspec
 from aiohttp import web
 from msgspec import Struct
 
-from webhook.placement.text.problem import escape, quote, shorten
+from webhook.placement.text.problem import quote, shorten
 from webhook.server.http.replies import SERVER, HttpFault
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -21,7 +21,8 @@ SHOWN: Final = 16
 """Mistakes that an answer names at most."""
 
 _TEXT_LIMIT: Final = 400
-"""Characters of one rule: a rule that quotes a text of the user cuts it, and no rule is longer."""
+"""Characters of one rule: a rule that quotes a text of the user cuts it, and no rule is longer. The path of an unknown
+field is a text of the user, too."""
 
 _VALUE_LIMIT: Final = 80
 """Characters of a value that an answer quotes."""
@@ -60,7 +61,7 @@ class RequestError(Exception):
         """The problem document as JSON, in printable ASCII."""
         errors = tuple(
             FieldError(
-                escape(each.field),
+                shorten(each.field, _TEXT_LIMIT),
                 shorten(each.rule, _TEXT_LIMIT),
                 None if each.value is None else shorten(each.value, _VALUE_LIMIT),
             )

@@ -281,6 +281,42 @@ class ReviewMetrics(Metrics):
         """Count one decision about a whole Job that took so many seconds."""
         self._job_decision.observe(seconds)
 
+    def job_process(self, running: Callable[[], bool]) -> "JobProcessMetrics":
+        """Add the metrics of the process that decides about whole Jobs; ``running`` says whether there is one."""
+        self.gauge(
+            "job_process_running",
+            "Whether a process decides about whole Jobs now: 1 or 0.",
+            lambda: float(running()),
+        )
+        return JobProcessMetrics(self)
+
     def workloads_unknown(self, cause: str) -> None:
         """Count one workload that was judged without the others of its job, for that cause."""
         self._unknown_workloads.count(cause)
+
+
+class JobProcessMetrics:
+    """Counts what becomes of the process that decides about whole Jobs."""
+
+    def __init__(self, metrics: ReviewMetrics) -> None:
+        self._starts = metrics.counts("job_process_starts", "Starts of the process that decides about whole Jobs.")
+        self._fallbacks = metrics.counts(
+            "job_process_fallbacks",
+            "Jobs decided about in the server itself: no process can be started, the last one has just failed, or it "
+            "ended, was silent, had too much to do or had an error (start, paused, ended, stuck, full, failed).",
+            "cause",
+            known=("start", "paused", "ended", "stuck", "full", "failed"),
+        )
+        self._took = metrics.job_decided
+
+    def started(self) -> None:
+        """Count one start."""
+        self._starts.count()
+
+    def fell_back(self, cause: str) -> None:
+        """Count one Job that the server decides about itself, for that cause."""
+        self._fallbacks.count(cause)
+
+    def took(self, seconds: float) -> None:
+        """Count one decision of the process that took so many seconds."""
+        self._took(seconds)

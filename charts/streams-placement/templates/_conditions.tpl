@@ -55,6 +55,11 @@ request.operation != 'UPDATE'
 !({{ include "streams-placement.isMirror" . }})
 {{- end -}}
 
+{{/* Parallel regions that are new, or get more channels: by themselves, or as a Scale has their replicas. */}}
+{{- define "streams-placement.widened" -}}
+request.operation != 'UPDATE' || object.?spec.?replicas.orValue(object.?spec.?width.orValue(0)) > oldObject.?spec.?replicas.orValue(oldObject.?spec.?width.orValue(0))
+{{- end -}}
+
 {{/* What is being deleted must never be kept from it. */}}
 {{- define "streams-placement.alive" -}}
 !has(object.metadata.deletionTimestamp)
@@ -80,7 +85,17 @@ request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-cont
 object.metadata.?annotations != oldObject.metadata.?annotations || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?tolerations != oldObject.spec.?tolerations
 {{- end -}}
 
-{{/* The same of nodes: heartbeats change neither. */}}
+{{/* Whether the pod has cores of its own, which no update of its status changes. */}}
+{{- define "streams-placement.bound" -}}
+request.?subResource.orValue('') != 'status' && oldObject.metadata.?annotations[?'streams.ibm.com/kubernetes.bind.worker.to.cpu'].orValue('') == 'true'
+{{- end -}}
+
+{{/* Updates that the policy about placement and cores looks at. */}}
+{{- define "streams-placement.changedOrBound" -}}
+({{ include "streams-placement.placeChanged" . }}) && {{ include "streams-placement.alive" . }} || {{ include "streams-placement.bound" . }}
+{{- end -}}
+
+{{/* Updates of nodes that a policy looks at: heartbeats change neither. */}}
 {{- define "streams-placement.marksChanged" -}}
 request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?taints != oldObject.spec.?taints
 {{- end -}}

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from bench.e2e.bystanders import STATES, Figures, cost_table, render, rounds_table, table
+from bench.e2e.bystanders import STATES, Figures, cost_table, life, render, rounds_table, table
 from bench.e2e.chart import new_object
 
 SEEN = {
@@ -26,6 +26,17 @@ def test_what_conditions_cost_is_by_entry_and_kind_of_request() -> None:
         "| created | 20 | - | - |",
         "| nodes | - | - | 30 |",
         "| **all** | **30** | **0** | **30** |",
+    ]
+
+
+def test_a_life_is_one_request_after_the_other() -> None:
+    pod = "/api/v1/namespaces/bench-bystanders/pods/plain-7"
+    whole = life(7)
+    assert [(each.method, each.path) for each in (whole, *whole.following)] == [
+        ("POST", "/api/v1/namespaces/bench-bystanders/pods"),
+        ("POST", f"{pod}/binding"),
+        *[("PATCH", f"{pod}/status")] * 3,
+        ("DELETE", pod),
     ]
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.plan_documents import HOSTILE, hostile, large, racks, refused, small
+from tests.plan_documents import HOSTILE, fused, hostile, large, racks, refused, small
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
@@ -343,10 +343,26 @@ def test_a_refusal_comes_before_everything_else_with_its_conflict() -> None:
     ids=["in the message", "not in the message", "none"],
 )
 def test_the_nearest_fix_is_said_once(message: str, fix: str, *, says: bool) -> None:
-    refusal = subject(verdict="refused", message=message, conflict=Conflict(("a",), (), fix))
+    refusal = subject(verdict="refused", message=message, conflicts=(Conflict(("a",), (), fix),))
     assert ("Nearest fix|add a node" in shown(refusal)) is says
 
 
 def test_a_refusal_without_a_message_has_its_conflict() -> None:
-    refusal = subject(verdict="refused", conflict=Conflict(("a", "b"), (), ""))
+    refusal = subject(verdict="refused", conflicts=(Conflict(("a", "b"), (), ""),))
     assert "Job job|in namespace default, from job.yaml|Cannot hold together|a|b|" in shown(refusal)
+
+
+def test_one_clause_holds_by_itself_or_not() -> None:
+    refusal = subject(verdict="refused", conflicts=(Conflict(("a",), ("j-0",), ""),))
+    assert "Cannot hold|a|Elements|j-0|" in shown(refusal)
+
+
+def test_operators_are_inside_their_elements_with_what_separates_them() -> None:
+    text = Reader(render(fused())).text
+    assert "|Fused (manual) into 3 elements (4 asked for): 10 % of the traffic stays inside, 90 % leaves" in text
+    first = (
+        "apps-0|Source|apart from Work:|Source: partitionIsolation|Log|apart from Work, to balance the elements|Quiet"
+    )
+    assert f"|{first}|worker-1|" in text
+    assert "|Op49|and 10 more|" in text
+    assert "Fused" not in Reader(render(small())).text

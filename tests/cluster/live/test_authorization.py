@@ -15,7 +15,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.fake_clock import FakeClock
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.responses import Answer, Outcome, RightsQuestion
 from webhook.admission.review import User
 from webhook.admission.validate import validate
 from webhook.cluster.queries import authorization
@@ -155,3 +155,13 @@ async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: Api
     assert json.loads(answer.body)["message"] == (
         "whether the HostPools may be used could not be determined: the API server answers 500: because InternalError"
     )
+
+
+async def test_a_process_that_asks_by_others_gets_the_same_from_them(
+    rights: FakeAuthorizer, writes: ObjectClient
+) -> None:
+    question = submitted("host(MyPool)").question
+    assert isinstance(question, RightsQuestion)
+    assert await ReviewQueries(rights=Authorization(writes)).found_out(question) == list(question.pools)
+    assert await ReviewQueries().found_out(question) == []
+    assert len(rights.asked) == 1

@@ -13,8 +13,9 @@ from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import PATHS
 from tests.apiserver.server import TOO_OLD, ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
-from tests.cluster.objects import device_class, node, pool
+from tests.cluster.objects import device_class, node, pool, resource_slice, taint_rule
 from webhook.cluster.watch.backoff import Pace
+from webhook.placement.devices.devices import DevicePart
 
 pytestmark = pytest.mark.integration
 
@@ -196,11 +197,11 @@ async def test_watches_that_end_at_once_are_a_failure(server: ApiServer) -> None
 
 
 async def test_it_is_asked_again_when_it_says(server: ApiServer) -> None:
-    server.answers["nodes", "list"].append(lambda: web.Response(status=429, headers={"Retry-After": "1"}))
+    server.answers["nodes", "list"].append(lambda: web.Response(status=429, headers={"Retry-After": "9"}))
     async with WatchedCluster(replace(FAST, most=0.3)).running():
         pass
     first, second = server.asked("nodes", "list")
-    assert 0.3 <= second.at - first.at < 0.9  # rather than 1 s
+    assert 0.3 <= second.at - first.at < 8  # rather than 9 s
 
 
 # Told
@@ -313,6 +314,37 @@ async def test_device_classes_that_may_not_be_read_are_done_without(server: ApiS
             )
         ]
         await until(lambda: watched.sink.devices.found)
+
+
+@pytest.mark.parametrize("refusal", [403, 404])
+async def test_devices_are_known_once_all_their_kinds_can_be_read(server: ApiServer, refusal: int) -> None:
+    server.store("resourceslices", resource_slice())
+    server.answers["resourceslices", "list"].append(lambda: status(refusal))
+    async with WatchedCluster(replace(FAST, absent=0.2)).running() as watched:
+        devices = watched.sink.devices
+        unread = dict.fromkeys(DevicePart, True) | {DevicePart.SLICES: False}
+        assert (watched.cluster.reason(), devices.slices, devices.readable) == (None, {}, unread)
+        await until(lambda: devices.slices)
+        await until(lambda: devices.readable[DevicePart.SLICES])
+
+
+async def test_a_kind_that_is_missing_in_one_version_is_asked_for_in_the_next_at_once(
+    server: ApiServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PATHS, "devicetaintrules", PATHS["devicetaintrules"].replace("/v1/", "/v1alpha3/"))
+    server.store("devicetaintrules", taint_rule(version="v1alpha3"))
+    server.answers["devicetaintrules", "list"].extend([lambda: status(404)] * 2)
+    async with WatchedCluster(replace(FAST, between_lists=60)).running() as watched:
+        assert [*watched.sink.devices.rules] == ["broken-gpu"]
+        assert watched.failures == ["devicetaintrules: the API server answers 404: because"]
+
+
+async def test_after_the_last_version_the_first_is_asked_for_again(server: ApiServer) -> None:
+    server.store("devicetaintrules", taint_rule(version="v1"))
+    server.answers["devicetaintrules", "list"].extend([lambda: status(404)] * 3)
+    async with WatchedCluster(replace(FAST, absent=0.1)).running() as watched:
+        assert (watched.cluster.reason(), watched.sink.devices.rules) == (None, {})
+        await until(lambda: watched.sink.devices.rules)
 
 
 @pytest.mark.parametrize("resource", ["nodes", "pods"])

@@ -102,28 +102,57 @@ async def test_a_bad_object_among_good_ones_is_skipped_and_named(server: ApiServ
         )
 
 
-async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
-    turns = 0
-    seen = []
+class Turns(Recorder):
+    """A sink that remembers how often others had had a turn at each change of a node."""
 
-    class Observing(Recorder):
-        def set_node(self, node: Node) -> None:
-            seen.append(turns)
-            super().set_node(node)
+    def __init__(self) -> None:
+        super().__init__()
+        self.number = 0
+        self.seen: set[int] = set()
 
-    async def count() -> None:
-        nonlocal turns
+    def set_node(self, node: Node) -> None:
+        self.seen.add(self.number)
+        super().set_node(node)
+
+    def remove_node(self, name: str) -> None:
+        self.seen.add(self.number)
+        super().remove_node(name)
+
+    async def count(self) -> None:
         while True:
-            turns += 1
+            self.number += 1
             await asyncio.sleep(0)
 
+
+async def test_others_get_their_turn_within_a_page(server: ApiServer) -> None:
     nodes(server, *(f"node-{number}" for number in range(20)))
-    watched = WatchedCluster(Pace(page=20, batch=2))
-    watched.cluster = LiveCluster(Connection(find_configuration()), Observing(), pace=Pace(page=20, batch=2))
-    counting = asyncio.create_task(count())
+    watched, sink = WatchedCluster(), Turns()
+    watched.cluster = LiveCluster(Connection(find_configuration()), sink, pace=Pace(page=20, batch=2))
+    counting = asyncio.create_task(sink.count())
     async with watched.running():
         counting.cancel()
-    assert len(set(seen)) == 10
+    assert len(sink.seen) == 10
+
+
+async def test_others_get_their_turn_while_what_a_list_lacks_is_removed(server: ApiServer) -> None:
+    nodes(server, *(f"node-{number}" for number in range(20)))
+    watched, sink = WatchedCluster(), Turns()
+    watched.cluster = LiveCluster(
+        Connection(find_configuration()), sink, pace=msgspec.structs.replace(FAST, page=20, batch=2)
+    )
+    async with watched.running():
+        await until(lambda: server.watching["nodes"])
+        server.muted = True
+        for number in range(20):
+            server.remove("nodes", f"node-{number}")
+        server.storage.compact()
+        sink.seen.clear()
+        counting = asyncio.create_task(sink.count())
+        server.muted = False
+        server.bookmark("nodes")
+        await until(lambda: not sink.nodes)
+        counting.cancel()
+    assert len(sink.seen) == 10
 
 
 # Lists that fail
@@ -147,6 +176,20 @@ async def test_what_vanished_between_two_beginnings_is_not_kept(server: ApiServe
     server.answers["nodes", "page"].append(gone)
     async with WatchedCluster().running() as watched:
         assert [*watched.sink.nodes] == [f"node-{number}" for number in range(1, 7)]
+
+
+async def test_many_that_vanished_are_removed_in_batches(server: ApiServer) -> None:
+    """Nothing is removed before the whole list is read, and others get their turn after each batch."""
+    nodes(server, *(f"node-{number}" for number in range(7)))
+
+    def gone() -> web.Response:
+        for number in range(5):
+            server.remove("nodes", f"node-{number}")
+        return status(410)
+
+    server.answers["nodes", "page"].extend([None, gone])
+    async with WatchedCluster().running() as watched:
+        assert [*watched.sink.nodes] == ["node-5", "node-6"]
 
 
 @pytest.mark.parametrize("what", ["list", "page"])

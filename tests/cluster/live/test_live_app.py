@@ -86,12 +86,11 @@ async def test_explain_names_what_it_could_not_use(
     ]
 
 
-async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webhook.app.cluster_source.PATIENCE", 0.5)
+async def test_explain_says_what_it_waits_for_in_vain(server: ApiServer) -> None:
     server.stuck = True
     server.answers["nodes", "list"].append(lambda: status(500, "etcd"))
     with pytest.raises(FatalError, match="^the cluster is not read yet: nodes: the API server answers 500: etcd$"):
-        await asyncio.to_thread(app.explain.explaining, Settings(), [], print)
+        await asyncio.to_thread(app.explain.explaining, Settings(), [], print, patience=0.5)
 
 
 async def test_a_fault_of_the_watching_itself_ends_the_waiting(

@@ -18,6 +18,7 @@ from tests.apiserver.server import ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import (
     Recorder,
+    claim_template,
     consumer,
     device_class,
     intent,
@@ -25,10 +26,14 @@ from tests.cluster.objects import (
     limit_range,
     namespace,
     node,
+    one_gpu,
     pod,
     pool,
     priority_class,
+    resource_claim,
+    resource_slice,
     runtime_class,
+    taint_rule,
 )
 from tests.example_count import examples
 from webhook.cluster.objects.kinds import KINDS
@@ -75,6 +80,24 @@ VARIANTS: dict[str, tuple[Callable[[str, str], Json], ...]] = {
         lambda name, _: device_class(name, None),
         device_class,
     ),
+    "resourceslices": (
+        lambda name, uid: resource_slice(name, {"name": f"gpu-{uid}"}, node=name),
+        lambda name, _: resource_slice(name, 5),
+        lambda name, _: resource_slice(name, node=name),
+    ),
+    "resourceclaims": (
+        lambda name, uid: resource_claim(name, one_gpu(count=int(uid))),
+        lambda name, _: resource_claim(name, one_gpu(count="many")),
+    ),
+    "resourceclaimtemplates": (
+        lambda name, uid: claim_template(name, one_gpu(count=int(uid))),
+        lambda name, _: claim_template(name, {"devices": 5}),
+    ),
+    "devicetaintrules": (
+        lambda name, uid: taint_rule(name, device=f"gpu-{uid}"),
+        lambda name, _: taint_rule(name, "None"),
+        lambda name, _: taint_rule(name, deviceClassName="gpu.example.com"),
+    ),
     "limitranges": (
         lambda name, uid: limit_range(name, default={"cpu": uid}),
         lambda name, _: limit_range(name, max={"memory": "x"}),
@@ -100,7 +123,9 @@ outages = st.tuples(st.sampled_from(["compact", "restart", "pause", "turn"]))
 histories = st.lists(puts | puts | deletes | faults | outages, max_size=40)
 
 
-CLUSTER_SCOPED = {"nodes", "namespaces", "deviceclasses", "runtimeclasses", "priorityclasses"}
+CLUSTER_SCOPED = {
+    "nodes", "namespaces", "deviceclasses", "resourceslices", "devicetaintrules", "runtimeclasses", "priorityclasses",
+}  # fmt: skip
 
 TIMEOUTS = {"answer": 0.2, "silence": 0.3}
 """A server that stops leaves some connections half open."""
@@ -141,6 +166,7 @@ def final(server: ApiServer) -> Recorder:
         store = Store(kind, sink, lambda _: None)
         for item in server.storage.all(PATHS[kind.resource]):
             store.put(Raw(json.dumps(item).encode()))
+        store.listed(readable=True)
     return sink
 
 

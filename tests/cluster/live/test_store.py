@@ -7,7 +7,9 @@ import pytest
 from msgspec import Raw
 
 from tests.cluster.objects import Recorder, consumer, intent, limit_range, namespace, node, pod, pool
+from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import (
+    CLAIM_TEMPLATES,
     DEVICE_CLASSES,
     INTENTS,
     JOBS,
@@ -18,7 +20,10 @@ from webhook.cluster.objects.kinds import (
     PODS,
     POOLS,
     PRIORITY_CLASSES,
+    RESOURCE_CLAIMS,
+    RESOURCE_SLICES,
     RUNTIME_CLASSES,
+    TAINT_RULES,
     AnyKind,
 )
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
@@ -221,7 +226,7 @@ def test_a_pod_is_known_by_its_uid() -> None:
 def test_a_pod_without_a_uid_is_known_by_its_name() -> None:
     kept = StoreWithSink(PODS)
     kept.put(pod(uid=None))
-    identity = kept.store.identity(raw(pod(uid="")))
+    identity = items.identity(raw(pod(uid="")))
     assert (PODS.key(identity), [*kept.sink.pods]) == ("default/web-1", ["default/web-1"])
 
 
@@ -299,6 +304,30 @@ def test_a_namespace_that_loses_its_label_leaves_the_sink() -> None:
             "deviceclasses.resource.k8s.io",
             id="DeviceClass",
         ),
+        pytest.param(
+            RESOURCE_SLICES,
+            "/apis/resource.k8s.io/v1/resourceslices",
+            "resourceslices.resource.k8s.io",
+            id="ResourceSlice",
+        ),
+        pytest.param(
+            RESOURCE_CLAIMS,
+            "/apis/resource.k8s.io/v1/resourceclaims",
+            "resourceclaims.resource.k8s.io",
+            id="ResourceClaim",
+        ),
+        pytest.param(
+            CLAIM_TEMPLATES,
+            "/apis/resource.k8s.io/v1/resourceclaimtemplates",
+            "resourceclaimtemplates.resource.k8s.io",
+            id="ResourceClaimTemplate",
+        ),
+        pytest.param(
+            TAINT_RULES,
+            "/apis/resource.k8s.io/v1/devicetaintrules",
+            "devicetaintrules.resource.k8s.io",
+            id="DeviceTaintRule",
+        ),
         pytest.param(LIMIT_RANGES, "/api/v1/limitranges", "limitranges", id="LimitRange"),
         pytest.param(
             RUNTIME_CLASSES, "/apis/node.k8s.io/v1/runtimeclasses", "runtimeclasses.node.k8s.io", id="RuntimeClass"
@@ -315,6 +344,14 @@ def test_a_kind_knows_where_the_api_server_has_it(kind: AnyKind, path: str, reso
     assert (kind.path, kind.full_resource) == (path, resource)
 
 
-def test_ten_kinds_are_needed() -> None:
+def test_of_one_kind_older_versions_are_read_too() -> None:
+    group = "/apis/resource.k8s.io"
+    versions = {kind.name: kind.api.paths for kind in KINDS if len(kind.api.paths) > 1}
+    paths = tuple(f"{group}/{version}/devicetaintrules" for version in ("v1", "v1beta2", "v1alpha3"))
+    assert versions == {"DeviceTaintRule": paths}
+
+
+def test_fourteen_kinds_are_needed() -> None:
     own = NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES
-    assert (*own, DEVICE_CLASSES, LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES) == KINDS
+    devices = DEVICE_CLASSES, RESOURCE_SLICES, RESOURCE_CLAIMS, CLAIM_TEMPLATES, TAINT_RULES
+    assert (*own, *devices, LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES) == KINDS

@@ -1,10 +1,14 @@
 """After a list, what changes is watched from there on, event by event."""
 
+import asyncio
 import json
 from collections.abc import Callable
 
 import pytest
+from aiohttp import web
+from msgspec.structs import replace
 
+from kubeapi.client.connection import Connection
 from tests.apiserver.paths import PATHS
 from tests.apiserver.server import ApiServer
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
@@ -127,8 +131,40 @@ async def test_chunks_may_end_anywhere(server: ApiServer, chunk: int) -> None:
     async with WatchedCluster().running() as watched:
         for number in range(5):
             server.store("nodes", node(f"nöde-{number}"))
-        await until(lambda: len(watched.sink.nodes) == 5)
+            server.store("pods", pod(f"wéb-{number}"))
+        await until(lambda: len(watched.sink.nodes) == len(watched.sink.pods) == 5)
         assert watched.failures == []
+
+
+async def test_what_comes_close_together_is_read_at_once(server: ApiServer) -> None:
+    async with WatchedCluster(replace(FAST, gather=1.0)).running() as watched:
+        await watching(server, "pods")
+        server.store("pods", pod("first"))
+        await until(lambda: len(watched.sink.pods) == 1)
+        for number in range(20):
+            server.store("pods", pod(f"web-{number}"))
+            await asyncio.sleep(0.01)
+        before = len(watched.sink.pods)
+        await until(lambda: len(watched.sink.pods) == 21)
+        assert before == 1
+
+
+async def test_a_server_without_tls_is_watched_as_well() -> None:
+    plain = ApiServer()
+    watched = WatchedCluster(connection=Connection(plain.configuration()))
+    async with plain.running(), watched.running():
+        for number in range(20):
+            plain.store("pods", pod(f"web-{number}"))
+            await asyncio.sleep(0.005)
+        await until(lambda: len(watched.sink.pods) == 20)
+
+
+async def test_a_watch_may_end_with_its_last_event(server: ApiServer) -> None:
+    told = pod(resourceVersion="7")
+    server.answers["pods", "watch"].extend([lambda: web.Response(body=line("ADDED", told)), None])
+    async with WatchedCluster().running() as watched:
+        await until(lambda: server.watching["pods"])
+        assert ([*watched.sink.pods], watched.failures) == (["uid-web-1"], [])
 
 
 # Events that are not as they should be
@@ -143,6 +179,44 @@ async def test_a_bad_object_is_skipped_and_named(server: ApiServer) -> None:
             [("default", "good")],
             ['HostPool default/ib-blue: spec.mode: "Sharing" is not one of Shared, Exclusive'],
         )
+
+
+async def test_a_bad_pod_is_skipped_and_named_and_the_watch_goes_on(server: ApiServer) -> None:
+    async with WatchedCluster().running() as watched:
+        await watching(server, "pods")
+        server.store("pods", pod("poison", spec={"nodeName": "node-a", "containers": "none"}))
+        server.store("pods", pod("", uid="uid-1"))
+        server.store("pods", pod("good"))
+        server.store("pods", pod("finished"))
+        server.store("pods", pod("finished", phase="Succeeded"))
+        await until(lambda: len(watched.findings) == 2 and [*watched.sink.pods] == ["uid-good"])
+        assert (watched.findings, watched.failures, len(server.asked("pods", "list"))) == (
+            [
+                "Pod default/poison: spec.containers: expected `array | null`, got `str`",
+                "Pod default/: metadata.name: missing",
+            ],
+            [],
+            1,
+        )
+
+
+async def test_an_amount_that_is_none_is_named_with_the_pod(server: ApiServer) -> None:
+    containers = [{"name": "c", "resources": {"requests": {"cpu": "many"}}}]
+    async with WatchedCluster().running() as watched:
+        await watching(server, "pods")
+        server.store("pods", pod("odd", spec={"nodeName": "node-a", "containers": containers}))
+        await until(lambda: watched.findings)
+        assert watched.findings == [
+            'Pod default/odd: spec.containers[0].resources.requests[cpu]: "many" is not a quantity, it counts as 0'
+        ]
+
+
+async def test_a_pod_without_metadata_is_skipped(server: ApiServer) -> None:
+    async with WatchedCluster().running() as watched:
+        await watching(server, "pods")
+        server.send("pods", line("ADDED", {"spec": {}}))
+        await until(lambda: watched.findings)
+        assert watched.findings == ["Pod without a name: metadata.name: missing"]
 
 
 async def test_an_object_that_turns_bad_goes(server: ApiServer) -> None:
@@ -220,12 +294,15 @@ async def test_an_error_that_something_is_too_old_lists_again(server: ApiServer)
         pytest.param("oops", "no reason given", id="no Status"),
     ],
 )
-async def test_after_any_other_error_the_watch_goes_on(server: ApiServer, said: object, text: str) -> None:
+@pytest.mark.parametrize("resource", ["nodes", "pods"])
+async def test_after_any_other_error_the_watch_goes_on(
+    server: ApiServer, said: object, text: str, resource: str
+) -> None:
     async with WatchedCluster().running() as watched:
-        await watching(server, "nodes")
-        server.send("nodes", line("ERROR", said))
-        await until(lambda: len(server.asked("nodes", "watch")) == 2)
-        assert (len(server.asked("nodes", "list")), watched.failures) == (
+        await watching(server, resource)
+        server.send(resource, line("ERROR", said))
+        await until(lambda: len(server.asked(resource, "watch")) == 2)
+        assert (len(server.asked(resource, "list")), watched.failures) == (
             1,
-            [f"nodes: the API server ends the watch: {text}"],
+            [f"{resource}: the API server ends the watch: {text}"],
         )

@@ -348,7 +348,7 @@ async def test_a_pool(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> N
         [
             "  submitted today it would be refused",
             "  HostPool mine cannot be completed: it needs 2 hosts and 1 node is eligible.",
-            "  Nearest fix: add 1 node, or lower size to 1.",
+            "  Nearest fix: add a node, or lower size to 1.",
             "  since it was created:",
             "    2026-09-01T09:00:00Z HostPool mine: condition Ready became False: 1 of 2 hosts",
             "  candidates: node-a",
@@ -491,6 +491,8 @@ async def test_what_is_not_there_is_wrong_use(server: ApiServer, capfd: pytest.C
     assert await asked(capfd, "web-l") == (2, "", said)
     said = 'streams-placement: namespace default has no Pod "other", there are: web-1\n'
     assert await asked(capfd, "other") == (2, "", said)
+    said = f"streams-placement: namespace default has no Job that you may see: {hint}"
+    assert await asked(capfd, "job/apps") == (2, "", f"{said}; for a Job of streams.ibm.com write stj/apps\n")
     server.answers["pods", "list"].append(lambda: status(403, "no", reason="Forbidden"))
     assert (await asked(capfd, "other"))[0] == 2
 

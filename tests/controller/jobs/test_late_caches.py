@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 from msgspec import Raw
+from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import element_path, job_path, pod_path
@@ -13,17 +14,18 @@ from tests.builders import node
 from tests.controller.controller_process import FaultyApi, RecordedEvents
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge
-from webhook.controller.jobs.job_reports import JobReports
+from webhook.controller.jobs.job_reports import PACE, JobReports
 from webhook.controller.jobs.launch_plans import LaunchPlans
 from webhook.controller.jobs.reconciler import Jobs
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobs.satisfiable_review import SatisfiableReview
+from webhook.controller.jobs.scaled_regions import ScaledRegions
 from webhook.controller.jobs.stored_job_status import status_of_job
 from webhook.controller.jobstore.pod_reader import read_element_pod
 from webhook.controller.jobstore.records import read_element, read_job
 from webhook.controller.jobstore.store import JobStore
-from webhook.controller.processingelements import reconciler
-from webhook.controller.processingelements.element_reports import ElementReports
+from webhook.controller.processingelements import element_reports, reconciler
+from webhook.controller.processingelements.element_reports import SETTLED, ElementReports
 from webhook.controller.processingelements.reconciler import ProcessingElements
 from webhook.controller.processingelements.steering import Steering
 from webhook.placement.elements.element_status import ElementPhase
@@ -31,7 +33,7 @@ from webhook.placement.elements.names import owned_by
 from webhook.placement.elements.plan import UNPLANNED
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.job_progress import JobPhase
+from webhook.placement.jobs.job_progress import JobPhase, Tallied
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
 
@@ -46,12 +48,14 @@ class Passes:
     """Reconcilers whose store has only what a test puts into it."""
 
     def __init__(self) -> None:
+        self.passed = 0.0
+        """Seconds since the test began."""
         self.kube = Storage()
         self.line = FaultyApi(self.kube, latency=0)
         self.store = JobStore()
         self.events = RecordedEvents()
         elements = ElementReports(self.line, self.store, self.events, self.now)
-        jobs = JobReports(self.line, self.store, self.events, self.now)
+        self.reports = jobs = JobReports(self.line, self.store, self.events, self.now)
         watched = ObservedInventory(Inventory())
         watched.set_node(node("node-a"))
         judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, self.now))
@@ -59,14 +63,21 @@ class Passes:
         steering = Steering(lambda _: UNPLANNED, watched.inventory)
         self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
         self.review = SatisfiableReview(watched, self.store, judge, jobs, self.plans, self.now)
-        self.jobs = Jobs(self.line, self.store, jobs, problems_of_job, judge, self.now)
+        self.jobs = Jobs(
+            self.line,
+            self.store,
+            jobs,
+            problems_of_job,
+            judge,
+            regions=ScaledRegions(self.store, self.now),
+            now=self.now,
+        )
         job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
         self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})
         self.watch()
 
-    @staticmethod
-    def now() -> float:
-        return 1_767_225_600.0
+    def now(self) -> float:
+        return 1_767_225_600.0 + self.passed
 
     @staticmethod
     def owned(job: Json) -> Json:
@@ -208,6 +219,80 @@ async def test_a_status_that_breaks_rules_counts_as_none(passes: Passes) -> None
     assert (await passes.elements.reconcile(NAME), passes.status["launchCount"]) == (5.0, 1)
 
 
+async def test_the_first_status_is_written_once_the_pod_runs(passes: Passes) -> None:
+    """Most pods run within two seconds: one write of the status instead of two."""
+    assert (await passes.elements.reconcile(NAME), passes.status) == (SETTLED, {})
+    passes.passed = 0.5
+    pod = passes.kube.change(pod_path("pe-0-1"), {"spec": {"nodeName": "node-a"}, "status": {"phase": "Pending"}})
+    passes.put_pod(pod)
+    assert (await passes.elements.reconcile(NAME), passes.status) == (SETTLED - 0.5, {})
+    passes.put_pod(passes.kube.change(pod_path("pe-0-1"), {"status": {"phase": "Running"}}))
+    assert await passes.elements.reconcile(NAME) is None
+    assert (passes.status["phase"], passes.status["launchCount"], passes.status["node"]) == ("Running", 1, "node-a")
+
+
+async def test_the_status_of_a_pod_that_does_not_run_soon_is_written(passes: Passes) -> None:
+    await passes.elements.reconcile(NAME)
+    passes.passed = SETTLED
+    await passes.elements.reconcile(NAME)
+    assert (passes.status["phase"], passes.status["launchCount"]) == ("Pending", 1)
+
+
+async def test_a_pod_that_is_deleted_before_the_first_status_was_written_is_not_created_again(passes: Passes) -> None:
+    """The controller knows that it has created it: its launch has ended, and the next one has another name."""
+    await passes.elements.reconcile(NAME)
+    pod = passes.kube.objects[pod_path("pe-0-1")]
+    passes.put_pod(pod)
+    uid = pod["metadata"]["uid"]
+    passes.kube.remove(pod_path("pe-0-1"))
+    passes.store.drop_pod(uid)
+    await passes.elements.reconcile(NAME)
+    assert (passes.pods, passes.status["ended"]["outcome"], passes.status["ended"]["launchCount"]) == ([], "Deleted", 1)
+
+
+async def test_statuses_of_elements_that_are_gone_are_not_held_back_for_ever(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(element_reports, "_HELD", 1)
+    await passes.elements.reconcile(NAME)
+    passes.passed = 2 * SETTLED
+    passes.kube.remove(PE)
+    passes.kube.remove(pod_path("pe-0-1"))
+    passes.kube.create(PE, metadata=passes.owned(passes.kube.objects[JOB]), spec={"job": "pe", "launchCount": 1})
+    passes.watch()
+    assert await passes.elements.reconcile(NAME) == SETTLED
+
+
+async def test_counts_of_jobs_that_are_gone_are_not_held_back_for_ever(passes: Passes) -> None:
+    """A Job that is created anew under the name of one that was counted a moment ago is counted at once."""
+    names = ["pe", "one", "two", "three"]
+    for name in names[1:]:
+        passes.kube.create(job_path(name), spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
+
+    async def counted(name: str, running: int) -> float | None:
+        job = read_job(raw(passes.kube.objects[job_path(name)]))
+        passes.store.jobs.put(job)
+        tally = Tallied(total=1000, running=running)
+        return await passes.reports.count(job, replace(status_of_job(job), tally=tally))
+
+    assert [await counted(name, 1) for name in names] == [None, None, None, None]
+    assert await counted("pe", 2) == 1000 * PACE
+    for name in names[:3]:
+        passes.store.jobs.drop(("default", name))
+    assert await counted("three", 2) == 1000 * PACE
+    passes.passed = 1000 * PACE
+    assert await counted("three", 3) is None
+    passes.passed = 0.0
+    assert await counted("pe", 2) is None
+
+
+async def test_an_element_that_this_process_has_created_is_not_read_again(passes: Passes) -> None:
+    """Nobody else has acted on it; every other one is read before its pod is created."""
+    passes.store.unlaunched.add(passes.kube.objects[PE]["metadata"]["uid"])
+    await passes.elements.reconcile(NAME)
+    assert (passes.pods, passes.line.reads) == (["pe-0-1"], 0)
+
+
 # Jobs
 
 
@@ -276,6 +361,8 @@ async def test_a_pod_whose_creation_was_not_answered_is_found_by_its_name(passes
         await passes.elements.reconcile(NAME)
     passes.line.after = lambda _: None
     assert passes.pods == ["pe-0-1"]
+    assert await passes.elements.reconcile(NAME) == SETTLED
+    passes.passed = SETTLED
     await passes.elements.reconcile(NAME)
     assert passes.pods == ["pe-0-1"]
     assert passes.kube.objects[PE]["status"]["podUID"] == passes.kube.objects[pod_path("pe-0-1")]["metadata"]["uid"]

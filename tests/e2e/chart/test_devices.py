@@ -1,5 +1,6 @@
-"""Devices of dynamic resource allocation: pods that request them by a DeviceClass or a claim run, with a warning."""
+"""Devices of dynamic resource allocation: pods whose requests and claims a node can meet run, others are refused."""
 
+import datetime as dt
 import http
 from collections.abc import Iterator
 from typing import Any, Final
@@ -18,8 +19,9 @@ SPACE: Final = "devices"
 GPU: Final = "gpus.example.org/gpu"
 CLASS: Final = "gpus.example.org"
 IMPLICIT: Final = f"deviceclass.resource.kubernetes.io/{CLASS}"
+VERSION: Final = "resource.k8s.io/v1"
 SECONDS: Final = 60
-UNJUDGED: Final = f"devices of DeviceClass {CLASS} are not judged; without free ones the pod waits"
+CLAIMS: Final = f"/apis/{VERSION}/namespaces/{SPACE}/resourceclaims"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -27,24 +29,31 @@ def _devices(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa:
     """A class of devices that node-2 has ten of."""
     admin = plane.admin
     namespace(admin, SPACE)
-    version = "resource.k8s.io/v1"
-    selectors = [{"cel": {"expression": f"device.driver == '{CLASS}'"}}]
-    spec: Object = {"selectors": selectors, "extendedResourceName": GPU}
-    admin.create({"apiVersion": version, "kind": "DeviceClass", "metadata": {"name": CLASS}, "spec": spec})
+    admin.create(device_class(CLASS, CLASS, GPU))
     pool = {"name": "node-2", "generation": 1, "resourceSliceCount": 1}
-    spec = {"driver": CLASS, "nodeName": "node-2", "pool": pool, "devices": [{"name": f"gpu-{at}"} for at in range(10)]}
-    admin.create({"apiVersion": version, "kind": "ResourceSlice", "metadata": {"name": "node-2"}, "spec": spec})
+    devices = [{"name": f"gpu-{at}"} for at in range(10)]
+    spec: Object = {"driver": CLASS, "nodeName": "node-2", "pool": pool, "devices": devices}
+    admin.create({"apiVersion": VERSION, "kind": "ResourceSlice", "metadata": {"name": "node-2"}, "spec": spec})
     until(lambda: known(plane), "the webhook knows the class", SECONDS)
     yield
     emptied(admin, SPACE)
     for path in (f"deviceclasses/{CLASS}", "resourceslices/node-2"):
-        admin.delete(f"/apis/{version}/{path}")
+        admin.delete(f"/apis/{VERSION}/{path}")
+
+
+def device_class(name: str, driver: str, resource: str) -> Object:
+    """The class of all devices of the driver, which containers may request by the resource."""
+    selectors = [{"cel": {"expression": f"device.driver == '{driver}'"}}]
+    spec = {"selectors": selectors, "extendedResourceName": resource}
+    return {"apiVersion": VERSION, "kind": "DeviceClass", "metadata": {"name": name}, "spec": spec}
 
 
 def known(plane: ControlPlane) -> bool:
-    """Whether the webhook knows what the class maps."""
+    """Whether the webhook knows what the class maps, and the devices."""
     path = f"/api/v1/namespaces/{SPACE}/pods?dryRun=All"
-    return plane.admin.send("POST", path, asking("probe", GPU)).code == http.HTTPStatus.CREATED
+    answer = plane.admin.send("POST", path, asking("probe", GPU))
+    judged = not any("not judged" in said for said in answer.warnings)
+    return answer.code == http.HTTPStatus.CREATED and judged
 
 
 def asking(name: str, resource: str, **annotations: str) -> Object:
@@ -67,8 +76,23 @@ def node_of(admin: Api, name: str) -> str:
 def test_a_pod_that_requests_a_device_by_a_resource_runs(
     admin: Api, plane: ControlPlane, name: str, resource: str
 ) -> None:
-    assert f"Warning: {resource}: {UNJUDGED}" in applied(plane, asking(name, resource))
+    assert "not judged" not in applied(plane, asking(name, resource))
     until(lambda: node_of(admin, name) == "node-2", "it runs where the devices are", SECONDS)
+
+
+def test_of_two_classes_of_a_resource_the_newer_gives_the_device(admin: Api) -> None:
+    classes = f"/apis/{VERSION}/deviceclasses"
+    shared = "shared.example.org/gpu"
+    older = admin.create(device_class("a.example.org", "none.example.org", shared))["metadata"]["creationTimestamp"]
+    until(lambda: f"{dt.datetime.now(dt.UTC):%FT%TZ}" > older, "another second begins", SECONDS)
+    admin.create(device_class("b.example.org", CLASS, shared))
+    path = f"/api/v1/namespaces/{SPACE}/pods?dryRun=All"
+    probe = asking("probe", shared)
+    until(lambda: admin.send("POST", path, probe).code == http.HTTPStatus.CREATED, "it knows the newer", SECONDS)
+    admin.create(asking("shared", shared))
+    until(lambda: node_of(admin, "shared") == "node-2", "it runs where the devices of the newer class are", SECONDS)
+    for name in ("a.example.org", "b.example.org"):
+        admin.delete(f"{classes}/{name}")
 
 
 def test_so_does_one_that_names_its_node(admin: Api, plane: ControlPlane) -> None:
@@ -79,7 +103,7 @@ def test_so_does_one_that_names_its_node(admin: Api, plane: ControlPlane) -> Non
 
 def test_so_do_the_pods_of_a_deployment(plane: ControlPlane) -> None:
     found = deployment("deployed", SPACE, 2, spec=asking("any", GPU)["spec"], **of_job({}))
-    assert f"Warning: {GPU}: {UNJUDGED}" in applied(plane, found)
+    assert "not judged" not in applied(plane, found)
 
 
 def test_so_does_a_pod_given_its_device_by_a_requirement(admin: Api, plane: ControlPlane) -> None:
@@ -96,14 +120,55 @@ def test_a_job_that_requests_devices_is_not_refused(admin: Api, plane: ControlPl
         "metadata": {"name": "devices", "namespace": SPACE},
         "spec": {"processingElements": [{"name": "devices-0", "template": template}]},
     }
-    assert f"Warning: processing element devices-0: {GPU}: {UNJUDGED}" in applied(plane, found)
+    assert "not judged" not in applied(plane, found)
     admin.delete(f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/streamsjobs/devices")
 
 
-def test_a_claim_that_no_device_meets_is_warned_of(plane: ControlPlane) -> None:
+def test_a_claim_that_does_not_exist_is_warned_of(plane: ControlPlane) -> None:
     spec = pod_spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "missing"}])
     said = applied(plane, pod("claiming", SPACE, spec, **of_job({})))
-    assert "ResourceClaims are not judged; the pod waits until devices that meet them are free" in said
+    assert "Warning: ResourceClaim missing: there is no such claim; the pod waits until there is" in said
+
+
+def template(name: str, count: int) -> Object:
+    """A template of claims of so many devices."""
+    exactly = {"deviceClassName": CLASS, "allocationMode": "ExactCount", "count": count}
+    devices = {"requests": [{"name": "gpu", "exactly": exactly}]}
+    metadata = {"name": name, "namespace": SPACE}
+    return {
+        "apiVersion": VERSION,
+        "kind": "ResourceClaimTemplate",
+        "metadata": metadata,
+        "spec": {"spec": {"devices": devices}},
+    }
+
+
+def test_a_requirement_gives_a_pod_a_claim_that_is_allocated(admin: Api, plane: ControlPlane) -> None:
+    admin.create(template("one-gpu", 1))
+    required = {"streams.ibm.com/hpa-requirements": "[{device: {template: one-gpu}}]"}
+    found = pod("given", SPACE, **of_job(required))
+    path = f"/api/v1/namespaces/{SPACE}/pods?dryRun=All"
+    until(
+        lambda: not any("template" in said for said in admin.send("POST", path, found).warnings),
+        "the webhook knows the template",
+        SECONDS,
+    )
+    applied(plane, found)
+    until(lambda: node_of(admin, "given") == "node-2", "it runs where the devices are", SECONDS)
+    claims = [one for one in admin.get(CLAIMS)["items"] if one["metadata"]["name"].startswith("given-")]
+    (result,) = claims[0]["status"]["allocation"]["devices"]["results"]
+    assert (len(claims), result["driver"], result["pool"]) == (1, CLASS, "node-2")
+
+
+def test_one_whose_claim_no_node_can_meet_is_refused(admin: Api, plane: ControlPlane) -> None:
+    admin.create(template("many-gpus", 11))
+    required = {"streams.ibm.com/hpa-requirements": "[{device: {template: many-gpus}}]"}
+    found = pod("greedy", SPACE, **of_job(required))
+    path = f"/api/v1/namespaces/{SPACE}/pods?dryRun=All"
+    until(lambda: admin.send("POST", path, found).code != http.HTTPStatus.CREATED, "it knows the template", SECONDS)
+    assert refusal(plane, found, hook="pods").startswith(
+        "ResourceClaimTemplate many-gpus cannot hold: 0 of 3 nodes can run this pod."
+    )
 
 
 def test_a_resource_of_no_class_is_refused(plane: ControlPlane) -> None:

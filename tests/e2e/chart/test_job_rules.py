@@ -261,6 +261,7 @@ def test_a_launch_count_is_raised_and_options_are_changed(jobs: Api, kept: str) 
 WORDS: Final = {
     "Job": ("stj", "streamsjob", "streamsjobs", "streams"),
     "ProcessingElement": ("stp", "processingelement", "processingelements", "streamspe", "streamspes", "streams"),
+    "ParallelRegion": ("stpr", "parallelregion", "parallelregions", "streamsparallelregion", "streams"),
 }
 
 

@@ -33,7 +33,7 @@ NO_ROOM: Final = """\
 The workloads of job pipeline together, 2 of whose pods run already: requests cpu 5 cannot hold: 1 of 2 pods fits \
 (Deployment sink).
   2 nodes have less than cpu 5 free
-Nearest fix: add a node with cpu 5 free, or lower requests cpu 5 (all 2 would fit), or run 1 of these 2.
+Nearest fix: add a node with cpu 5 free, or lower requests cpu 5 to cpu 3 (all 2 would fit), or run 1 of these 2.
 """
 
 

@@ -38,7 +38,7 @@ def test_the_api_server_finds_no_fault_with_their_types(admin: Api) -> None:
         found = [one.get("status", {}).get("typeChecking") for one in admin.get(path)["items"]]
         return [] if None in found else found
 
-    assert until(checked, "the expressions are checked", 60) == [{}] * 11
+    assert until(checked, "the expressions are checked", 60) == [{}] * 10
 
 
 def meta(**fields: Any) -> Object:

@@ -90,7 +90,7 @@ def test_only_chosen_namespaces_pay() -> None:
     objects = render({"webhook": {"namespaceSelector": chosen}})
     for hook in hooks(objects):
         name, found = hook["name"].partition(".")[0], hook.get("namespaceSelector", {})
-        everywhere = name in {"nodes", "hostpools", "hpaintents", "jobs", "pes"}
+        everywhere = name in {"nodes", "hostpools", "hpaintents", "jobs", "pes", "parallelregions"}
         assert (found.get("matchLabels", {}).get("streams") == "yes") is not everywhere
         assert (team in found.get("matchExpressions", [])) is not everywhere
         assert (found.get("matchLabels", {}).get("streams.ibm.com/inject") == "enabled") is (name == "namespaces")
@@ -98,7 +98,7 @@ def test_only_chosen_namespaces_pay() -> None:
         one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["matchConstraints"].get("namespaceSelector")
         for one in of_kind(objects, "ValidatingAdmissionPolicy")
     }
-    inside = ("protected", "bound", "bindings", "created", "templates")
+    inside = ("protected", "bindings", "created", "templates")
     outside = ("nodes", "controller", "elements", *OF_OUR_KINDS)
     assert policies == {**dict.fromkeys(inside, chosen), **dict.fromkeys(outside)}
 
@@ -128,6 +128,7 @@ def test_what_asks_for_hosts_never_passes_unseen() -> None:
         "hpaintents": "Fail",
         "jobs": "Fail",
         "pes": "Fail",
+        "parallelregions": "Fail",
         "workloads": "Fail",
         "workload-guard": "Ignore",
         "daemons": "Ignore",
@@ -252,7 +253,7 @@ def test_policies_refuse_as_the_webhook_does(mode: str, actions: list[str]) -> N
     objects = render({"settings": {"mode": mode}})
     bindings = of_kind(objects, "ValidatingAdmissionPolicyBinding")
     chosen = {one["metadata"]["name"].removeprefix(f"{RELEASE}-"): one["spec"]["validationActions"] for one in bindings}
-    refusing = dict.fromkeys(("protected", "bound", "bindings", "created", "templates"), actions)
+    refusing = dict.fromkeys(("protected", "bindings", "created", "templates"), actions)
     own = {name: ["Deny"] for name in ("controller", "statuses", "objects", "questions")}
     everywhere = {"elements": ["Deny"]} if mode == "audit" else {}
     assert chosen == {**refusing, **own, **everywhere, "nodes": ["Warn"], "authors": actions}
@@ -262,4 +263,4 @@ def test_every_policy_has_its_binding() -> None:
     objects = render()
     policies = [one["metadata"]["name"] for one in of_kind(objects, "ValidatingAdmissionPolicy")]
     bound = [one["spec"]["policyName"] for one in of_kind(objects, "ValidatingAdmissionPolicyBinding")]
-    assert (policies, len(policies)) == (bound, 11)
+    assert (policies, len(policies)) == (bound, 10)

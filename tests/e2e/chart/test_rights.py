@@ -44,6 +44,8 @@ OUT_OF_REACH: Final = (
     "streams.ibm.com/streamsjobs/status",
     "streams.ibm.com/streamspes",
     "streams.ibm.com/streamspes/status",
+    "streams.ibm.com/streamsparallelregions/status",
+    "streams.ibm.com/streamsparallelregions/scale",
 )
 
 
@@ -84,8 +86,11 @@ def test_what_is_seldom_needed_is_read_then_and_not_watched(admin: Api, resource
     assert [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)] == verbs
 
 
-def test_device_classes_are_watched_and_never_written(admin: Api) -> None:
-    allowed = [verb for verb in (*READ, *WRITE) if may(admin, verb, "resource.k8s.io/deviceclasses")]
+@pytest.mark.parametrize(
+    "kind", ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates", "devicetaintrules"]
+)
+def test_devices_are_watched_and_never_written(admin: Api, kind: str) -> None:
+    allowed = [verb for verb in (*READ, *WRITE) if may(admin, verb, f"resource.k8s.io/{kind}")]
     assert allowed == ["list", "watch"]
 
 

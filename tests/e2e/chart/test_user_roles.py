@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("installed")
 
 SPACE: Final = "roles"
 GROUP: Final = "rbac.authorization.k8s.io"
-KINDS: Final = ("streamshostpools", "streamsjobs", "streamspes", "streamshpaintents")
+KINDS: Final = ("streamshostpools", "streamsjobs", "streamspes", "streamsparallelregions", "streamshpaintents")
 ROLES: Final = ("admin", "edit", "view")
 TEMPLATE: Final = {"spec": {"containers": [{"name": "main", "image": "example.invalid/main"}]}}
 
@@ -56,6 +56,12 @@ def allowed(admin: Api, role: str, verb: str, resource: str, space: str = SPACE)
 def test_roles_of_a_namespace_cover(admin: Api, kind: str, role: str, verbs: tuple[str, ...]) -> None:
     assert tuple(verb for verb in (*READ, *WRITE) if allowed(admin, role, verb, kind)) == verbs
     assert not [verb for verb in (*READ, *WRITE) if allowed(admin, role, verb, kind, "default")]
+
+
+@pytest.mark.parametrize(("role", "verbs"), [("admin", ["get", "update", "patch"]), ("view", ["get"])])
+def test_whoever_may_edit_may_scale(admin: Api, role: str, verbs: list[str]) -> None:
+    scale = "streamsparallelregions/scale"
+    assert [verb for verb in ("get", "update", "patch") if allowed(admin, role, verb, scale)] == verbs
 
 
 @pytest.mark.parametrize("kind", KINDS)

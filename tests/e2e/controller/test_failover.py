@@ -6,7 +6,6 @@ from typing import Final
 
 import pytest
 
-from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.e2e.api import Api
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.controller.pools import create_pool, hostpool, pools, wait_for, wait_until_gone
@@ -16,13 +15,14 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.progress import say
 from tests.e2e.workloads import is_ready, namespace
+from webhook.controller.program import TIMING
 
 SPACE: Final = "failover"
 PODS: Final = f"/api/v1/namespaces/{NAMESPACE}/pods"
 COMPONENT: Final = "app.kubernetes.io/component=controller"
 
-AFTER_A_CRASH: Final = LeaseTiming().lease + 5.0
-AT_ONCE: Final = 2 * LeaseTiming().retry + 1.0
+AFTER_A_CRASH: Final = TIMING.lease + 5.0
+AT_ONCE: Final = 2 * TIMING.retry + 1.0
 """Seconds: two looks at the Lease, and a pool."""
 
 

@@ -29,6 +29,8 @@ RIGHTS: Final[dict[str, tuple[str, ...]]] = {
     "streams.ibm.com/streamspes": (*READ, "create", "patch", "delete"),
     "streams.ibm.com/streamspes/status": ("patch",),
     "streams.ibm.com/streamspes/finalizers": ("update",),
+    "streams.ibm.com/streamsparallelregions": (*READ, "create", "patch", "delete"),
+    "streams.ibm.com/streamsparallelregions/status": ("patch",),
     "events.k8s.io/events": ("create", "patch"),
 }
 """All of them; its Lease aside."""
@@ -61,7 +63,7 @@ def test_it_may_take_and_keep_its_own_lease_and_no_other(admin: Api) -> None:
             verb for verb in (*READ, *WRITE) if may(admin, verb, "coordination.k8s.io/leases", USER, NAMESPACE, own)
         ]
 
-    assert verbs(OWN) == ["get", "create", "update"]
+    assert verbs(OWN) == ["get", "watch", "create", "update"]
     assert verbs("another") == ["create"]
 
 

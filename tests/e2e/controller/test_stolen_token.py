@@ -94,6 +94,7 @@ TEMPLATE: Final = {"spec": {"containers": [{"name": "c", "image": "i"}]}}
 MADE: Final = {
     "streamspes": ours("ProcessingElement", {"job": "j", "template": TEMPLATE}),
     "streamshostpools": ours("HostPool", {"size": 1, "job": "j"}),
+    "streamsparallelregions": ours("ParallelRegion", {"job": "j", "region": "r", "width": 1}),
 }
 
 

@@ -75,7 +75,7 @@ def resized(user: Api, path: str, name: str, kind: str = "containers", **resourc
 
 def refusal(part: str) -> str:
     """What the policy says about a part of the pod whose cpu would change."""
-    return by_policy('pods "bound"', "bound", f"{part}: {KEPT}")
+    return by_policy('pods "bound"', "protected", f"{part}: {KEPT}")
 
 
 def both(**amounts: str) -> Object:

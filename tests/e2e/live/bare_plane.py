@@ -16,7 +16,10 @@ ACCOUNT = "streams-system/streams-placement"
 _RBAC = "rbac.authorization.k8s.io"
 _READS = (
     ("", ["nodes", "pods", "namespaces", "limitranges"]),
-    ("resource.k8s.io", ["deviceclasses"]),
+    (
+        "resource.k8s.io",
+        ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates", "devicetaintrules"],
+    ),
     ("node.k8s.io", ["runtimeclasses"]),
     ("scheduling.k8s.io", ["priorityclasses"]),
     ("streams.ibm.com", ["streamshostpools", "streamsjobs", "streamshpaintents"]),

@@ -8,9 +8,12 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LostError
+from kubeapi.leaderelection.lease_timing import LeaseTiming
 from tests.controller.virtual_time import clock
 from tests.kubeapi.leaderelection.elections import OURS, THEIRS, candidate, complaints, for_ever, running, unreachable
 from tests.kubeapi.leaderelection.leases import PATH, Leases
+
+_SLOW = LeaseTiming(lease=600, deadline=400, retry=100)
 
 
 @pytest.fixture
@@ -406,3 +409,41 @@ async def test_the_lease_is_where_it_is_said_to_be(leases: Leases) -> None:
 
 def test_it_knows_its_name(leases: Leases) -> None:
     assert candidate(leases, "me").identity == "me"
+
+
+# Seeing it change
+
+
+async def test_a_lease_that_is_seen_to_change_is_looked_at_soon(leases: Leases) -> None:
+    leases.put(**THEIRS)
+    election = Election(leases, namespace="streams", name="controller", identity="me", clock=clock, timing=_SLOW)
+    async with running(election):
+        await asyncio.sleep(10)
+        leases.put(**THEIRS | {"holderIdentity": ""})
+        await asyncio.sleep(1)
+        before = election.leading
+        election.changed.set()
+        await asyncio.sleep(0.2)
+        assert (before, election.leading) == (False, True)
+
+
+async def test_a_lease_that_is_written_all_the_time_is_looked_at_ten_times_a_second(leases: Leases) -> None:
+    leases.put(**THEIRS)
+    election = Election(leases, namespace="streams", name="controller", identity="me", clock=clock, timing=_SLOW)
+    async with running(election):
+        await asyncio.sleep(1)
+        before = len(leases.asked)
+        for _ in range(1000):
+            election.changed.set()
+            await asyncio.sleep(0.01)
+        assert 90 <= len(leases.asked) - before <= 101
+
+
+async def test_an_api_server_that_asks_for_time_gets_it_though_the_lease_changes(leases: Leases) -> None:
+    leases.put(**THEIRS)
+    leases.troubles = [ApiError(Cause.BUSY, "too many requests", wait=30.0)]
+    election = Election(leases, namespace="streams", name="controller", identity="me", clock=clock, timing=_SLOW)
+    async with running(election):
+        election.changed.set()
+        await asyncio.sleep(29)
+        assert leases.asked == ["GET"]

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webhook.placement.annotations.hardware_fields import FIELDS, fields_of
+from webhook.placement.annotations.hardware_fields import DEVICE_FIELDS, FIELDS, fields_of
 from webhook.placement.annotations.yaml_text import Value
 
 Words = dict[str, str]
@@ -24,6 +24,12 @@ GOOD: dict[str, tuple[Value, Words]] = {
     ),
     "by both words": ({"name": "a", "key": "a"}, {"name": "a at r.name"}),
     "in both places": ({"name": "a", "resource": {"name": "a"}}, {"name": "a at r.name"}),
+    "devices": (
+        {"device": {"claim": "a"}, "weight": "2"},
+        {"device.claim": "a at r.device.claim", "weight": "2 at r.weight"},
+    ),
+    "devices below spec": ({"spec": {"device": {"template": "a"}}}, {"device.template": "a at r.spec.device.template"}),
+    "no devices": ({"name": "a", "device": None}, {"name": "a at r.name"}),
     "with what says nothing": ({"name": "a", "limits": None, "resource": None}, {"name": "a at r.name"}),
     "with empty text": ({"value": ""}, {"value": " at r.value"}),
     "with every field": (dict.fromkeys(FIELDS, "x"), {field: f"x at r.{field}" for field in FIELDS}),
@@ -38,9 +44,12 @@ def test_a_requirement_is_written(item: Value, expected: Words) -> None:
 
 
 WRITTEN = (
-    "name, mandatory, weight, allocatable, requests, limits, units, value, container-name, key, container, resource"
+    "name, mandatory, weight, allocatable, requests, limits, units, value, container-name, key, container, resource, "
+    "device"
 )
 
+DESCRIBED = "a ResourceClaim or ResourceClaimTemplate describes the devices; name it by claim or template"
+NAMELESS = "must name a claim or a template, such as {template: two-gpus}"
 BAD: dict[str, tuple[Value, list[str]]] = {
     "a word": ("cpu", ["r: must be a requirement, such as {name: nvidia.com/gpu, limits: 1}"]),
     "a list": ([], ["r: must be a requirement, such as {name: nvidia.com/gpu, limits: 1}"]),
@@ -56,6 +65,14 @@ BAD: dict[str, tuple[Value, list[str]]] = {
         {"resource": {"resource": {}}},
         ['r.resource: unknown field "resource": use one of name, key, requests, limits, units, value'],
     ),
+    "a word for devices": ({"device": "gpu"}, [f"r.device: {NAMELESS}"]),
+    "devices of nothing": ({"device": {}}, [f"r.device: {NAMELESS}"]),
+    "devices of an empty name": ({"device": {"claim": ""}}, [f"r.device: {NAMELESS}"]),
+    "devices of a class": (
+        {"device": {"class": "gpu", "claim": "a"}},
+        [f'r.device: unknown field "class": {DESCRIBED}'],
+    ),
+    "a list of claims": ({"device": {"claim": ["a"]}}, ["r.device.claim: must be one word"]),
     "what does not belong below resource": (
         {"resource": {"weight": "1"}},
         ['r.resource: unknown field "weight": use one of name, key, requests, limits, units, value'],
@@ -87,8 +104,8 @@ def test_what_is_wrong_with_the_fields_is_said(item: Value, expected: list[str])
 
 
 HOSTILE: dict[str, tuple[Value, int]] = {
-    "at the top": ({f"field-{at}": "x" for at in range(10_000)}, 24),
-    "below resource": ({"resource": {f"field-{at}": "x" for at in range(10_000)}}, 24),
+    "at the top": ({f"field-{at}": "x" for at in range(10_000)}, 26),
+    "below resource": ({"resource": {f"field-{at}": "x" for at in range(10_000)}}, 26),
     "beside a spec": ({"spec": {}, **{f"field-{at}": "x" for at in range(10_000)}}, 10),
 }
 
@@ -98,7 +115,7 @@ def test_of_ten_thousand_fields_only_some_are_looked_at(item: Value, count: int)
     assert len(fields_of(item, "r")[1]) == count
 
 
-NAMES = st.sampled_from([*FIELDS, "key", "container", "resource", "spec", "metadata", "namee", ""])
+NAMES = st.sampled_from([*FIELDS, "key", "container", "resource", "device", "claim", "spec", "metadata", "namee", ""])
 VALUES: st.SearchStrategy[Value] = st.recursive(
     st.none() | st.text(max_size=3),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4),
@@ -108,5 +125,5 @@ VALUES: st.SearchStrategy[Value] = st.recursive(
 @given(VALUES)
 def test_any_value_is_fields_and_problems(item: Value) -> None:
     found, problems = fields_of(item, "r")
-    assert found.keys() <= set(FIELDS)
+    assert found.keys() <= {*FIELDS, *(f"device.{name}" for name in DEVICE_FIELDS)}
     assert all(problem.field.startswith("r") for problem in problems)

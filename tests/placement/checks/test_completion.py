@@ -26,8 +26,17 @@ def refusal(wanted: Pool, policy: Policy | None = None) -> str:
 def test_a_host_that_a_pool_has_is_never_counted_out() -> None:
     assert refusal(pool(size=4, tags=["ib"], assigned=["node-z"], phase=Phase.PENDING)) == (
         "HostPool MyPool cannot be completed: it needs 4 hosts and 3 nodes are eligible.\n"
-        "Nearest fix: add 1 node, or lower size to 3."
+        "Nearest fix: add a node with the label streams.ibm.com/hostpool=ib, or lower size to 3."
     )
+
+
+def test_a_smaller_pool_gives_up_its_last_hosts() -> None:
+    """The first host belongs to another pool by now, and the second one stays only as long as the pool has two."""
+    wanted = pool(size=2, tags=["ib"], assigned=["node-a", "node-b"], phase=Phase.PENDING)
+    other = pool("Other", size=1, mode="Exclusive", assigned=["node-a"])
+    found = complete(wanted, World(cluster(nodes(2), [wanted, other]), Policy()))
+    assert found.refusal
+    assert found.refusal.text.splitlines()[-1] == "Nearest fix: add a node with the label streams.ibm.com/hostpool=ib."
 
 
 def test_a_host_beyond_the_size_is_none_of_its_own() -> None:

@@ -23,6 +23,7 @@ def test_a_new_node_can_meet_it_and_it_needs_nothing_of_it() -> None:
     assert (found.rule, found.needs, found.tie) == (Rule.OTHER, (), Tie.NONE)
     assert (found.pool, found.index, found.requests, found.pinned) == (None, None, {}, 0)
     assert (found.topology, found.about_taints) == ("", False)
+    assert (found.by_itself(), found.separable) == (found, False)
 
 
 def test_it_demands_nothing_of_other_pods() -> None:

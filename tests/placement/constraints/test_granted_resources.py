@@ -75,7 +75,8 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "requests memory 64Gi cannot hold: 0 of 2 nodes can run this pod.\n"
             "  1 node has less than example.com/gpu 1\n"
             "  1 node has less than memory 64Gi\n"
-            "Nearest fix: add a node with memory 64Gi to offer, or lower requests memory 64Gi (1 node would fit)."
+            "Nearest fix: add a node with memory 64Gi to offer, or lower requests memory 64Gi to memory "
+            "32Gi (1 node would fit)."
         ),
     ),
     "a node that is full, where nobody would wait": (

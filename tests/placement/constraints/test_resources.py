@@ -46,7 +46,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         (
             "requests cpu 16 cannot hold: 0 of 2 nodes can run this pod.\n"
             "  2 nodes have less than cpu 16\n"
-            "Nearest fix: add a node with cpu 16 to offer, or lower requests cpu 16 (2 nodes would fit)."
+            "Nearest fix: add a node with cpu 16 to offer, or lower requests cpu 16 to cpu 8 (2 nodes would fit)."
         ),
     ),
     "more than the only node offers": (
@@ -56,7 +56,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "requests cpu 16, memory 64Gi cannot hold: 0 of 1 node can run this pod.\n"
             "  1 node has less than cpu 16\n"
             "Nearest fix: add a node with cpu 16, memory 64Gi to offer, "
-            "or lower requests cpu 16, memory 64Gi (1 node would fit)."
+            "or lower requests cpu 16, memory 64Gi to cpu 8, memory 32Gi (1 node would fit)."
         ),
     ),
     "each node lacks something else": (
@@ -67,7 +67,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "  1 node has less than cpu 8\n"
             "  1 node has less than memory 32Gi\n"
             "Nearest fix: add a node with cpu 8, memory 32Gi to offer, "
-            "or lower requests cpu 8, memory 32Gi (2 nodes would fit)."
+            "or lower requests cpu 8, memory 32Gi to memory 1Gi (1 node would fit)."
         ),
     ),
     "a device that nobody offers": (
@@ -116,7 +116,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
             "No node is open to this pod: 0 of 3 nodes can run this pod.\n"
             "  2 nodes do not have the label disk=ssd\n"
             "  1 node runs its maximum number of pods\n"
-            "Nearest fix: add a node with room for one more pod."
+            "Nearest fix: add a node with room for one more pod and the label disk=ssd."
         ),
     ),
     "several full nodes": (

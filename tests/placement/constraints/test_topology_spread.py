@@ -185,6 +185,26 @@ TEXTS: dict[str, tuple[Json, Inventory, str]] = {
             "drop topologySpread zone (minDomains 3, maxSkew 1) (3 nodes would fit)."
         ),
     ),
+    "a label on the only node, which runs such a pod, is not enough": (
+        pod(None, topologySpreadConstraints=spread("zone", minDomains=2)),
+        cluster([node("node-a")], pods=[bound_pod("node-a")]),
+        (
+            "topologySpread zone (minDomains 2, maxSkew 1) cannot hold: 0 of 1 node can run this pod.\n"
+            "  1 node does not have the label zone\n"
+            "Nearest fix: add a node with another zone that can otherwise run this pod, or "
+            "drop topologySpread zone (minDomains 2, maxSkew 1) (1 node would fit)."
+        ),
+    ),
+    "a label on a node without such a pod is": (
+        pod(None, topologySpreadConstraints=spread("zone", minDomains=2)),
+        cluster([node("node-a"), node("node-b")], pods=[bound_pod("node-a")]),
+        (
+            "topologySpread zone (minDomains 2, maxSkew 1) cannot hold: 0 of 2 nodes can run this pod.\n"
+            "  2 nodes do not have the label zone\n"
+            "Nearest fix: label one more node zone, or "
+            "drop topologySpread zone (minDomains 2, maxSkew 1) (2 nodes would fit)."
+        ),
+    ),
     "nothing new would help a pod that chooses its zone": (
         pod(
             None, nodeSelector={"zone": "a"}, topologySpreadConstraints=spread("zone", nodeAffinityPolicy="Ignore")

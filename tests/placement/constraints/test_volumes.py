@@ -133,7 +133,7 @@ def test_a_node_that_is_added_would_not_have_a_local_volume() -> None:
 def test_a_node_that_is_added_in_its_zone_could_use_a_volume_of_the_zone() -> None:
     machines = [node("node-a", labels={ZONE: "z"}), node("node-b")]
     found = decided(with_claim(requests={"cpu": "64"}), stored(volume=PersistentVolume("v", IN_Z), machines=machines))
-    assert "Nearest fix: add a node with cpu 64 to offer" in found.message
+    assert "Nearest fix: add a node with cpu 64 to offer and the label topology.kubernetes.io/zone=z" in found.message
 
 
 def test_the_pods_of_a_job_are_tied_to_their_volumes() -> None:

@@ -4,6 +4,7 @@ import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, job, node, nodes, pod, pool, selector
 from tests.placement.mapping_annotations import mapping
+from tests.placement.spreading_pods import spread
 from tests.workload_templates import crowded
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.tolerations import Taint
@@ -33,6 +34,10 @@ def term(**term: object) -> Json:
 
 ON_A = term(matchFields=[{"key": "metadata.name", "operator": "In", "values": ["node-a"]}])
 UNTAGGED = term(matchExpressions=[{"key": keys.TAG, "operator": "DoesNotExist"}])
+BETWEEN = [
+    {"key": "size", "operator": operator, "values": values}
+    for operator, values in (("Gt", ["9"]), ("Lt", ["20"]), ("NotIn", ["10", "19"]))
+]
 DISK = selector("disk", "Exists")
 MARK = keys.membership("default", "gone")
 
@@ -68,7 +73,35 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "two that are to be dropped, and one of them lowered": (
         pod("host(Red)", requests={"cpu": "16"}),
         cluster(nodes(1), [RED]),
-        "drop host(Red) and lower requests cpu 16 (1 node would fit)",
+        "drop host(Red) and lower requests cpu 16 to cpu 8 (1 node would fit)",
+    ),
+    "requests, to what the pods of the group leave": (
+        pod('hostColocation("t")', requests={"cpu": "16"}),
+        cluster(nodes(2), pods=[bound_pod(requests={"cpu": 500}, labels={keys.COLOCATION + keys.digest("t"): "t"})]),
+        "lower requests cpu 16 to cpu 7 (1 node would fit)",
+    ),
+    "requests, to what the other workers leave": (
+        pod(
+            requests={"cpu": "16"},
+            annotations={**mapping("kubernetes.io/hostname", "Exists"), keys.UNIFORM: "all-same-node"},
+        ),
+        cluster(nodes(2), pods=[bound_pod(requests={"cpu": 1500}, labels={keys.WORKER: "true"})]),
+        "lower requests cpu 16 to cpu 6 (1 node would fit)",
+    ),
+    "requests, without the hosts of an exclusive pool that is to be dropped": (
+        pod("host(X)", requests={"cpu": "16"}),
+        cluster(nodes(3), [pool("X", size=1, mode="Exclusive", tags=["blue"], assigned=["node-a"])]),
+        "drop host(X) and lower requests cpu 16 to cpu 8 (2 nodes would fit)",
+    ),
+    "no node to add with a label that it must not have": (
+        pod(annotations=mapping("cores", "DoesNotExist"), topologySpreadConstraints=spread("cores")),
+        cluster([node(labels={"cores": "8"}), node("node-b")]),
+        "drop mapping cores DoesNotExist (1 node would fit)",
+    ),
+    "a label that the expression names already": (
+        pod(annotations=mapping("cores", "Gt", "8"), topologySpreadConstraints=spread("cores")),
+        cluster([node(labels={"cores": "8"})]),
+        "add a node that matches mapping cores Gt 8, or drop mapping cores Gt 8 (1 node would fit)",
     ),
     "the tokens of a group at once": (
         pod('hostColocation("a"), hostColocation("b")'),
@@ -134,6 +167,27 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         pod(nodeSelector={"size": "x"}, annotations=mapping("size", "Lt", "9")),
         cluster([node(labels={"size": "8"})]),
         "drop nodeSelector size=x (1 node would fit)",
+    ),
+    "a node to add with a label above a bound": (
+        pod(annotations=mapping("size", "Gt", "8"), requests=CORES),
+        cluster([node(labels={"size": "10"})]),
+        (
+            "add a node with cpu 16, memory 1Gi to offer and the label size=9, "
+            "or lower requests cpu 16, memory 1Gi to cpu 8 (1 node would fit)"
+        ),
+    ),
+    "a node to add with a label below a bound": (
+        pod(annotations=mapping("size", "Lt", "8"), requests=CORES),
+        cluster([node(labels={"size": "5"})]),
+        (
+            "add a node with cpu 16, memory 1Gi to offer and the label size=7, "
+            "or lower requests cpu 16, memory 1Gi to cpu 8 (1 node would fit)"
+        ),
+    ),
+    "no node to add whose label would have to be found between bounds": (
+        pod(affinity=term(matchExpressions=BETWEEN), requests=CORES),
+        cluster([node(labels={"size": "15"})]),
+        "lower requests cpu 16, memory 1Gi to cpu 8 (1 node would fit)",
     ),
     "no label that the pod's own affinity forbids": (
         pod("host(Red)", affinity=UNTAGGED),

@@ -111,7 +111,7 @@ REFUSED = {
         [
             "  1 node is cordoned",
             "  1 node has less than cpu 1",
-            "Nearest fix: uncordon one node, or lower requests cpu 1 (1 node would fit).",
+            "Nearest fix: uncordon one node, or lower requests cpu 1 to cpu 500m (1 node would fit).",
         ],
     ),
 }

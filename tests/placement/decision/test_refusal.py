@@ -61,7 +61,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "one to drop and one to lower": (
         pod(nodeSelector={"a": "1"}, requests={"cpu": "16"}),
         cluster(labelled("")),
-        "drop nodeSelector a=1 and lower requests cpu 16 (1 node would fit)",
+        "drop nodeSelector a=1 and lower requests cpu 16 to cpu 8 (1 node would fit)",
     ),
     "not even two": (
         wants("abc"),

@@ -120,6 +120,7 @@ def test_an_exclusive_pool_takes_no_host_that_another_pool_of_the_job_lists() ->
     assert {*verdict.answer.placed.hosts["default", "app-q"].values()} == {1, 2}
     assert judged(spec(listed, {**Q, "size": 3}), cluster(nodes(3))).text == (
         "HostPool Q (3 hosts, Exclusive) cannot have its hosts: 2 nodes are eligible.\n"
+        "  1 node is kept for other HostPools or processing elements of the Job\n"
         "Nearest fix: lower the size of HostPool Q to 2."
     )
 

@@ -63,6 +63,24 @@ def test_a_line_is_cut() -> None:
     assert all(len(line) <= 402 for line in found)
 
 
+def test_an_element_that_requests_more_than_any_node_has_is_told_of_with_the_others() -> None:
+    found = lines(element(cpu="99"), element('host("x")'), element())
+    assert found[:2] == [
+        "2 of 3 processing elements cannot run even by themselves (app-0, app-1):",
+        (
+            "  app-0: cpu 99 (resources of processing element app-0) cannot hold: 0 of 3 nodes can run this pod. "
+            "Nearest fix: add a node with cpu 99 to offer, or lower cpu 99 (resources of processing element app-0) "
+            "to cpu 8 (3 nodes would fit)."
+        ),
+    ]
+
+
+def test_such_an_element_alone_is_told_what_is_free() -> None:
+    assert lines(element(cpu="99"), element())[0] == (
+        "cpu 99 (resources of processing element app-0) cannot hold: 0 of 1 processing element fits (app-0)."
+    )
+
+
 def test_without_the_time_to_look_at_all_of_them_those_are_told_that_are_known() -> None:
     class Ending(AtOnce):
         """Ends after some questions."""

@@ -85,6 +85,7 @@ def test_text_is_the_amount(text: str, nano: int) -> None:
         pytest.param("\uff11", id="fullwidth digit"),
         pytest.param("\u0661", id="Arabic digit"),
         pytest.param("1e129", id="exponent beyond the limit"),
+        pytest.param("10e128", id="amount beyond that of the largest exponent"),
         pytest.param("1e400", id="exponent beyond floats"),
         pytest.param("1e999999999", id="exponent beyond memory"),
         pytest.param("1" * 65, id="65 characters"),

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from webhook.placement.kube.resource_name import UNITS, in_bytes, indivisible, is_resource, page_size
 
 RESOURCES = (
-    "cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "nvidia.com/gpu", "intel.com/qat",
+    "cpu", "memory", "ephemeral-storage", "hugepages-2Mi", "hugepages-1Gi", "hugepages-8Pi", "nvidia.com/gpu",
+    "intel.com/qat",
     "example.com/A_b.c-1", "x/y", f"example.com/{'a' * 63}",
 )  # fmt: skip
 
@@ -29,6 +30,9 @@ OTHERS = {
     "pages of half a byte": "hugepages-0.5",
     "pages of words": "hugepages-big",
     "pages with a sign": "hugepages-+2Mi",
+    "pages of more bytes than can be counted": "hugepages-16Pi",
+    "pages of any number of bytes": "hugepages-5e32",
+    "pages of a device": "hugepages-m/u",
     "pages of a name too long": f"hugepages-{'0' * 60}2Mi",
     "a domain too long for quotas": f"{'.'.join(['a' * 61] * 4)}/gpu",
     "storage": "storage",

@@ -14,6 +14,7 @@ FORMS = {
     "equal to nothing": ("env=", Requirement("env", "In", ("",))),
     "not equal": ("env != prod", Requirement("env", "NotIn", ("prod",))),
     "in": ("env in (a, b)", Requirement("env", "In", ("a", "b"))),
+    "in, over lines": ("env\tin\r\n(\ta,\n b )", Requirement("env", "In", ("a", "b"))),
     "not in": ("env notin (a,b)", Requirement("env", "NotIn", ("a", "b"))),
     "above": ("cores > 4", Requirement("cores", "Gt", ("4",))),
     "below": ("cores<-4", Requirement("cores", "Lt", ("-4",))),
@@ -35,7 +36,9 @@ def test_nothing_selects_everything(text: str) -> None:
     assert parse_selector(text) == LabelSelector(match_expressions=())
 
 
-@pytest.mark.parametrize("text", ["a,", "a b", "!", "-a", "a in b", "a>x", "ä", "a=b=c"])
+@pytest.mark.parametrize(
+    "text", ["a,", "a b", "!", "-a", "a in b", "a>x", "ä", "a=b=c", "a,\x1db", "\xa0a", "a\x0b=b", "a\x0c"]
+)
 def test_other_texts_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="is not a label selector such as"):
         parse_selector(text)

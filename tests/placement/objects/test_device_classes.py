@@ -1,5 +1,6 @@
 """Extended resources that DeviceClasses map, and ResourceClaims: what only the scheduler knows refuses nobody."""
 
+import itertools
 from typing import Any
 
 import pytest
@@ -17,7 +18,9 @@ from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 
 CLASS = DeviceClass("gpu.example.com", GPU)
-IMPLICIT = "deviceclass.resource.kubernetes.io/gpu.example.com"
+IMPLICIT_OF = "deviceclass.resource.kubernetes.io/"
+IMPLICIT = f"{IMPLICIT_OF}gpu.example.com"
+MONDAY, TUESDAY = "2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z"
 CLAIMS: Json = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "mine"}]}
 CLAIMED = "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"
 SCHEDULED = "devices of DeviceClass gpu.example.com are not judged; without free ones the pod waits"
@@ -27,7 +30,7 @@ def mapped(*machines: Node, classes: tuple[DeviceClass, ...] = (CLASS,)) -> Inve
     """A cluster with these DeviceClasses; of two plain nodes, if none are given."""
     inventory = cluster(machines or nodes(2), jobs=[job({"parallel-0": ""})])
     for found in classes:
-        inventory.devices.put(found)
+        inventory.devices.put_class(found)
     return inventory
 
 
@@ -163,11 +166,43 @@ def test_a_job_is_told_once_what_is_left_to_the_scheduler() -> None:
 # The classes
 
 
-def test_the_first_class_by_name_counts() -> None:
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param({"a": MONDAY, "b": TUESDAY, "c": MONDAY}, "b", id="the newest"),
+        pytest.param({"a": MONDAY, "b": TUESDAY, "c": TUESDAY}, "b", id="the first by name of equally old ones"),
+        pytest.param({"a": "", "b": "", "c": ""}, "a", id="the first by name of those that are not created"),
+        pytest.param({"a": "", "b": "", "c": MONDAY}, "c", id="one that is created before those that are not"),
+    ],
+)
+def test_of_several_classes_the_one_of_the_scheduler_counts(found: dict[str, str], expected: str) -> None:
+    for names in itertools.permutations(found):
+        classes = DeviceClasses()
+        for name in names:
+            classes.put(DeviceClass(name, GPU, found[name]))
+        assert [classes.class_of(name) for name in (GPU, f"{IMPLICIT_OF}a", "cpu")] == [expected, "a", ""]
+
+
+def test_a_class_that_is_made_again_is_the_newest() -> None:
     classes = DeviceClasses()
-    for name in ("b", "a", "c"):
-        classes.put(DeviceClass(name, GPU))
-    assert (classes.class_of(GPU), classes.class_of("cpu")) == ("a", "")
+    for name, created in (("a", MONDAY), ("b", MONDAY), ("b", TUESDAY)):
+        classes.put(DeviceClass(name, GPU, created))
+    assert classes.class_of(GPU) == "b"
+
+
+def test_an_older_class_counts_again_once_the_newest_is_gone() -> None:
+    classes = DeviceClasses()
+    for name, created in (("a", MONDAY), ("b", TUESDAY)):
+        classes.put(DeviceClass(name, GPU, created))
+    classes.drop("b")
+    assert classes.class_of(GPU) == "a"
+
+
+def test_the_warning_names_the_class_of_the_scheduler() -> None:
+    inventory = mapped(classes=(DeviceClass("a.example.com", GPU, MONDAY), DeviceClass("b.example.com", GPU, TUESDAY)))
+    assert decided(asking(), inventory).warnings == (
+        f"{GPU}: devices of DeviceClass b.example.com are not judged; without free ones the pod waits",
+    )
 
 
 def test_a_class_that_goes_is_forgotten() -> None:
@@ -189,7 +224,7 @@ def test_the_version_counts_changes_alone() -> None:
 
 def test_a_class_that_is_replaced_maps_its_new_resource_alone() -> None:
     inventory = mapped()
-    inventory.devices.put(DeviceClass(CLASS.name, "example.com/other"))
+    inventory.devices.put_class(DeviceClass(CLASS.name, "example.com/other"))
     assert decided(asking(), inventory).refused
     assert not decided(asking("example.com/other"), inventory).refused
 

@@ -20,6 +20,11 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, shorten
 BEYOND = "[7]"
 """An index that no pool has."""
 
+ADDED = re.compile(
+    r"add (?:a|(?P<count>\d+)) nodes?(?: with cpu (?P<cpu>\d+)(?:, memory \w+)? (?:free|to offer))?"
+    r"(?: (?:and|with) the labels? (?P<labels>\S+=\S+(?: and \S+=\S+)*))?"
+)
+
 _CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
@@ -50,7 +55,7 @@ class Part:
 
     name: str
     clauses: tuple[str, ...] = ()
-    cpu: int = 0
+    cpu: float = 0
     disk: str = ""
     soft: frozenset[str] = frozenset()
 
@@ -98,10 +103,7 @@ class Case:
 
     def said(self, part: Part) -> dict[str, str]:
         """The texts that refusals have for what the element states, by kind."""
-        found = {_kind(clause): clause for clause in part.hard}
-        tokens = [clause for clause in part.hard if clause.startswith("hostColocation")]
-        if tokens:
-            found["hostColocation"] = " and ".join(tokens)
+        found = {clause: clause for clause in part.hard}
         if part.disk:
             found["disk"] = f"nodeSelector disk={part.disk}"
         alike = (
@@ -114,12 +116,12 @@ class Case:
         found["cpu"] = f"cpu {part.cpu} (resources of {whose})"
         return found
 
-    def without(self, part: Part, text: str) -> Part:
-        """The element without what has that text in refusals."""
+    def without(self, part: Part, text: str, cpu: float = 0) -> Part:
+        """The element without what has that text in refusals; of requests so much is left."""
         texts = {kind: shorten(one, CLAUSE_LIMIT) for kind, one in self.said(part).items()}
-        clauses = tuple(clause for clause in part.clauses if clause not in part.hard or texts[_kind(clause)] != text)
+        clauses = tuple(clause for clause in part.clauses if clause not in part.hard or texts[clause] != text)
         disk = "" if texts.get("disk") == text else part.disk
-        return replace(part, clauses=clauses, disk=disk, cpu=0 if texts["cpu"] == text else part.cpu)
+        return replace(part, clauses=clauses, disk=disk, cpu=cpu if texts["cpu"] == text else part.cpu)
 
     def _eligible(self, pool: HostPool) -> frozenset[str]:
         return frozenset(
@@ -138,7 +140,7 @@ class Case:
         marks |= {_read(clause)[1] for clause in part.clauses if clause.startswith("hostExlocation")}
         for clause in part.hard:
             name, argument = _read(clause)
-            if _kind(clause) not in left:
+            if clause not in left:
                 continue
             if name == "hostExlocation":
                 avoids.add(argument)
@@ -161,10 +163,6 @@ class Case:
 def _names(part: Part, pool: HostPool) -> bool:
     """Whether a clause of the element names the pool, or a host that the pool has."""
     return any(f"host({pool.name}{index})" in part.clauses for index in ("", *(f"[{at}]" for at in range(pool.size))))
-
-
-def _kind(clause: str) -> str:
-    return "hostColocation" if clause.startswith("hostColocation") else clause
 
 
 def _read(clause: str) -> tuple[str, str]:
@@ -239,16 +237,19 @@ def _wishing(chance: random.Random, part: Part, pools: tuple[HostPool, ...]) -> 
 
 def applied(case: Case, fix: str) -> Iterator[Case]:
     """The cases after the change, for each way to do it; refusals do not say which node is meant."""
-    if found := re.fullmatch(r"(?:drop|lower) (.*) \((?:it|all \d+) would fit\)", fix):
-        yield replace(case, parts=tuple(case.without(part, found[1]) for part in case.parts))
+    if found := re.fullmatch(r"(?:drop|lower) (.*?)(?: to cpu (\d+)(m?))? \((?:it|all \d+) would fit\)", fix):
+        cpu = int(found[2] or 0) / (1000 if found[3] else 1)
+        yield replace(case, parts=tuple(case.without(part, found[1], cpu) for part in case.parts))
     elif found := re.fullmatch(r"give HostPool (\w) (\d+) hosts?|lower the size of HostPool (\w) to (\d+)", fix):
         yield resized(case, found[1] or found[3], int(found[2] or found[4]))
-    elif found := re.fullmatch(r"add (?:a|(\d+)) nodes?(?: with cpu (\d+)(?:, memory \w+)? free)?", fix):
-        yield from grown(case, int(found[1] or 1), int(found[2] or 0))
+    elif found := ADDED.fullmatch(fix):
+        yield grown(case, int(found["count"] or 1), int(found["cpu"] or 0), found["labels"] or "")
     elif found := re.fullmatch(r"label (?:one|(\d+)) more nodes? (\S+)=(\w+)", fix):
-        yield from _labelled(case, int(found[1] or 1), found[2], found[3])
+        yield from labelled(case, int(found[1] or 1), found[2], found[3])
     else:
-        assert fix in ("none by a single change", "make more nodes eligible"), fix
+        assert fix in ("none by a single change", "make more nodes eligible") or fix.endswith(
+            (" could then have its hosts)", " would be eligible)")
+        ), fix
 
 
 def resized(case: Case, name: str, size: int) -> Case:
@@ -256,14 +257,17 @@ def resized(case: Case, name: str, size: int) -> Case:
     return replace(case, pools=tuple(replace(pool, size=size) if pool.name == name else pool for pool in case.pools))
 
 
-def grown(case: Case, count: int, cpu: int) -> Iterator[Case]:
-    """The case with so many more nodes, like any that is there."""
-    for like in case.machines:
-        more = [replace(like, name=f"new-{at}", cpu=cpu, used=0) for at in range(count)]
-        yield replace(case, machines=(*case.machines, *more))
+def grown(case: Case, count: int, cpu: int, labels: str = "") -> Case:
+    """The case with so many more nodes that have these labels and no others."""
+    said = dict(one.split("=") for one in labels.split(" and ") if one)
+    disk, tag = said.pop("disk", ""), said.pop(keys.TAG, "")
+    assert not said
+    first = len(case.machines)  # a node that is added later has a name of its own
+    more = [Machine(f"new-{first + at}", cpu, disk=disk, tag=tag) for at in range(count)]
+    return replace(case, machines=(*case.machines, *more))
 
 
-def _labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
+def labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
     for chosen in itertools.combinations(case.machines, count):
         yield replace(case, machines=tuple(_set(one, key, value) if one in chosen else one for one in case.machines))
 

@@ -8,6 +8,7 @@ import pytest
 
 from tests.placement.planning import exhaustive
 from tests.placement.planning.at_once import all_of
+from tests.placement.planning.hard_problem import hard_problem
 from tests.placement.planning.random_problems import assignments, random_costs, random_problem
 from webhook.placement.planning import bounds, greedy, integer_program
 from webhook.placement.planning.assignment import (
@@ -149,6 +150,11 @@ def test_without_blocks_and_eligible_nodes_a_pool_has_no_hosts() -> None:
     pools = (PoolChoice(1, np.zeros(2, np.bool_)),)
     solved = integer_program.solve(AssignmentProblem(np.arange(2), np.zeros((0, 2), np.int64), (), pools), SECONDS)
     assert (solved.found, solved.proved) == (None, True)
+
+
+def test_without_time_a_program_finds_and_proves_nothing() -> None:
+    solved = integer_program.solve(hard_problem(), 0.0)
+    assert (solved.found, solved.proved) == (None, False)
 
 
 def test_a_program_that_is_too_large_is_not_tried(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,16 @@ import pytest
 from tests.example_count import some_of
 from tests.placement.planning.at_once import AtOnce, judged
 from tests.placement.planning.exhaustive import can_be_placed
-from tests.placement.planning.random_jobs import Case, applied, grown, random_case, random_wishes, resized
+from tests.placement.planning.random_jobs import (
+    ADDED,
+    Case,
+    applied,
+    grown,
+    labelled,
+    random_case,
+    random_wishes,
+    resized,
+)
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.solver import finished
@@ -22,6 +31,8 @@ from webhook.placement.text.problem import MESSAGE_LIMIT
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))
 CASES = some_of(300)
 BATCH = 50
+THOROUGH = 4
+"""Of larger conflicts only smaller sets of fewer clauses are looked for by the program as well."""
 
 pytestmark = pytest.mark.examples
 
@@ -86,9 +97,13 @@ def check_conflict(case: Case, verdict: JobVerdict) -> None:
     clauses = {*map(str, conflict.clauses)}
     assert not can_be_placed(case.instance(pods, clauses)), (pods, clauses)
     for pod in pods:
-        assert can_be_placed(case.instance(pods - {pod})), (pod, pods)
+        assert can_be_placed(case.instance(pods - {pod}, clauses)), (pod, pods)
     for clause in clauses:
         assert can_be_placed(case.instance(pods, clauses - {clause})), (clause, clauses)
+    every = sorted({text for part in case.parts for text in case.said(part).values()})
+    for size in range(min(len(clauses), THOROUGH)):
+        for fewer in itertools.combinations(every, size):
+            assert can_be_placed(case.instance(None, fewer)), (fewer, clauses)
 
 
 def check_fixes(case: Case, verdict: JobVerdict) -> None:
@@ -105,10 +120,16 @@ def check_fixes(case: Case, verdict: JobVerdict) -> None:
 
 def check_number(case: Case, fix: str) -> None:
     """A number in a fix is the nearest that works."""
-    if found := re.fullmatch(r"add (\d+) nodes(?: with cpu (\d+)(?:, memory \w+)? free)?", fix):
-        assert not any(accepted(way) for way in grown(case, int(found[1]) - 1, int(found[2] or 0))), fix
+    if (found := ADDED.fullmatch(fix)) and found["count"]:
+        assert not accepted(grown(case, int(found["count"]) - 1, int(found["cpu"] or 0), found["labels"] or "")), fix
     elif found := re.fullmatch(r"lower the size of HostPool (\w) to (\d+)", fix):
         assert not accepted(resized(case, found[1], int(found[2]) + 1)), fix
+    elif found := re.fullmatch(
+        r"label (?:one|(\d+)) more nodes? (\S+)=(\w+) \(HostPool (\w) could then have its hosts\)", fix
+    ):
+        ways = labelled(case, int(found[1] or 1), found[2], found[3])
+        own = [replace(way, parts=(), pools=tuple(one for one in way.pools if one.name == found[4])) for way in ways]
+        assert any(can_be_placed(way.instance()) for way in own), fix
     elif found := re.fullmatch(r"give HostPool (\w) (\d+) hosts?", fix):
         assert not accepted(resized(case, found[1], int(found[2]) - 1)), fix
 

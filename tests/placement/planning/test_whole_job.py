@@ -68,7 +68,7 @@ TEXTS = {
         ('cpu 3 (resources of processing elements pe-0, pe-1 and 1 ... and hostColocation("c") cannot both hold: '
         "2 of 3 processing elements fit (pe-0, pe-1, pe-2).\n"
         "Nearest fix: add a node with cpu 9 free, or lower cpu 3 (resources of processing elements pe-0, pe-1 and 1 ..."
-            " (all 3 would fit), or run 2 of these 3."),
+            " to cpu 2 (all 3 would fit), or run 2 of these 3."),
         Fault.FORBIDDEN,
     ),
     "exclusive pools that exclude each other": (
@@ -150,7 +150,7 @@ def test_the_pods_of_other_jobs_count() -> None:
     assert verdict.text == (
         "cpu 4 (resources of processing element app-0) cannot hold: 0 of 1 processing element fits (app-0).\n"
         "  3 nodes have less than cpu 4 free\n"
-        "Nearest fix: add a node with cpu 4 free, or lower cpu 4 (resources of processing element app-0) "
+        "Nearest fix: add a node with cpu 4 free, or lower cpu 4 (resources of processing element app-0) to cpu 1 "
         "(it would fit)."
     )
 

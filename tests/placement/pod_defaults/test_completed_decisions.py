@@ -35,7 +35,8 @@ def test_the_limit_range_whose_default_is_too_much_is_named() -> None:
     assert found.message == (
         "requests cpu 9 (LimitRange large) cannot hold: 0 of 2 nodes can run this pod.\n"
         "  2 nodes have less than cpu 9\n"
-        "Nearest fix: add a node with cpu 9 to offer, or lower requests cpu 9 (LimitRange large) (2 nodes would fit)."
+        "Nearest fix: add a node with cpu 9 to offer, or lower requests cpu 9 (LimitRange large) to cpu 8 "
+        "(2 nodes would fit)."
     )
 
 

@@ -92,7 +92,9 @@ class Oracle(Neighbourhood):
         """It meets all that the pod will require of the node itself, in its selector or its node affinity."""
         names = (ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION)
         uniform = any(self.asked.uniformly(how) for how in ("all-same-node", "all-separate-nodes"))
-        seen = HOSTNAME in node.labels or not (uniform or self.asked.company or any(map(self.asked.of, names)))
+        name = node.labels.get(HOSTNAME)
+        own = name is not None and [other.labels.get(HOSTNAME) for other in self.cluster.nodes].count(name) == 1
+        seen = own or not (uniform or self.asked.company or any(map(self.asked.of, names)))
         families = (self.named, self.pooled, self.mapped, self.own, self.labelled)
         return seen and all(family(node) for family in families)
 

@@ -30,11 +30,25 @@ Case = tuple[Json, Cluster]
 
 def mended(text: str, pod: Json, cluster: Cluster) -> Iterator[Case]:
     """Pod and cluster after the change, for every node that it could be made to."""
+    if stated := re.fullmatch(r"(add a node.*?) (?:and|with) the labels? (\S+(?: and \S+)*)", text):
+        yield from labelled(stated[1], stated[2], pod, cluster)
+        return
     for pattern, change in CHANGES:
         if found := re.fullmatch(pattern, text):
             yield from change(pod, cluster, *found.groups())
             return
     raise AssertionError(text)
+
+
+def labelled(text: str, labels: str, pod: Json, cluster: Cluster) -> Iterator[Case]:
+    """A node comes that has these labels, those that the rest of the text names, and no others."""
+    pairs = (pair.partition("=") for pair in labels.split(" and "))
+    said = {key: value if equals else "zz-any" for key, equals, value in pairs}
+    known = {node.name: node for node in cluster.nodes}
+    for changed_pod, changed in mended(text, pod, cluster):
+        (new,) = (node for node in changed.nodes if known.get(node.name) != node)
+        stated = {key: value for key, value in new.labels.items() if key == HOSTNAME or f" {key} " in f"{text} "}
+        yield changed_pod, with_node(changed, replace(new, labels={**stated, **said}))
 
 
 def crowd_mended(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterator[Case]:
@@ -201,10 +215,11 @@ def poolable(node: Node, labels: Mapping[str, str]) -> dict[str, str]:
 
 
 def listed(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
-    """The list of the pool names only nodes that there are."""
+    """The list of the pool names only nodes that exist, and none that is exclusive to another pool."""
+    taken = {host.name for other in cluster.pools if other.mode == "Exclusive" for host in other.assigned}
     for pool in named_pools(pod, cluster, name):
         hosts = decision_core.hosts_of_pools(dataclasses.replace(cluster, pools=(replace(pool, elastic=True),)))
-        found = tuple(hosts[pool.namespace, pool.name].values())
+        found = tuple(host for host in hosts[pool.namespace, pool.name].values() if host not in taken)
         yield pod, with_pool(cluster, replace(pool, hosts=found))
 
 

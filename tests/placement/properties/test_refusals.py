@@ -18,7 +18,8 @@ from webhook.placement.decision.refusal import Refusal
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, shorten
 
 REASON = re.compile(r"  (\d+) nodes? ")
-OPENED = re.compile(r"(?:: |, or )((?:drop|lower) .*) \((\d+) nodes? would fit\)\.$")
+OPENED = re.compile(r"(?:: |, or )((?:drop|lower) .*?) \((\d+) nodes? would fit\)\.$")
+TO = re.compile(r" to (\S+ \d\w*(?:, \S+ \d\w*)*)")
 
 
 def refused(pod: Json, cluster: Cluster) -> tuple[Decision, Refusal]:
@@ -84,9 +85,26 @@ def test_the_nearest_fix_opens_as_many_nodes_as_it_says(cluster: Cluster, pod: J
     found = OPENED.search(refusal.text)
     assume(found)
     assert found is not None
-    dropped = named(found[1], words(decision))
-    event(f"{len(dropped)} dropped")
+    dropped, to = named(TO.sub("", found[1]), words(decision)), TO.search(found[1])
+    event(f"{len(dropped)} dropped{' and lowered' if to else ''}")
+    if to:
+        pod, dropped = lowered(pod, to[1]), tuple(one for one in dropped if not one.startswith("requests "))
     assert fit(pod, cluster, dropped) == int(found[2]), refusal.text
+
+
+def lowered(pod: Json, to: str) -> Json:
+    """The pod with requests of these amounts in all: the first container makes them, and no other one."""
+    amounts = {}
+    for name, said in (each.split(" ") for each in to.split(", ")):
+        # The oracle reads no such suffix.
+        amounts[name] = str(int(said.removesuffix("Gi")) * 1024) + "Mi" if said.endswith("Gi") else said
+    containers = []
+    for at, found in enumerate(pod["spec"]["containers"]):
+        requests = (found.get("resources") or {}).get("requests") or {}
+        left = {name: amount for name, amount in requests.items() if name not in amounts}
+        given = {**left, **amounts} if at == 0 else left
+        containers.append({**found, "resources": {**(found.get("resources") or {}), "requests": given}})
+    return {**pod, "spec": {**pod["spec"], "containers": containers}}
 
 
 def named(text: str, verbs: Mapping[str, str]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.oracle_replicas import Many, decided
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
-from tests.placement.properties.test_refusals import named, words
+from tests.placement.properties.test_refusals import TO, lowered, named, words
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.decision.replica_fit import ReplicaFit
@@ -27,7 +27,7 @@ COUNTS = st.integers(1, 12)
 """Few enough to count by hand, more than most of the clusters hold."""
 
 FITTING = re.compile(r": (\d+) of (\d+) pods? fits?(?:,.*| on .*)?\.$")
-DROPPED = re.compile(r"^((?:drop|lower) .*) \((\d+) of \d+ would fit\)\.$")
+DROPPED = re.compile(r"^((?:drop|lower) .*?) \((\d+) of \d+ would fit\)\.$")
 RUNNING = re.compile(r"^replicas \d+: (\d+) of (\d+) pods? runs? at a time \(.+\)$")
 LOWERED = re.compile(r"lower replicas to (\d+)")
 
@@ -164,9 +164,12 @@ def test_without_the_clause_that_it_names_as_many_fit_as_it_says(cluster: Cluste
     found = DROPPED.search(refusal.text.rpartition(", or ")[2])
     assume(found)
     assert found is not None
-    [dropped] = named(found[1], words(decision))
+    [dropped], to = named(TO.sub("", found[1]), words(decision)), TO.search(found[1])
     event(dropped.partition("(")[0].partition(" ")[0])
-    assert room(pod, cluster, {dropped}, count) == int(found[2]), refusal.text
+    left = {dropped}
+    if to:
+        pod, left = lowered(pod, to[1]), set()
+    assert room(pod, cluster, left, count) == int(found[2]), refusal.text
 
 
 @given(clusters(), requested(), COUNTS, st.sampled_from(["Deployment/w", "CronJob/w"]))

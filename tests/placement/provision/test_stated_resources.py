@@ -235,7 +235,7 @@ def test_a_share_that_no_node_has_is_refused_by_its_name() -> None:
         "cpu 20, memory 1Gi (1/2 of the resources of Job parallel) cannot hold: 0 of 1 node can run this pod.\n"
         "  1 node has less than cpu 20\n"
         "Nearest fix: add a node with cpu 20, memory 1Gi to offer, or lower cpu 20, memory 1Gi (1/2 of the resources "
-        "of Job parallel) (1 node would fit)."
+        "of Job parallel) to cpu 8 (1 node would fit)."
     )
 
 

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
+from tests.placement.devices.clusters import CLASS, asking, on
 from tests.placement.spreading_pods import spread
+from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate, ResourceClaim
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.device_classes import DeviceClass
@@ -49,7 +51,7 @@ CHANGES: dict[str, Callable[[Inventory], None]] = {
     "a node": lambda inventory: inventory.set_node(node("node-z")),
     "a pool": lambda inventory: inventory.set_pool(pool("Other")),
     "a job": lambda inventory: inventory.set_job(job({"parallel-0": "hostIsolation"})),
-    "a DeviceClass": lambda inventory: inventory.devices.put(DeviceClass("gpu.example.com")),
+    "a DeviceClass": lambda inventory: inventory.devices.put_class(DeviceClass("gpu.example.com")),
     "an isolated pod of the job": lambda inventory: inventory.set_pod(bound_pod(isolated=["Sink"])),
 }
 
@@ -74,6 +76,32 @@ def test_another_pod_of_the_job_matters_only_to_a_pod(found: Json, expected: str
     inventory = cluster(nodes(1), pools=[pool()])
     memo = kept(found, inventory)
     inventory.set_pod(bound_pod())
+    assert memo.find(inventory, key(found, inventory)) == expected
+
+
+CLAIMING = pod(resourceClaims=[{"name": "gpu", "resourceClaimTemplateName": "gpu"}])
+
+DEVICE_CHANGES: dict[str, Callable[[Inventory], None]] = {
+    "slices": lambda inventory: inventory.devices.put_slice(on("node-a", 1)),
+    "claims": lambda inventory: inventory.devices.put_claim(ResourceClaim("default", "gpu", ClaimSpec())),
+    "templates": lambda inventory: inventory.devices.put_template(ClaimTemplate("default", "gpu", ClaimSpec())),
+}
+
+
+@pytest.mark.parametrize("change", DEVICE_CHANGES.values(), ids=DEVICE_CHANGES.keys())
+@pytest.mark.parametrize(
+    ("found", "expected"),
+    [
+        pytest.param(ALONE, "answer", id="without devices"),
+        pytest.param(CLAIMING, None, id="with claims"),
+        pytest.param(asking(), None, id="with a mapped resource"),
+    ],
+)
+def test_devices_matter_only_to_a_pod(found: Json, expected: str | None, change: Callable[[Inventory], None]) -> None:
+    inventory = cluster(nodes(1), pools=[pool()])
+    inventory.devices.put_class(CLASS)
+    memo = kept(found, inventory)
+    change(inventory)
     assert memo.find(inventory, key(found, inventory)) == expected
 
 

@@ -47,7 +47,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
             "requests cpu 3, uniform all-same-node and replicas 3 cannot all hold: "
             "2 of 3 pods fit, all on one of 3 of 3 nodes.\n"
             "Nearest fix: add a node with room for all of them, or "
-            "lower replicas to 2, or lower requests cpu 3 (3 of 3 would fit)."
+            "lower replicas to 2, or lower requests cpu 3 to cpu 2 (3 of 3 would fit)."
         ),
     ),
     "all on the node of the others": (
@@ -56,7 +56,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
             "requests cpu 3, uniform all-same-node and replicas 3 cannot all hold: "
             "2 of 3 pods fit on 1 of 3 nodes.\n"
             "  2 nodes do not run the job's other workers\n"
-            "Nearest fix: lower replicas to 2, or lower requests cpu 3 (3 of 3 would fit)."
+            "Nearest fix: lower replicas to 2, or lower requests cpu 3 to cpu 2 (3 of 3 would fit)."
         ),
     ),
     "apart from pods like themselves": (

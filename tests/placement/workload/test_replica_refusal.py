@@ -7,6 +7,7 @@ from tests.placement.workload.replica_clusters import OPEN, POOLS, TAGGED, THREE
 from tests.work import calls
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
+from webhook.placement.inventory.policy import CONTROL_PLANE
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
@@ -103,6 +104,22 @@ TEXTS: dict[str, tuple[Decision, str]] = {
             "  1 node is not among the hosts of HostPool Sized\n"
             "Nearest fix: use a larger HostPool than Sized, or "
             "lower replicas to 2, or drop host(Sized) (3 of 3 would fit)."
+        ),
+    ),
+    "a pool that would lose a host that is no longer eligible": (
+        crowded(
+            'host(Sized), hostExlocation("a")',
+            3,
+            cluster(
+                [node("node-a", labels={CONTROL_PLANE: ""}), *(node(f"node-{at}") for at in "bc")],
+                [pool("Sized", size=2, assigned=["node-a", "node-b"])],
+            ),
+        ),
+        (
+            'host(Sized), hostExlocation("a") and replicas 3 cannot all hold: '
+            "2 of 3 pods fit, one on each of 2 of 3 nodes.\n"
+            "  1 node is not among the hosts of HostPool Sized\n"
+            "Nearest fix: lower replicas to 2, or drop host(Sized) (3 of 3 would fit)."
         ),
     ),
     "an exclusive pool": (

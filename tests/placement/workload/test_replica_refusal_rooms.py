@@ -18,7 +18,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
             "requests cpu 3 and replicas 5 cannot both hold: 4 of 5 pods fit on 2 of 3 nodes.\n"
             "  1 node is not among the hosts of HostPool Sized\n"
             "Nearest fix: use a larger HostPool than Sized, or "
-            "lower replicas to 4, or lower requests cpu 3 (5 of 5 would fit)."
+            "lower replicas to 4, or lower requests cpu 3 to cpu 2 (5 of 5 would fit)."
         ),
     ),
     "one host of a pool": (
@@ -51,7 +51,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         (
             "requests cpu 3 and replicas 10 cannot both hold: 6 of 10 pods fit on 3 of 3 nodes.\n"
             "Nearest fix: add nodes with room for 4 more of them, or "
-            "lower replicas to 6, or lower requests cpu 3 (10 of 10 would fit)."
+            "lower replicas to 6, or lower requests cpu 3 to cpu 2 (10 of 10 would fit)."
         ),
     ),
     "places of pods": (
@@ -98,7 +98,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         (
             "requests cpu 3 and replicas 5 cannot both hold: 2 of 5 pods fit, all on one of 2 of 3 nodes.\n"
             "  1 node is not among the hosts of HostPool Sized\n"
-            "Nearest fix: lower replicas to 2, or lower requests cpu 3 (5 of 5 would fit)."
+            "Nearest fix: lower replicas to 2, or lower requests cpu 3 to cpu 1 (5 of 5 would fit)."
         ),
     ),
     "a rollout that lacks one node": (

@@ -1,13 +1,22 @@
 """A repository with the files of this one as they are now, committed, and a release of it."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import ROOT
 from tests.tools.release.repositories import commit, git
+from tests.untraced import untraced_processes
 from tools.release.__main__ import release
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _untraced() -> Iterator[None]:
+    """Packages are built and installed from copies of the sources."""
+    with untraced_processes():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -28,5 +37,6 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def released(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with the packages."""
     folder = tmp_path_factory.mktemp("released")
-    release(repository, folder)
+    with untraced_processes():
+        release(repository, folder)
     return folder

@@ -74,6 +74,13 @@ def test_it_explains_a_manifest_against_a_snapshot(programs: Path, tmp_path: Pat
     assert "\n  admitted, 2 of 13 nodes can run it\n" in run(programs, tmp_path, "streams-placement", "explain", *words)
 
 
+def test_it_has_the_kinds_of_other_operators(programs: Path, tmp_path: Path) -> None:
+    example = ROOT / "examples" / "applications" / "spark.yaml"
+    words = ("-f", str(example), "--snapshot", str(ROOT / "examples" / "cluster"))
+    said = run(programs, tmp_path, "streams-placement", "explain", *words)
+    assert f"{example}: SparkApplication pi, executor in namespace default\n  admitted" in said
+
+
 def test_it_has_the_examples_of_the_tour(programs: Path, tmp_path: Path) -> None:
     """The tour starts the server, which starts the program for certificates."""
     here = subprocess.run(

@@ -11,6 +11,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
+import yaml
 
 from tests.docs.pages import ROOT
 from tests.tools.release.repositories import commit, git
@@ -24,6 +25,7 @@ WHEEL = f"streams_placement-{VERSION}-py3-none-any.whl"
 SDIST = f"streams_placement-{VERSION}.tar.gz"
 CHART = f"streams-placement-{VERSION}.tgz"
 SBOM = f"streams-placement-{VERSION}.cdx.json"
+PROVENANCE = f"streams-placement-{VERSION}.provenance.json"
 SHA256SUM, TAR = (shutil.which(name) or name for name in ("sha256sum", "tar"))
 
 pytestmark = pytest.mark.integration
@@ -47,8 +49,8 @@ def test_two_builds_are_the_same_bytes(repository: Path, released: Path, tmp_pat
 
 def test_a_release_is_these_files_and_their_checksums(released: Path) -> None:
     found = contents(released)
-    lines = [f"{sha256(found[name]).hexdigest()}  {name}\n" for name in sorted((WHEEL, SDIST, CHART, SBOM))]
-    assert sorted(found) == sorted((WHEEL, SDIST, CHART, SBOM, "SHA256SUMS"))
+    lines = [f"{sha256(found[name]).hexdigest()}  {name}\n" for name in sorted((WHEEL, SDIST, CHART, SBOM, PROVENANCE))]
+    assert sorted(found) == sorted((WHEEL, SDIST, CHART, SBOM, PROVENANCE, "SHA256SUMS"))
     assert found["SHA256SUMS"].decode() == "".join(lines)
     subprocess.run((SHA256SUM, "--check", "--quiet", "SHA256SUMS"), cwd=released, check=True, timeout=60)  # noqa: S603
 
@@ -62,7 +64,7 @@ def test_no_package_says_where_or_by_whom_it_was_made(released: Path, repository
         assert len({each.date_time for each in wheel.infolist()}) == 1
         read = b"".join(wheel.read(each) for each in wheel.infolist())
     for word in (str(ROOT), str(repository), f"{Path.home()}/", tempfile.gettempdir() + "/streams-placement-"):
-        assert word.encode() not in read + (released / SBOM).read_bytes()
+        assert word.encode() not in read + (released / SBOM).read_bytes() + (released / PROVENANCE).read_bytes()
 
 
 def test_the_sources_are_the_commit(repository: Path, released: Path, tmp_path: Path) -> None:
@@ -154,10 +156,21 @@ def test_a_file_is_no_folder_for_packages(tmp_path: Path) -> None:
         release(ROOT, tmp_path / "made")
 
 
+def test_the_chart_names_the_page_of_the_project(repository: Path, tmp_path: Path) -> None:
+    page = "https://example.com/streams-placement"
+    assert main(["--repository", str(repository), "--output", str(tmp_path / "made"), "--homepage", page]) == 0
+    (package,) = (tmp_path / "made").glob("streams-placement-*.tgz")
+    with tarfile.open(package) as archive:
+        member = archive.extractfile("streams-placement/Chart.yaml")
+        assert member is not None
+        about = yaml.safe_load(member.read())
+    assert (about["home"], about["sources"]) == (page, [page])
+
+
 def test_the_address_for_krew_takes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--url", "https://example.com"])
-    assert "--url and --homepage belong together: both, or none" in capsys.readouterr().err
+    assert "--url takes --homepage, the page that Krew sends users to" in capsys.readouterr().err
 
 
 def test_a_commit_whose_versions_differ_is_not_built(repository: Path, tmp_path: Path) -> None:

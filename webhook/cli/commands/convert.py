@@ -5,7 +5,9 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from webhook.cli import Subparsers, say
+from webhook import app
+from webhook.app.fuse import fused_manifest
+from webhook.cli import Subparsers, flags, say, warn
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.differences import as_yaml
 from webhook.cli.exits import Exit, WrongUse
@@ -13,18 +15,22 @@ from webhook.cli.inputs import read_inputs
 from webhook.cli.output import add_output, write
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.convert.conversion import ConvertOptions, InputKind, convert
-from webhook.convert.findings import Conversion, Manifest, RefusedInputError
+from webhook.convert.findings import Conversion, InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.targets import Targets
 from webhook.placement.kube.names import is_object_name
+from webhook.placement.request.world import World
 from webhook.placement.text.keys import LABEL_LIMIT
-from webhook.placement.text.problem import counted, escape, quote, render
+from webhook.placement.text.problem import Problem, counted, escape, quote, render
+from webhook.settings import Settings
 
 _DESCRIPTION: Final = (
-    "Convert SPL programs, ADL and application bundles (.sab) of Streams, Twister2 configurations and EMCO hardware "
-    "intents into manifests: Jobs, HostPools, workloads, HPAIntents. What a manifest cannot express is printed on "
-    "standard error, line by line: 'error' for an invalid input, 'lost' for a demand that is left out, 'note' for "
-    "what you should check. With an error, or with a lost demand and without --partial, no manifest is written."
+    "Convert SPL programs, ADL and application bundles (.sab) of Streams with their job configuration overlays, "
+    "Twister2 configurations and EMCO hardware intents into manifests: Jobs, HostPools, workloads, HPAIntents. What a "
+    "manifest cannot express is printed on standard error, line by line: 'error' for an invalid input, 'lost' for a "
+    "demand that is left out, 'note' for what you should check. With an error, or with a lost demand and without "
+    "--partial, no manifest is written."
 )
+_FLAGS: Final = ("snapshot", "context")
 _EXITS: Final = "Exit codes: 0 done, 1 refused or lost demands, 2 usage error, 3 failure."
 _SHOWN: Final = 50
 """Errors of one input that are printed; the others are only counted."""
@@ -42,8 +48,8 @@ HELP_EXAMPLES: Final = (
     ),
     HelpExample("a program with the files that it uses", "streams-placement convert -f examples/convert/toolkit"),
     HelpExample(
-        "the manifests as one list, for a program",
-        "streams-placement convert examples/convert/isolation.spl -o json",
+        "processing elements, fused for the nodes of a cluster",
+        "streams-placement convert examples/convert/toolkit --fused --snapshot examples/cluster",
     ),
 )
 """The examples of the help."""
@@ -51,7 +57,7 @@ HELP_EXAMPLES: Final = (
 
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
-    parser = declare(subparsers, "convert", _DESCRIPTION, HELP_EXAMPLES, settings=False, exits=_EXITS)
+    parser = declare(subparsers, "convert", _DESCRIPTION, HELP_EXAMPLES, exits=_EXITS)
     parser.add_argument(
         "files",
         nargs="*",
@@ -76,7 +82,13 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument("--name", metavar="NAME", help="Name of the Job or workload (default: made of the input's).")
     parser.add_argument("-n", "--namespace", metavar="NAME", help="Namespace of what is made (default: none stated).")
     parser.add_argument("--partial", action="store_true", help="Write manifests even if demands are lost.")
+    parser.add_argument(
+        "--fused",
+        action="store_true",
+        help="Fuse the operators of Jobs for the cluster of --snapshot or --context, and write processing elements.",
+    )
     add_output(parser, forms=("yaml", "json"))
+    flags.add(parser, _FLAGS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -86,12 +98,17 @@ def run(arguments: argparse.Namespace) -> int:
     names = [*arguments.files, *arguments.filename]
     if not names:
         raise WrongUse("nothing to convert: name files, folders of SPL programs, or - for standard input")
+    settings = flags.read(arguments)
+    if not arguments.fused and not vars(arguments).keys().isdisjoint(_FLAGS):
+        raise WrongUse("--snapshot and --context name the cluster for --fused: add it, or leave them out")
     targets = _targets(arguments.onto)
     given = read_inputs(names, arguments.kind)
     options = ConvertOptions(arguments.name, arguments.namespace, targets, given.primitives)
     conversions = convert(given.inputs, options)
     results: Results = [(one.name, conversion) for one, conversion in zip(given.inputs, conversions, strict=True)]
     _check_one_name(arguments.name, results)
+    if arguments.fused and not any(conversion.problems for _, conversion in results):
+        results = _fused(results, settings)
     broken, lost = _report(results)
     if broken or (lost and not arguments.partial):
         why = counted(broken, "error") if broken else f"{counted(lost, 'demand')} lost; --partial writes the rest"
@@ -132,6 +149,28 @@ def _targets(names: list[str] | None) -> Targets | None:
         raise WrongUse(str(error)) from error
     except RefusedInputError as refused:
         raise WrongUse(render(refused.problems)) from refused
+
+
+def _fused(results: Results, settings: Settings) -> Results:
+    """The results with Jobs of processing elements; a problem for a Job whose operators cannot be fused."""
+    given = [(name, manifest) for name, conversion in results for manifest in conversion.manifests]
+    world = app.explain.explaining(settings, given, warn)
+    return [(name, _fused_conversion(name, conversion, world)) for name, conversion in results]
+
+
+def _fused_conversion(name: str, conversion: Conversion, world: World) -> Conversion:
+    manifests: list[Manifest] = []
+    problems: list[Problem] = []
+    remarks = list(conversion.remarks)
+    for manifest in conversion.manifests:
+        fused = fused_manifest(manifest, world, app.explain.SECONDS)
+        what = f"Job {manifest['metadata']['name']}"
+        if fused.text:
+            why = " ".join(line.strip() for line in fused.text.splitlines())
+            problems.append(Problem(name, f"{what} cannot be fused: {why}"))
+        manifests.append(dict(fused.manifest))
+        remarks += (Remark(InputLine(name, 1), what, warning, "look at its plan") for warning in fused.warnings)
+    return Conversion(() if problems else tuple(manifests), tuple(remarks), tuple(problems))
 
 
 def _report(results: Results) -> tuple[int, int]:

@@ -7,9 +7,10 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of, pools_of
+from webhook.admission.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import Subparsers, flags, warn
+from webhook.cli.application_explanation import explain_application
 from webhook.cli.client import admission_review
 from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
@@ -21,6 +22,7 @@ from webhook.cli.planned_manifests import write_page
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
+from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import enumerated
@@ -145,6 +147,8 @@ def _explained(
         return [explain_pool(file, document, world)]
     if is_job(document):
         return _explained_job(file, document, world)
+    if application := app.explain.application_of(document, world):
+        return _explained_application(file, document, application, world)
     return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
 
 
@@ -163,6 +167,16 @@ def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[
         return [whole]
     pools = [explain_pool(file, pool, world) for pool in pools_of(document)]
     return [whole, *pools, *(explain(file, document, described, world) for described in pods_of(document))]
+
+
+def _explained_application(
+    file: str, document: Unstructured, application: OperatorApplication, world: World
+) -> Sequence[Explanation]:
+    """The application of another operator, and the pods of its components; a refused one alone."""
+    whole = explain_application(file, document, application, world)
+    if whole.refused:
+        return [whole]
+    return [whole, *(explain(file, document, pods, world) for pods in components_of(application, document))]
 
 
 def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, strict: bool) -> None:

@@ -8,7 +8,7 @@ from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.manifests import add_manifests, manifests_of
 from webhook.cli.output import add_output, write
 from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
-from webhook.cli.planpage.document import PlanDocument, PlannedElement, Subject
+from webhook.cli.planpage.document import PlanDocument, PlannedElement, PlannedFusion, Subject
 from webhook.cli.planpage.room import room
 from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
@@ -22,6 +22,12 @@ _DESCRIPTION: Final = (
     "lowest total cost. An object that does not fit beside the earlier ones is refused, with the smallest set of "
     "constraints that cannot hold together and the nearest fix."
 )
+_STREAMS: Final = 20
+"""Streams between elements that are printed."""
+
+_OPERATORS: Final = 10
+"""Operators of an element that are printed."""
+
 _SHOWN: Final = 20
 """Nodes whose free room is printed; the others are only counted."""
 
@@ -104,12 +110,33 @@ def _subject(subject: Subject, screen: Screen) -> None:
         screen.refusal(subject.message)
     for warning in subject.warnings:
         screen.say(f"  warning: {warning}", "yellow")
+    if subject.fusion is not None:
+        _fusion(subject.fusion, screen)
     if nodes:
-        rows = [_row(element) for element in subject.elements]
-        screen.table(("  ELEMENT", "NODE", "COST", "CONSTRAINTS"), rows, fixed=("NODE", "COST"))
+        heads = ("  ELEMENT", *(("OPERATORS",) if subject.fusion else ()), "NODE", "COST", "CONSTRAINTS")
+        rows = [_row(element, operators=subject.fusion is not None) for element in subject.elements]
+        screen.table(heads, rows, fixed=("NODE", "COST"))
 
 
-def _row(element: PlannedElement) -> tuple[str, str, str, str]:
+def _fusion(fusion: PlannedFusion, screen: Screen) -> None:
+    """Print how operators are fused, and the streams between elements."""
+    asked = "" if fusion.asked == fusion.made else f", {fusion.asked} asked for"
+    screen.say(
+        f"  fused ({escape(fusion.scheme)}) into {counted(fusion.made, 'processing element')}{asked}: "
+        f"{fusion.inside} % of the traffic stays inside, {fusion.between_nodes} % leaves its node"
+    )
+    for stream in fusion.streams[:_STREAMS]:
+        why = f" ({stream.clause})" if stream.clause else ""
+        ends, place = " and ".join(stream.operators), "nodes" if stream.between_nodes else "elements"
+        share = f"{stream.share} %" if stream.share else "less than 1 %"
+        screen.say(f"  between {place}: {escape(f'{ends}, {share} of the traffic{why}')}")
+    if len(fusion.streams) > _STREAMS:
+        screen.say(f"  and {len(fusion.streams) - _STREAMS} more streams; -o json has up to 100")
+
+
+def _row(element: PlannedElement, *, operators: bool) -> tuple[str, ...]:
     node = element.node or enumerated([f"{name} ({count})" for name, count in element.placed.items()], 3)
     cost = "" if element.cost is None else str(element.cost)
-    return f"  {escape(element.name)}", node, cost, escape(", ".join(element.clauses))
+    inside = enumerated([one.name for one in element.operators], _OPERATORS)
+    named = (f"  {escape(element.name)}", *([escape(inside)] if operators else []))
+    return (*named, node, cost, escape(", ".join(element.clauses)))

@@ -15,6 +15,7 @@ from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen, StyledLine
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
+from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote
 
@@ -91,13 +92,19 @@ def tree(view: JobView) -> Iterator[StyledLine]:
     counts = [f"{phases[phase]} {phase}" for phase in sorted(phases)]
     yield StyledLine(f"Job {view.namespace}/{view.name}: {view.phase}", _style(view.phase))
     yield StyledLine(f"| {': '.join(filter(None, (_size(view), ', '.join(counts))))}")
+    if view.fusion is not None:
+        yield StyledLine(f"| {escape(_fused(view.fusion))}")
     if view.message:
         yield StyledLine(f"| {escape(view.message)}")
     if view.unsatisfiable:
         yield StyledLine(f"| could not be started again as a whole: {escape(view.unsatisfiable)}")
     if view.stranded:
         yield StyledLine(f"| stranded: {escape(view.stranded)}")
-    branches = [*map(_pool, view.host_pools), *map(_element, view.processing_elements)]
+    branches = [
+        *map(_pool, view.host_pools),
+        *map(_region, view.parallel_regions),
+        *map(_element, view.processing_elements),
+    ]
     for place, (line, message) in enumerate(branches, 1):
         last = place == len(branches)
         yield StyledLine(f"{'`' if last else '+'}- {escape(line.text)}", line.style)
@@ -109,9 +116,20 @@ def _size(view: JobView) -> str:
     return counted(len(view.processing_elements), "processing element")
 
 
+def _fused(fusion: JobFusion) -> str:
+    """How operators are fused: the scheme, elements asked for and made, and the traffic inside elements."""
+    asked = f"{counted(fusion.asked, 'processing element')} asked for, {fusion.made} made"
+    return f"fused ({fusion.scheme}): {asked}, {fusion.inside} % of the traffic stays inside"
+
+
 def _pool(pool: PoolView) -> tuple[StyledLine, str]:
     hosts = f", {enumerated(pool.hosts, _HOSTS)}" if pool.hosts else ""
     return StyledLine(f"HostPool {pool.name} ({pool.pool}): {pool.phase}{hosts}", _style(pool.phase)), pool.message
+
+
+def _region(region: RegionWidth) -> tuple[StyledLine, str]:
+    stated = "" if region.width == region.stated else f", scaled from {region.stated}"
+    return StyledLine(f"ParallelRegion {region.name}: {counted(region.width, 'channel')}{stated}", _style("Ready")), ""
 
 
 def _element(element: ElementView) -> tuple[StyledLine, str]:

@@ -16,7 +16,7 @@ from webhook.cli.why.lines import lines_of
 from webhook.cli.why.report import WhyReport, judge, report
 from webhook.cli.why.targets import target_of
 from webhook.cluster.queries.object_facts import ObjectRef, UnknownObjectError
-from webhook.placement.text.api_kinds import HOST_POOL, POD
+from webhook.placement.text.api_kinds import BATCH_JOB, HOST_POOL, POD
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
@@ -90,8 +90,10 @@ def _answer(settings: Settings, wanted: ObjectRef) -> WhyReport:
 def _no_such_object(wanted: ObjectRef, names: list[str]) -> str:
     """The text of the error, with the objects that exist."""
     kind, where = wanted.kind.name, f"namespace {wanted.namespace}"
+    # kubectl takes the word job for the kind of the group batch, too.
+    ours = f"; for a Job of streams.ibm.com write stj/{wanted.name}" if wanted.kind == BATCH_JOB else ""
     if not names:
-        return f"{where} has no {kind} that you may see: give another one with --namespace, or TYPE/NAME"
+        return f"{where} has no {kind} that you may see: give another one with --namespace, or TYPE/NAME{ours}"
     near = nearest(wanted.name, names)
     meant = f"did you mean {near}? " if near else ""
-    return f"{where} has no {kind} {quote(wanted.name)}, {meant}there are: {enumerated(names, _NAMES)}"
+    return f"{where} has no {kind} {quote(wanted.name)}, {meant}there are: {enumerated(names, _NAMES)}{ours}"

@@ -32,6 +32,52 @@ class ClosedNodes(Struct, frozen=True, rename="camel"):
     nodes: tuple[tuple[int, int], ...]
 
 
+class Neighbour(Struct, frozen=True, rename="camel"):
+    """An operator in another element that a stream joins an operator to, and the clause that separates them.
+
+    ``clause`` is empty if no clause does: the number and weight of elements decided.
+    """
+
+    operator: str
+    clause: str
+
+
+class PlannedOperator(Struct, frozen=True, rename="camel"):
+    """An operator of a Job that the product fuses; ``apart`` are its neighbours in other elements."""
+
+    name: str
+    apart: tuple[Neighbour, ...] = ()
+
+
+class PlannedStream(Struct, frozen=True, rename="camel", kw_only=True):
+    """A stream between two elements: the operators at its ends, their elements, and its share of the traffic.
+
+    ``share`` is in per cent. ``between_nodes`` tells that the elements are on different nodes. ``clause`` is that
+    which separates the operators, empty if none does.
+    """
+
+    operators: tuple[str, str]
+    elements: tuple[str, str]
+    share: int
+    between_nodes: bool
+    clause: str = ""
+
+
+class PlannedFusion(Struct, frozen=True, rename="camel", kw_only=True):
+    """How the operators of a Job are fused: the scheme, and the numbers of elements asked for and made.
+
+    ``inside`` is how much of the traffic stays inside elements, ``between_nodes`` how much leaves nodes, both in per
+    cent. ``streams`` are those between elements, the ones with the most traffic first, at most a hundred.
+    """
+
+    scheme: str
+    asked: int
+    made: int
+    inside: int
+    between_nodes: int
+    streams: tuple[PlannedStream, ...] = ()
+
+
 class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
     """A processing element of a Job, a pod, or the pods of a workload, and where it goes.
 
@@ -52,6 +98,7 @@ class PlannedElement(Struct, frozen=True, rename="camel", kw_only=True):
     placed: dict[str, int] = {}
     closed: tuple[int, ...] | None = None
     pools: tuple[int, ...] = ()
+    operators: tuple[PlannedOperator, ...] = ()
 
 
 class Relation(Struct, frozen=True, rename="camel"):
@@ -79,7 +126,9 @@ class Subject(Struct, frozen=True, rename="camel", kw_only=True):
     """An object of a manifest that is judged as a whole: a Job, a workload, a pod, or a HostPool (without elements).
 
     ``origin`` is its kind and name (``Job parallel``), ``message`` the refusal, of several lines, or empty. ``pools``
-    are places in ``PlanDocument.pools``: the pools that its elements name.
+    are places in ``PlanDocument.pools``: the pools that its elements name. ``conflicts`` has
+    the conflict of the object as a whole, or one of each kind of elements that cannot run even by themselves.
+    ``fusion`` says how the operators of a Job that states such are fused.
     """
 
     file: str
@@ -91,7 +140,8 @@ class Subject(Struct, frozen=True, rename="camel", kw_only=True):
     elements: tuple[PlannedElement, ...] = ()
     pools: tuple[int, ...] = ()
     relations: tuple[Relation, ...] = ()
-    conflict: Conflict | None = None
+    conflicts: tuple[Conflict, ...] = ()
+    fusion: PlannedFusion | None = None
 
 
 class PoolHostNode(Struct, frozen=True, rename="camel"):

@@ -40,12 +40,19 @@ function groupsBy({ of, none }) {
 
 /** Objects that are refused for something that closes nodes: their title, and what closes which nodes. */
 const conflicts = plan.subjects.flatMap((subject) => {
-  const causes = subject.verdict === "refused" ? causesOf(subject) : [];
-  return causes.some(({ nodes }) => nodes.length) ? [{ title: `${subject.origin} in namespace ${subject.namespace}`, causes }] : [];
+  if (subject.verdict !== "refused") return [];
+  const found = subject.conflicts.filter(({ elements }) => elements.length);
+  return (found.length ? found : [null]).flatMap((conflict) => {
+    const causes = causesOf(conflict, subject.pools);
+    const who = found.length > 1 ? `${conflict.elements.join(", ")} of ` : "";
+    const title = `${who}${subject.origin} in namespace ${subject.namespace}`;
+    return causes.some(({ nodes }) => nodes.length) ? [{ title, causes }] : [];
+  });
 });
 
-function causesOf({ conflict, pools }) {
-  if (!conflict?.elements.length) {
+/** What closes nodes in the conflict; of an object that has none with elements, its pools. */
+function causesOf(conflict, pools) {
+  if (!conflict) {
     return pools.map((at, place) => {
       const able = new Set(nodesOf({ nodes: plan.pools[at].eligible }));
       const title = `not eligible for HostPool ${plan.poolTitles[at]}`;

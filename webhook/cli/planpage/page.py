@@ -88,9 +88,9 @@ def _refusal(subject: Subject) -> Iterator[Markup]:
     if subject.message:
         first, _, following = subject.message.partition("\n")
         yield tag("pre", tag("strong", first), f"\n{following}" if following else "", class_="message")
-    if subject.conflict:
-        conflict = subject.conflict
-        rows = [("Cannot hold together", conflict.clauses, "code"), ("Elements", conflict.elements, "name")]
+    for conflict in subject.conflicts:
+        title = "Cannot hold" if len(conflict.clauses) == 1 else "Cannot hold together"
+        rows = [(title, conflict.clauses, "code"), ("Elements", conflict.elements, "name")]
         if conflict.fix and conflict.fix not in subject.message:
             rows.append(("Nearest fix", (conflict.fix,), "fix"))
         yield tag("dl", *(_named(*row) for row in rows if row[1]), class_="conflict")

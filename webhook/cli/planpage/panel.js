@@ -62,10 +62,19 @@ function elementPanel(at) {
       requests.length ? ["Requests", requests.map((pair) => pair.join("\u00a0")).join(", ")] : null,
     ]),
     part("Constraints", codes(element.clauses) ?? "none"),
+    part("Operators", codes(element.operators.map((operator) => operator.name))),
+    part("Streams to other elements", codes(streamsOf(element, subject))),
     part("On one host with", relatives(partners, "together")),
     part("Apart from", relatives(partners, "apart")),
     ...nodesFor(element, partners, new Set(hosts.map(([node]) => node))),
   ];
+}
+
+/** The streams that leave the element, each with its share of the traffic. */
+function streamsOf(element, subject) {
+  return (subject.fusion?.streams ?? []).filter((stream) => stream.elements.includes(element.name)).map((stream) =>
+    `${stream.operators.join(" and ")}: ${stream.share || "less than 1"}\u00a0% of the traffic`
+    + (stream.betweenNodes ? ", to another node" : ""));
 }
 
 /** Partners of a kind, grouped by the clauses that tie them. */

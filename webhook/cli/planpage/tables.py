@@ -8,9 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
 from webhook.cli.planpage.document import (
+    Neighbour,
     PlanDocument,
     PlannedElement,
+    PlannedFusion,
     PlannedNode,
+    PlannedOperator,
     PlannedPool,
     PoolHostNode,
     Subject,
@@ -104,9 +107,39 @@ def _subject(subject: Subject) -> Markup:
     """The rows of a subject: its verdict, its warnings, and its elements."""
     verdict = tag("span", VERDICTS[subject.verdict], class_=f"verdict {subject.verdict}")
     about = joined(tag("span", subject.origin, class_="name"), " ", verdict, " ", tag("small", _place(subject)))
-    notes = (tag("span", warning, class_="warning") for warning in subject.warnings)
+    notes = [tag("span", warning, class_="warning") for warning in subject.warnings]
+    if subject.fusion is not None:
+        notes.append(tag("small", _fusion(subject.fusion), class_="fusion"))
     group = tag("tr", tag("th", about, *notes, colspan=len(_COLUMNS), scope="rowgroup"), class_="subject")
     return tag("tbody", group, *map(_element, subject.elements))
+
+
+def _fusion(fusion: PlannedFusion) -> str:
+    """How the operators of a Job are fused, in a sentence."""
+    asked = "" if fusion.asked == fusion.made else f" ({fusion.asked} asked for)"
+    made = f"Fused ({fusion.scheme}) into {counted(fusion.made, 'element')}{asked}"
+    return f"{made}: {fusion.inside} % of the traffic stays inside, {fusion.between_nodes} % leaves its node."
+
+
+def _operators(operators: Sequence[PlannedOperator]) -> Markup:
+    """The operators of an element; what separates one from its neighbours is shown while it has the focus."""
+    if not operators:
+        return Markup()
+    items = [tag("li", _operator(operator)) for operator in operators[:_NAMED]]
+    if len(operators) > _NAMED:
+        items.append(tag("li", f"and {len(operators) - _NAMED:,} more"))
+    return tag("ul", *items, class_="operators")
+
+
+def _operator(operator: PlannedOperator) -> Markup:
+    if not operator.apart:
+        return tag("span", operator.name, class_="operator")
+    lines = [tag("span", f"apart from {one.operator}", _why(one)) for one in operator.apart]
+    return tag("span", operator.name, tag("span", *lines, class_="apart"), class_="operator", tabindex="0")
+
+
+def _why(neighbour: Neighbour) -> Markup:
+    return joined(": ", tag("code", neighbour.clause)) if neighbour.clause else joined(", to balance the elements")
 
 
 def _place(subject: Subject) -> str:
@@ -119,7 +152,7 @@ def _element(element: PlannedElement) -> Markup:
     named = times(element.name, element.replicas)
     return tag(
         "tr",
-        tag("th", tag("span", named, class_="name"), scope="row"),
+        tag("th", tag("span", named, class_="name"), _operators(element.operators), scope="row"),
         tag("td", f"{where} (runs there)" if element.fixed else where, class_="long" if nodes else "long none"),
         tag("td", "" if element.cost is None else f"{element.cost:,}", class_="number"),
         tag("td", ", ".join(element.clauses), class_="clauses long"),

@@ -2,9 +2,23 @@
 
 from typing import Any, Final
 
-from webhook.cluster.crds import hostpool_schema, hpaintent_schema, job_schema, processingelement_schema
+from webhook.cluster.crds import (
+    hostpool_schema,
+    hpaintent_schema,
+    job_schema,
+    parallelregion_schema,
+    processingelement_schema,
+)
 from webhook.cluster.crds.openapi import Schema
-from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, PROCESSING_ELEMENT, STREAMS_JOB, VERSION, ApiKind
+from webhook.placement.text.api_kinds import (
+    HOST_POOL,
+    HPA_INTENT,
+    PARALLEL_REGION,
+    PROCESSING_ELEMENT,
+    STREAMS_JOB,
+    VERSION,
+    ApiKind,
+)
 
 Document = dict[str, Any]
 """A JSON object."""
@@ -38,6 +52,13 @@ def processingelement_definition() -> Document:
     return _definition(PROCESSING_ELEMENT, ["stp", "processingelement", "processingelements"], version)
 
 
+def parallelregion_definition() -> Document:
+    """The definition of ParallelRegion, which has the subresource ``scale``."""
+    schema = parallelregion_schema
+    version = _version(schema.COLUMNS, schema.SCHEMA, subresources=schema.SUBRESOURCES)
+    return _definition(PARALLEL_REGION, ["stpr", "parallelregion", "parallelregions"], version)
+
+
 def _definition(kind: ApiKind, short: list[str], version: Document) -> Document:
     """The definition of a namespaced kind of the group ``streams.ibm.com`` with its only version."""
     names = {
@@ -67,5 +88,11 @@ def _version(columns: list[Schema], schema: Schema, **more: object) -> Document:
     }
 
 
-DEFINITIONS: Final = (hostpool_definition, hpaintent_definition, job_definition, processingelement_definition)
+DEFINITIONS: Final = (
+    hostpool_definition,
+    hpaintent_definition,
+    job_definition,
+    processingelement_definition,
+    parallelregion_definition,
+)
 """Functions that return the definitions of the chart."""

@@ -30,14 +30,17 @@ def at_most_one(*conditions: str) -> str:
     return f"[{', '.join(conditions)}].filter(one, one).size() <= 1"
 
 
+AMOUNT: Final[Schema] = {"x-kubernetes-int-or-string": True, "maxLength": LENGTH_LIMIT, "pattern": QUANTITY}
+"""The schema of an amount."""
+
+
 def resources_schema(about: str) -> Schema:
     """The schema of compute resources; ``about`` is their description."""
-    amount = {"x-kubernetes-int-or-string": True, "maxLength": LENGTH_LIMIT, "pattern": QUANTITY}
     return obj(
         about,
         {
-            "requests": mapped("Requested amount of each resource.", amount, limit=RESOURCE_LIMIT),
-            "limits": mapped("Limit of each resource.", amount, limit=RESOURCE_LIMIT),
+            "requests": mapped("Requested amount of each resource.", AMOUNT, limit=RESOURCE_LIMIT),
+            "limits": mapped("Limit of each resource.", AMOUNT, limit=RESOURCE_LIMIT),
         },
     )
 

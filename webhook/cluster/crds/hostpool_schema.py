@@ -6,7 +6,7 @@ The fields are described in ``docs/hostpool.md``.
 from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, root, rule, text
 from webhook.cluster.crds.selector_schema import selector_schema
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.objects.pool import Phase
@@ -106,15 +106,8 @@ _STATUS: Final = obj(
     },
 )
 
-SCHEMA: Final[Schema] = obj(
-    "A named set of hosts for the host(...) constraints of stream-processing jobs.",
-    {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object"},
-        "spec": _SPEC,
-        "status": _STATUS,
-    },
+SCHEMA: Final[Schema] = root(
+    "A named set of hosts for the host(...) constraints of stream-processing jobs.", _SPEC, _STATUS
 )
 
 COLUMNS: Final[list[Schema]] = [

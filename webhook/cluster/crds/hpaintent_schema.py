@@ -7,8 +7,9 @@ rules make sure that both say the same.
 import itertools
 from typing import Final
 
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, rule, switch, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, root, rule, switch, text
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
+from webhook.placement.annotations.hardware_claim import SOURCES
 from webhook.placement.annotations.hardware_fields import CONTAINERS, NOTES
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
 from webhook.placement.kube.names import KEY_LIMIT
@@ -66,10 +67,28 @@ _TWICE: Final = (
 )  # fmt: skip
 """Fields that may stand beside ``resource`` and in it, as pairs of equal meaning."""
 
+_DEVICE: Final = "has(self.device)"
+"""CEL: whether a requirement asks for devices."""
+
 REQUIREMENT: Final = [
-    rule(_there("name", "key"), "needs a name: of a resource, or of a node label", reason=_REQUIRED),
+    rule(f"{_DEVICE} || {_there('name', 'key')}", "needs a name: of a resource, or of a node label", reason=_REQUIRED),
     rule(
-        f"{_LABEL} || {_there('requests', 'limits')}",
+        f"!{_DEVICE} || !{_there('name', 'key', *AMOUNTS, 'value')}",
+        "name, amounts and value belong to a resource or a node label, and this requirement is for devices",
+        reason=_FORBIDDEN,
+    ),
+    rule(
+        f"!{_DEVICE} || !has(self.allocatable) || self.allocatable",
+        "devices are allocatable",
+        fieldPath=".allocatable",
+    ),
+    rule(
+        f"!{_DEVICE} || has(self.device.claim) != has(self.device.template)",
+        "must name a claim or a template",
+        fieldPath=".device",
+    ),
+    rule(
+        f"{_DEVICE} || {_LABEL} || {_there('requests', 'limits')}",
         "needs requests or limits, or else the value of a node label",
         reason=_REQUIRED,
     ),
@@ -100,6 +119,7 @@ REQUIREMENT: Final = [
 
 _BESIDE: Final = (
     "key", "mandatory", "weight", "allocatable", *AMOUNTS, "value", "container-name", "container", "resource",
+    "device",
 )  # fmt: skip
 
 WRAPPED: Final = rule(
@@ -214,6 +234,10 @@ _SAID: Final[Schema] = {
     "weight": number("Weight of a preference.", at_least=LIGHTEST, maximum=HEAVIEST),
     "allocatable": switch("Whether the requirement is an amount; true if absent, unless value is set."),
     **{name: container.schema() for name, container in CONTAINERS.items()},
+    "device": obj(
+        "Devices: the container uses a ResourceClaim of the namespace, or one that is made from a template.",
+        {name: source.schema() for name, source in SOURCES.items()},
+    ),
     "resource": obj("Alternative place for the fields of the resource or label.", _RESOURCE),
 }
 
@@ -268,15 +292,7 @@ _SPEC: Final = obj(
     default={},
 ) | {_RULES: SPEC}
 
-SCHEMA: Final[Schema] = obj(
-    "Hardware requirements of workloads in the namespace.",
-    {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object"},
-        "spec": _SPEC,
-    },
-)
+SCHEMA: Final[Schema] = root("Hardware requirements of workloads in the namespace.", _SPEC)
 
 COLUMNS: Final[list[Schema]] = [
     {"name": "App", "type": "string", "jsonPath": ".spec.app", "description": "The application."},

@@ -7,13 +7,33 @@ controller, not here: a CEL rule would compare every element with every other, a
 from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
-from webhook.cluster.crds.element_schema import MODEL, OPTION_RULES, OPTIONS, RULES, at_most_one, resources_schema
+from webhook.cluster.crds.element_schema import (
+    AMOUNT,
+    MODEL,
+    MODELLED,
+    OPTION_RULES,
+    OPTIONS,
+    RULES,
+    at_most_one,
+    resources_schema,
+)
 from webhook.cluster.crds.hostpool_schema import FIELDS as POOL_FIELDS
 from webhook.cluster.crds.hostpool_schema import STATIC_RULES as POOL_RULES
-from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, rule, text
+from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties, root, rule, text
 from webhook.placement.field_rules.element_patterns import GITHUB_URL
 from webhook.placement.jobs.problems import POOL_LIMIT
 from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
+from webhook.placement.objects.job_fusion import SEPARATIONS
+from webhook.placement.objects.job_operators import (
+    IDENTIFIER_LIMIT,
+    OPERATORS_LIMIT,
+    REGION_NAME_LIMIT,
+    REGIONS_LIMIT,
+    STREAMS_LIMIT,
+    JobOperator,
+    RegionSpec,
+    StreamSpec,
+)
 from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,
     Bundle,
@@ -28,6 +48,7 @@ from webhook.placement.objects.job_spec import (
 )
 from webhook.placement.objects.pool_spec import POOL_LIMIT as HOST_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
+from webhook.placement.text.problem import MESSAGE_LIMIT
 
 PHASES: Final = ("Submitting", "Running", "Degraded", "Failed", "Completed", "Deleting")
 
@@ -78,8 +99,26 @@ BUNDLE_RULES: Final = [
 
 _NAME: Final = "size(self.metadata.name)"
 
+SPEC_RULES: Final = [
+    rule(
+        at_most_one("has(self.operators)", "has(self.processingElements)"),
+        "operators and processingElements exclude each other",
+        reason="FieldValueForbidden",
+    ),
+    rule(
+        "has(self.operators) || !(has(self.streams) || has(self.parallelRegions))",
+        "streams and parallelRegions are stated without operators",
+    ),
+]
+"""CEL rules of the spec."""
+
 ROOT_RULES: Final = [
     rule(f"{_NAME} <= {LABEL_LIMIT}", f"the name of a Job is a label value: at most {LABEL_LIMIT} characters"),
+    rule(
+        f"{_NAME} <= {LABEL_LIMIT - _INDEX_LENGTH} || !has(self.spec.operators)",
+        f"the name of the Job has more than {LABEL_LIMIT - _INDEX_LENGTH} characters, so that <job>-<index> may be no "
+        "label value, and processing elements that operators are fused into have such names",
+    ),
     rule(
         f"{_NAME} <= {LABEL_LIMIT - _INDEX_LENGTH} || !has(self.spec.processingElements)"
         " || self.spec.processingElements.all(element, has(element.name))",
@@ -95,6 +134,11 @@ ROOT_RULES: Final = [
     ),
 ]
 """CEL rules of the whole object."""
+
+
+def _by_name(about: str, entry: Schema, limit: int) -> Schema:
+    """The schema of a list whose entries have different names."""
+    return listed(about, entry, kind="map", limit=limit) | {"x-kubernetes-list-map-keys": ["name"]}
 
 
 _AUTHORITY: Final = obj(
@@ -145,16 +189,40 @@ _SPEC: Final = obj(
         | {RULES: OPTION_RULES},
         threading_model=_THREADING,
         resources=resources_schema("Compute resources of the whole Job, divided evenly among its elements."),
-        host_pools=listed("The HostPools of the Job.", _POOL, kind="map", limit=POOL_LIMIT)
-        | {"x-kubernetes-list-map-keys": ["name"]},
+        host_pools=_by_name("The HostPools of the Job.", _POOL, POOL_LIMIT),
         processing_elements=listed(
             "Processing elements; the position in the list is the index.",
             obj("A processing element: its options, operators and template.", MODEL) | {RULES: OPTION_RULES},
             kind="atomic",
             limit=ELEMENT_LIMIT,
         ),
+        operators=_by_name(
+            "Operators that are to be fused into processing elements.",
+            obj(
+                "An operator.",
+                properties(
+                    JobOperator,
+                    cost={"description": "CPU of the operator at full load."} | AMOUNT,
+                    memory={"description": "Memory of the operator."} | AMOUNT,
+                    template=MODELLED["template"],
+                ),
+                required=["name"],
+            ),
+            OPERATORS_LIMIT,
+        ),
+        streams=listed(
+            "Streams between the operators.",
+            obj("A stream.", properties(StreamSpec), required=["from", "to"]),
+            kind="atomic",
+            limit=STREAMS_LIMIT,
+        ),
+        parallel_regions=_by_name(
+            "Parallel regions; each channel has a copy of the operators.",
+            obj("A parallel region.", properties(RegionSpec), required=["name", "width"]),
+            REGIONS_LIMIT,
+        ),
     ),
-)
+) | {RULES: SPEC_RULES}
 
 _NODE_NAME: Final = text("The name of a node.", maxLength=NAME_LIMIT)
 
@@ -219,6 +287,59 @@ _PLAN: Final = obj(
     },
 )  # fmt: skip
 
+_OPERATOR: Final = text("The name of an operator.", maxLength=IDENTIFIER_LIMIT)
+
+_FUSED: Final = obj(
+    "Fusion of the operators.",
+    {
+        "scheme": text("Scheme by which they were fused.", enum=["automatic", "manual", "legacy"]),
+        "asked": number("Number of processing elements that the scheme asks for.", at_least=0),
+        "made": number("Number of processing elements that were made.", at_least=0),
+        "inside": number("Traffic that stays within processing elements, in per cent.", at_least=0),
+        "insideAtMost": number("Traffic that can stay there with as many elements, at most, in per cent.", at_least=0),
+        "processingElements": listed(
+            "The processing elements.",
+            obj(
+                "A processing element.",
+                {
+                    "name": text("Its name.", maxLength=LABEL_LIMIT),
+                    "operators": listed("Its operators.", _OPERATOR, kind="atomic", limit=OPERATORS_LIMIT),
+                },
+                required=["name"],
+            ),
+            kind="atomic",
+            limit=ELEMENT_LIMIT,
+        ),
+        "separations": listed(
+            "Operators with a stream between them that a clause keeps apart.",
+            obj(
+                "Two operators.",
+                {
+                    "operators": listed("The operators.", _OPERATOR, kind="atomic", limit=2),
+                    "clause": text("What keeps them apart.", maxLength=MESSAGE_LIMIT),
+                },
+            ),
+            kind="atomic",
+            limit=SEPARATIONS,
+        ),
+        "generation": number("Generation of the spec that was fused.", at_least=0),
+        "regions": listed(
+            "Parallel regions as they were fused.",
+            obj(
+                "A parallel region.",
+                {
+                    "name": text("Its name.", maxLength=REGION_NAME_LIMIT),
+                    "width": number("Number of its channels.", at_least=1),
+                    "stated": number("Width that the Job stated then.", at_least=1),
+                },
+                required=["name"],
+            ),
+            kind="atomic",
+            limit=REGIONS_LIMIT,
+        ),
+    },
+)
+
 _STATUS: Final = obj(
     "Observed state.",
     {
@@ -232,6 +353,7 @@ _STATUS: Final = obj(
         "readyPools": number("Number of HostPools that are Ready.", at_least=0),
         "submittedAt": text("Start of the submission.", format="date-time"),
         "plan": _PLAN,
+        "fusion": _FUSED,
         "conditions": conditions_schema(
             "Conditions of the Job.",
             "A condition of the Job.",
@@ -242,16 +364,8 @@ _STATUS: Final = obj(
     },
 )
 
-SCHEMA: Final[Schema] = obj(
-    "A Streams job: host pools, and processing elements that each run as one pod.",
-    {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object"},
-        "spec": _SPEC,
-        "status": _STATUS,
-    },
-    required=["spec"],
+SCHEMA: Final[Schema] = root(
+    "A Streams job: host pools, and processing elements that each run as one pod.", _SPEC, _STATUS, required=["spec"]
 ) | {RULES: ROOT_RULES}
 
 COLUMNS: Final[list[Schema]] = [

@@ -15,6 +15,17 @@ def obj(about: str, properties: Schema, **rules: object) -> Schema:
     return {"type": "object", "description": about, **rules, "properties": properties}
 
 
+def root(about: str, spec: Schema, status: Schema | None = None, **rules: object) -> Schema:
+    """The schema of a whole object of the API with this spec, and with this status if its kind has one."""
+    properties: Schema = {
+        "apiVersion": {"type": "string"},
+        "kind": {"type": "string"},
+        "metadata": {"type": "object"},
+        "spec": spec,
+    }
+    return obj(about, properties | ({"status": status} if status else {}), **rules)
+
+
 def text(about: str, **rules: object) -> Schema:
     """The schema of a string."""
     return {"type": "string", "description": about, **rules}

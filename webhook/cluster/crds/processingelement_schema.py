@@ -7,7 +7,7 @@ from typing import Final
 
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.element_schema import MODELLED, OPTION_RULES, RULES
-from webhook.cluster.crds.openapi import Schema, number, obj, properties, rule, text
+from webhook.cluster.crds.openapi import Schema, number, obj, properties, root, rule, text
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.objects.job_spec import ProcessingElementSpec
 from webhook.placement.text.keys import LABEL_LIMIT
@@ -81,16 +81,8 @@ _STATUS: Final = obj(
     },
 )
 
-SCHEMA: Final[Schema] = obj(
-    "A processing element of a Streams job; it runs as one pod.",
-    {
-        "apiVersion": {"type": "string"},
-        "kind": {"type": "string"},
-        "metadata": {"type": "object"},
-        "spec": _SPEC,
-        "status": _STATUS,
-    },
-    required=["spec"],
+SCHEMA: Final[Schema] = root(
+    "A processing element of a Streams job; it runs as one pod.", _SPEC, _STATUS, required=["spec"]
 ) | {RULES: ROOT_RULES}
 
 COLUMNS: Final[list[Schema]] = [

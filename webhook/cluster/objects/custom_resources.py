@@ -5,15 +5,17 @@ An object that breaks a rule of its own raises :class:`MalformedError`.
 
 from collections.abc import Iterable, Iterator
 
+import msgspec
 from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, refuse
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes, full_name, metadata_of, refuse
 from webhook.cluster.objects.pods import to_cpus
+from webhook.placement.jobs.fused_job import as_fused
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.intent import Intent, read_intent
 from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT, JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.objects.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.text import keys
@@ -68,12 +70,25 @@ def job(source: wire.JobObject) -> StreamsJob:
     """A Job's processing elements, with the placement of each operator and the resources that the Job states."""
     namespace, name = full_name(source.metadata).split("/", 1)
     spec = source.spec or wire.StreamsJobSpec()
-    stated = spec.processing_elements or ()
+    stated = spec.processing_elements or tuple(_fused(source))
     default = spec.processing_element.resources if spec.processing_element else None
     elements = tuple(_element(element, f"{name}-{place}", default) for place, element in enumerate(stated))
     refuse(_job_faults(elements))
     deleting = bool(source.metadata and source.metadata.deletion_timestamp)
     return StreamsJob(namespace, name, elements=elements, resources=spec.resources, deleting=deleting)
+
+
+def _fused(source: wire.JobObject) -> Iterator[wire.ProcessingElement]:
+    """The processing elements that the operators of a Job are fused into, once its controller has said so."""
+    spec, fusion = source.spec, source.status.fusion if source.status else None
+    if spec is None or spec.operators is None or fusion is None:
+        return
+    model = {"operators": spec.operators, "parallelRegions": spec.parallel_regions}
+    try:
+        fused = as_fused(msgspec.convert(model, JobSpec), fusion)
+    except msgspec.ValidationError as error:
+        raise MalformedError(f"spec.operators: {error}") from None
+    yield from msgspec.convert(msgspec.to_builtins(fused.processing_elements), tuple[wire.ProcessingElement, ...])
 
 
 def _element(stated: wire.ProcessingElement, name: str, resources: Resources | None) -> Element:

@@ -11,10 +11,12 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
+from kubeapi.client.api_types import Identified, Identity
 from kubeapi.client.decoding import ERRORS, decoded
+from webhook.cluster.objects.wire import ObjectMetadata, PodObject
 
 Item = Raw | object
-"""An object: ``Raw`` is JSON text, everything else plain Python values."""
+"""An object: ``Raw`` is JSON text, a ``PodObject`` a pod that a watch has decoded, everything else plain values."""
 
 T = TypeVar("T")
 
@@ -48,7 +50,9 @@ class _PlainDocument(Head, frozen=True, gc=False, rename="camel"):
 
 def decode(item: Item, shape: type[T]) -> T:
     """The item as a Struct; raises one of :data:`decoding.ERRORS`."""
-    return decoded(item, shape) if isinstance(item, Raw) else msgspec.convert(item, shape)
+    if isinstance(item, Raw):
+        return decoded(item, shape)
+    return item if isinstance(item, shape) else msgspec.convert(item, shape)
 
 
 def head(item: Item) -> Head:
@@ -66,10 +70,22 @@ def document(item: Item) -> tuple[Head, Sequence[Item]]:
     return Head(raw.api_version, raw.kind), raw.items or ()
 
 
+def identity(item: Item) -> Identity:
+    """Name, namespace, uid and version of an item of any kind; empty where they cannot be read."""
+    if isinstance(item, PodObject):
+        stated = item.metadata or ObjectMetadata()
+        parts = stated.name, stated.namespace, stated.uid, stated.resource_version
+        return Identity(*(part or "" for part in parts))
+    try:
+        return decode(item, Identified).metadata
+    except ERRORS:
+        return Identity()
+
+
 def name(item: Item) -> str:
     """``namespace/name`` of an item of any kind; empty where these cannot be read."""
     try:
-        metadata = decode(item, _Named).metadata
+        metadata = identity(item) if isinstance(item, PodObject) else decode(item, _Named).metadata
     except ERRORS:
         return ""
     return f"{metadata.namespace}/{metadata.name}" if metadata.namespace else metadata.name

@@ -6,11 +6,22 @@ from typing import Any, Final, Generic, TypeVar
 from msgspec import Struct
 
 from kubeapi.client.api_types import Identity
-from webhook.cluster.objects import custom_resources, nodes, plugin_objects, pods, storage, wire
+from webhook.cluster.objects import (
+    custom_resources,
+    device_claims,
+    device_classes,
+    device_slices,
+    nodes,
+    plugin_objects,
+    pods,
+    storage,
+    wire,
+)
 from webhook.cluster.objects.items import Item, decode
-from webhook.cluster.objects.metadata import NAMESPACE, Notes, metadata_of
+from webhook.cluster.objects.metadata import NAMESPACE, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.devices import DevicePart
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.node import Node
@@ -24,6 +35,9 @@ from webhook.placement.text import api_kinds, keys
 from webhook.placement.text.api_kinds import ApiKind
 
 T = TypeVar("T")
+
+WatchEvent = wire.PodEvent
+"""The events that can be decoded with their objects."""
 
 
 class Kind(Struct, Generic[T], frozen=True, kw_only=True):
@@ -44,6 +58,9 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     """Whether decisions can do without the kind if the role may not read it, which is logged."""
     title: str = ""
     """What reports call the objects, if another kind of the same resource is watched, too."""
+    event: type[WatchEvent] | None = None
+    """The type of its events for a kind of which there are many: one pass over the JSON text of each, in place of
+    three."""
     read: Callable[[Item], tuple[T | None, Notes]]
     key: Callable[[Identity], str]
     value_key: Callable[[T], str]
@@ -51,6 +68,8 @@ class Kind(Struct, Generic[T], frozen=True, kw_only=True):
     drop: Callable[[Sink, str], None]
     kept: Callable[[Sink], KeysView[str]] | None = None
     """The keys of all objects in the sink, if the sink itself keeps them."""
+    listed: Callable[[Sink, bool], object] = lambda _sink, _readable: None
+    """Called after a list of the kind, with whether there was one: a kind that cannot be read counts as empty."""
 
     @property
     def name(self) -> str:
@@ -101,12 +120,6 @@ def _read_namespace(item: Item) -> tuple[str | None, Notes]:
     return name if enabled else None, []
 
 
-def _read_device_class(item: Item) -> tuple[DeviceClass, Notes]:
-    source = decode(item, wire.DeviceClassObject)
-    _, name = metadata_of(source.metadata)
-    return DeviceClass(name, (source.spec and source.spec.extended_resource_name) or ""), []
-
-
 def _read_limit_range(item: Item) -> tuple[LimitRange, Notes]:
     return plugin_objects.limit_range(decode(item, wire.LimitRangeObject)), []
 
@@ -123,7 +136,7 @@ def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _name_of(value: Pool | StreamsJob | Intent | Claim | LimitRange) -> str:
+def _name_of(value: Pool | StreamsJob | Intent | Claim | LimitRange | ResourceClaim | ClaimTemplate) -> str:
     return f"{value.namespace}/{value.name}"
 
 
@@ -154,6 +167,7 @@ NODES: Final = Kind(
 PODS: Final = Kind(
     api=api_kinds.POD,
     selector="status.phase!=Succeeded,status.phase!=Failed",
+    event=wire.PodEvent,
     read=_read_pod,
     key=lambda identity: identity.uid or _full_name(identity),
     value_key=lambda pod: pod.uid,
@@ -201,12 +215,59 @@ DEVICE_CLASSES: Final = Kind(
     api=api_kinds.DEVICE_CLASS,
     optional=True,
     spared=True,
-    read=_read_device_class,
+    read=device_classes.read_class,
     key=lambda identity: identity.name,
     value_key=lambda found: found.name,
-    put=lambda sink, found: sink.devices.put(found),
-    drop=lambda sink, key: sink.devices.drop(key),
+    put=lambda sink, found: sink.devices.put_class(found),
+    drop=lambda sink, key: sink.devices.drop_class(key),
+    listed=lambda sink, readable: sink.devices.listed(DevicePart.CLASSES, readable=readable),
 )
+RESOURCE_SLICES: Final = Kind(
+    api=api_kinds.RESOURCE_SLICE,
+    optional=True,
+    spared=True,
+    read=device_slices.read_slice,
+    key=lambda identity: identity.name,
+    value_key=lambda published: published.name,
+    put=lambda sink, published: sink.devices.put_slice(published),
+    drop=lambda sink, key: sink.devices.drop_slice(key),
+    listed=lambda sink, readable: sink.devices.listed(DevicePart.SLICES, readable=readable),
+)
+RESOURCE_CLAIMS: Final = Kind(
+    api=api_kinds.RESOURCE_CLAIM,
+    optional=True,
+    spared=True,
+    read=device_claims.read_claim,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, claim: sink.devices.put_claim(claim),
+    drop=lambda sink, key: sink.devices.drop_claim(*key.split("/", 1)),
+    listed=lambda sink, readable: sink.devices.listed(DevicePart.CLAIMS, readable=readable),
+)
+CLAIM_TEMPLATES: Final = Kind(
+    api=api_kinds.CLAIM_TEMPLATE,
+    optional=True,
+    spared=True,
+    read=device_claims.read_template,
+    key=_full_name,
+    value_key=_name_of,
+    put=lambda sink, template: sink.devices.put_template(template),
+    drop=lambda sink, key: sink.devices.drop_template(*key.split("/", 1)),
+    listed=lambda sink, readable: sink.devices.listed(DevicePart.TEMPLATES, readable=readable),
+)
+TAINT_RULES: Final = Kind(
+    api=api_kinds.DEVICE_TAINT_RULE,
+    optional=True,
+    spared=True,
+    read=device_classes.read_rule,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found.name,
+    put=lambda sink, found: sink.devices.put_rule(found),
+    drop=lambda sink, key: sink.devices.drop_rule(key),
+)
+DEVICES: Final[tuple[AnyKind, ...]] = (DEVICE_CLASSES, RESOURCE_SLICES, RESOURCE_CLAIMS, CLAIM_TEMPLATES, TAINT_RULES)
+"""What dynamic resource allocation goes by."""
+
 CLAIMS: Final = Kind(
     api=api_kinds.CLAIM,
     spared=True,
@@ -265,7 +326,7 @@ PRIORITY_CLASSES: Final = Kind(
 PLUGIN_OBJECTS: Final[tuple[AnyKind, ...]] = (LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES)
 """What admission plugins of the API server complete pods by."""
 
-KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, DEVICE_CLASSES, *PLUGIN_OBJECTS)
+KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, *DEVICES, *PLUGIN_OBJECTS)
 """The kinds that are watched, and read from a snapshot, in the order in which trouble with them is named."""
 
 STORAGE: Final[tuple[AnyKind, ...]] = (CLAIMS, VOLUMES, STORAGE_CLASSES)

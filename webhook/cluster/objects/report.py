@@ -4,7 +4,15 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
-from webhook.placement.text.api_kinds import LIMIT_RANGE, PRIORITY_CLASS, RUNTIME_CLASS
+from webhook.placement.text.api_kinds import (
+    CLAIM_TEMPLATE,
+    DEVICE_TAINT_RULE,
+    LIMIT_RANGE,
+    PRIORITY_CLASS,
+    RESOURCE_CLAIM,
+    RESOURCE_SLICE,
+    RUNTIME_CLASS,
+)
 from webhook.placement.text.problem import escape
 
 FINDING_LIMIT = 1000
@@ -14,7 +22,12 @@ _WIDTH = 500
 """Characters of one finding: names and values in it may be as long as a file."""
 
 
-_IF_ANY = frozenset({LIMIT_RANGE.name, RUNTIME_CLASS.name, PRIORITY_CLASS.name})
+_IF_ANY = frozenset(
+    kind.name
+    for kind in (
+        RESOURCE_SLICE, RESOURCE_CLAIM, CLAIM_TEMPLATE, DEVICE_TAINT_RULE, LIMIT_RANGE, RUNTIME_CLASS, PRIORITY_CLASS,
+    )
+)  # fmt: skip
 """Kinds that the line of a report names only if there are objects of them: most clusters have few."""
 
 

@@ -3,6 +3,10 @@
 from collections.abc import KeysView
 from typing import Protocol
 
+from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -36,14 +40,50 @@ class IntentSink(Protocol):
 
 
 class DeviceSink(Protocol):
-    """Takes DeviceClasses; dropping an absent one does nothing."""
+    """Takes what is known about devices; dropping an absent object does nothing."""
 
-    def put(self, device_class: DeviceClass) -> None:
+    def listed(self, part: DevicePart, /, *, readable: bool) -> None:
+        """A kind of object was listed completely, or cannot be read."""
+        ...
+
+    def put_class(self, device_class: DeviceClass, /) -> None:
         """A DeviceClass was added or changed."""
         ...
 
-    def drop(self, name: str) -> None:
+    def drop_class(self, name: str) -> None:
         """A DeviceClass is gone."""
+        ...
+
+    def put_slice(self, published: DeviceSlice, /) -> None:
+        """A ResourceSlice was added or changed."""
+        ...
+
+    def drop_slice(self, name: str) -> None:
+        """A ResourceSlice is gone."""
+        ...
+
+    def put_claim(self, claim: ResourceClaim, /) -> None:
+        """A ResourceClaim was added or changed."""
+        ...
+
+    def drop_claim(self, namespace: str, name: str) -> None:
+        """A ResourceClaim is gone."""
+        ...
+
+    def put_template(self, template: ClaimTemplate, /) -> None:
+        """A ResourceClaimTemplate was added or changed."""
+        ...
+
+    def drop_template(self, namespace: str, name: str) -> None:
+        """A ResourceClaimTemplate is gone."""
+        ...
+
+    def put_rule(self, rule: TaintRule, /) -> None:
+        """A DeviceTaintRule was added or changed."""
+        ...
+
+    def drop_rule(self, name: str) -> None:
+        """A DeviceTaintRule is gone."""
         ...
 
 
@@ -113,7 +153,7 @@ class Sink(Protocol):
 
     @property
     def devices(self) -> DeviceSink:
-        """Where DeviceClasses go."""
+        """Where DeviceClasses, ResourceSlices, ResourceClaims and their templates, and DeviceTaintRules go."""
         ...
 
     @property

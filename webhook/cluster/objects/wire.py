@@ -10,6 +10,7 @@ from msgspec import Struct, field
 
 from webhook.admission.opt_in import MIRROR
 from webhook.placement.kube.pod import Amount, PodSpec, Resources, Toleration
+from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.pod_defaults.limit_range import LimitRangeItem
 from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
@@ -46,10 +47,11 @@ class ObjectMetadata(Struct, frozen=True, gc=False, rename="camel"):
     annotations: Annotations | None = None
     deletion_timestamp: str | None = None
     owner_references: tuple[Owner, ...] | None = None
+    resource_version: str | None = None
 
 
-class HostPoolMetadata(ObjectMetadata, frozen=True, gc=False, rename="camel"):
-    """The metadata of a HostPool, with the time of its creation, which is read of no other kind."""
+class DatedMetadata(ObjectMetadata, frozen=True, gc=False, rename="camel"):
+    """The metadata of a HostPool or DeviceClass, with the time of its creation, which is read of no other kind."""
 
     creation_timestamp: str | None = None
 
@@ -115,6 +117,13 @@ class PodObject(Struct, frozen=True, gc=False):
     status: PodObjectStatus | None = None
 
 
+class PodEvent(Struct, frozen=True, gc=False):
+    """An event of a watch of pods, whose pod is decoded in the same pass."""
+
+    type: str
+    object: PodObject
+
+
 class AssignedHost(Struct, frozen=True, gc=False):
     """A host in the status of a HostPoolObject."""
 
@@ -134,7 +143,7 @@ class HostPoolStatus(Struct, frozen=True, gc=False):
 class HostPoolObject(Struct, frozen=True, gc=False):
     """``streams.ibm.com/v1 HostPool``."""
 
-    metadata: HostPoolMetadata | None = None
+    metadata: DatedMetadata | None = None
     spec: HostPoolSpec | None = None
     status: HostPoolStatus | None = None
 
@@ -173,6 +182,14 @@ class StreamsJobSpec(Struct, frozen=True, gc=False, rename="camel"):
     processing_elements: tuple[ProcessingElement, ...] | None = None
     processing_element: ElementDefaults | None = None
     resources: Resources | None = None
+    operators: Any = None
+    parallel_regions: Any = None
+
+
+class StreamsJobStatus(Struct, frozen=True, gc=False):
+    """How the operators of a job are fused."""
+
+    fusion: JobFusion | None = None
 
 
 class JobObject(Struct, frozen=True, gc=False):
@@ -180,6 +197,7 @@ class JobObject(Struct, frozen=True, gc=False):
 
     metadata: ObjectMetadata | None = None
     spec: StreamsJobSpec | None = None
+    status: StreamsJobStatus | None = None
 
 
 class HPAIntentObject(Struct, frozen=True, gc=False):
@@ -187,19 +205,6 @@ class HPAIntentObject(Struct, frozen=True, gc=False):
 
     metadata: ObjectMetadata | None = None
     spec: Any = None
-
-
-class DeviceClassSpec(Struct, frozen=True, gc=False, rename="camel"):
-    """The spec of a DeviceClass: the extended resource by which containers may request its devices."""
-
-    extended_resource_name: str | None = None
-
-
-class DeviceClassObject(Struct, frozen=True, gc=False):
-    """``resource.k8s.io/v1 DeviceClass``."""
-
-    metadata: ObjectMetadata | None = None
-    spec: DeviceClassSpec | None = None
 
 
 class NamespaceObject(Struct, frozen=True, gc=False):

@@ -14,6 +14,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import PAGE, ListReader, listed
 from webhook.placement.jobs.job_progress import STRANDED
+from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 
@@ -53,7 +54,8 @@ class JobView(Struct, frozen=True, rename="camel"):
     """A Job with its HostPools and processing elements; ``message`` says what it waits for, or why it has failed.
 
     ``unsatisfiable`` says why a Job that runs could not be started again as a whole, ``stranded`` why some of it finds
-    no node beside what runs.
+    no node beside what runs. ``parallel_regions`` are those of a Job of operators, with their widths, ``fusion`` is how
+    its operators are fused.
     """
 
     namespace: str
@@ -64,7 +66,9 @@ class JobView(Struct, frozen=True, rename="camel"):
     unsatisfiable: str = ""
     stranded: str = ""
     host_pools: tuple[PoolView, ...] = ()
+    parallel_regions: tuple[RegionWidth, ...] = ()
     processing_elements: tuple[ElementView, ...] = ()
+    fusion: JobFusion | None = None
 
 
 class UnknownJobError(Exception):
@@ -115,6 +119,7 @@ class _SpecShown(Struct, frozen=True, rename="camel"):
 
 class _StatusShown(Struct, frozen=True, rename="camel"):
     phase: str | None = None
+    fusion: JobFusion | None = None
     conditions: tuple[_Condition, ...] | None = None
     submitted_at: str | None = None
     hosts: tuple[_NameOnly, ...] | None = None
@@ -187,7 +192,9 @@ def view_of(
     """The view of the Job: of ``pools`` and ``elements`` those that say they are the Job's."""
     running = {pod.name: pod for pod in pods}
     stored = {one.name: _element(one, running) for one in elements if one.spec.job == job.name}
-    stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(job.spec.processing_elements or ())]
+    fused = job.status.fusion.processing_elements if job.status.fusion else ()
+    listed = job.spec.processing_elements or tuple(_NameOnly(one.name) for one in fused)
+    stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(listed)]
     absent = {name: ElementView(name, ABSENT, message="there is no such object") for name in stated}
     named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
@@ -201,7 +208,9 @@ def view_of(
         unsatisfiable=unsatisfiable,
         stranded=stranded,
         host_pools=tuple(_pool(one) for one in pools if one.spec.job == job.name),
+        parallel_regions=job.status.fusion.regions if job.status.fusion else (),
         processing_elements=(*named, *surplus),
+        fusion=job.status.fusion,
     )
 
 

@@ -9,9 +9,9 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
-import msgspec
 from msgspec import Struct
 
+from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping, sequence
@@ -135,10 +135,10 @@ async def forbidden(reader: ListReader, kinds: Iterable[ApiKind]) -> list[ApiKin
 
 
 def decoded(body: bytes) -> Unstructured:
-    """The object in an answer; raises ApiError if it is none."""
+    """The object in an answer, without what is nested too deeply; raises ApiError if it is none."""
     try:
-        return msgspec.json.decode(body, type=dict[str, object])
-    except msgspec.MsgspecError as error:
+        return decoding.decoded(body, dict[str, object])
+    except decoding.ERRORS as error:
         raise ApiError(Cause.UNREADABLE, f"an object cannot be read: {error}") from None
 
 

@@ -4,6 +4,7 @@ import contextlib
 import functools
 import time
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -16,6 +17,8 @@ from webhook.admission.responses import (
     FieldsQuestion,
     JobQuestion,
     PodQuestion,
+    PoolUse,
+    RegionQuestion,
     RightsQuestion,
     SizeQuestion,
     VolumesQuestion,
@@ -29,6 +32,7 @@ from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
 from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
 from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
 from webhook.cluster.queries.pod_classes import PodClasses
+from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
 from webhook.cluster.queries.template_fields import SECONDS as FIELD_SECONDS
@@ -39,6 +43,9 @@ from webhook.cluster.queries.volume_lookups import SECONDS as VOLUME_SECONDS
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
 from webhook.cluster.queries.workload_sizes import WorkloadSizes
+
+Findable = RightsQuestion | ClassQuestion | VolumesQuestion | WorkloadsQuestion | FieldsQuestion
+"""The questions to the API server on which the answer about a whole Job may depend."""
 
 
 class ReviewQueries:
@@ -60,9 +67,11 @@ class ReviewQueries:
         classes: PodClasses | None = None,
         verdicts: JobVerdicts | None = None,
         fields: TemplateFields | None = None,
+        regions: ScaledJobs | None = None,
     ) -> None:
         self.sizes = sizes
         self._fields = fields
+        self._regions = regions
         self._classes = classes
         self._workloads = workloads
         self._volumes = volumes
@@ -96,6 +105,7 @@ class ReviewQueries:
             verdicts=verdicts,
             fields=TemplateFields(ObjectClient(connection, seconds=FIELD_SECONDS), namespace) if namespace else None,
             classes=PodClasses(ObjectClient(connection, seconds=CLASS_SECONDS)),
+            regions=ScaledJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
         )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
@@ -116,30 +126,53 @@ class ReviewQueries:
             return self._authorized(answer, question, since)
         return self._asked(answer, question, since)
 
+    async def found_out(self, question: Findable) -> Any:  # noqa: ANN401 -- of each question
+        """What the API server says to the question, for its ``resume``; nothing where such questions are not asked.
+
+        Of classes it is what :meth:`PodDefaults.looked_up` takes. Raises ApiError if rights cannot be found out.
+        """
+        if isinstance(question, RightsQuestion):
+            return await refused_pools(question, self._rights) if self._rights else []
+        if isinstance(question, ClassQuestion):
+            return await _classes(question, self._classes)
+        if isinstance(question, VolumesQuestion):
+            return await self._volumes.find(question.claims) if self._volumes else None
+        if isinstance(question, WorkloadsQuestion):
+            return await self._workloads.find(question.namespace, question.job) if self._workloads else None
+        return await self._fields.unknown(question.fields) if self._fields else None
+
     def _looked_up(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
         """The answer that takes its time, to a question that has to be answered first."""
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)
-        return _claiming(self, question, self._volumes, since)
+        return _claiming(self, question, since)
 
     def _asked(
         self,
         answer: Answer,
-        question: SizeQuestion | PodQuestion | JobQuestion | FieldsQuestion | ClassQuestion,
+        question: SizeQuestion | PodQuestion | JobQuestion | RegionQuestion | FieldsQuestion | ClassQuestion,
         since: float | None,
     ) -> Answer | Awaitable[Answer]:
         """The answer once the API server has said what an object is like, or may be like."""
         if isinstance(question, FieldsQuestion):
-            return _fielded(self, question, self._fields, since)
+            return _fielded(self, question, since)
         if isinstance(question, SizeQuestion) and self.sizes:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:
             return _looked_at(answer, question, self._pods)
-        if isinstance(question, JobQuestion) and self._jobs:
-            return _of_job(self, answer, question, self._jobs)
+        if isinstance(question, JobQuestion | RegionQuestion):
+            return self._stored(answer, question, since)
         if isinstance(question, ClassQuestion):
-            return _of_classes(self, question, self._classes, since)
+            return _of_classes(self, question, since)
         return answer
+
+    def _stored(
+        self, answer: Answer, question: JobQuestion | RegionQuestion, since: float | None
+    ) -> Answer | Awaitable[Answer]:
+        """The answer once a Job was read, by itself or as that of a parallel region."""
+        if isinstance(question, RegionQuestion):
+            return _of_region(self, question, self._regions, since) if self._regions else answer
+        return _of_job(self, answer, question, self._jobs) if self._jobs else answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; if rights are not checked, every user may."""
@@ -151,12 +184,10 @@ class ReviewQueries:
         return self.completed(replace(answer, question=question.then), since) if question.then else answer
 
 
-async def _claiming(
-    queries: ReviewQueries, question: VolumesQuestion, volumes: VolumeLookups | None, since: float | None
-) -> Answer:
+async def _claiming(queries: ReviewQueries, question: VolumesQuestion, since: float | None) -> Answer:
     """The answer once the claims are looked up, and the questions that it depends on."""
     begun = time.monotonic() if since is None else since
-    answer = queries.completed(question.resume(await volumes.find(question.claims) if volumes else None), begun)
+    answer = queries.completed(question.resume(await queries.found_out(question)), begun)
     return answer if isinstance(answer, Answer) else await answer
 
 
@@ -170,7 +201,7 @@ async def _looked_at(answer: Answer, question: PodQuestion, pods: UnknownPods) -
     try:
         pod = await pods.look_up(question.pod)
     except ApiError as failure:
-        return _unknown("whether the pod may be bound to an exclusive host", failure)
+        return undetermined("whether the pod may be bound to an exclusive host", failure)
     return question.resume(pod) if pod else answer
 
 
@@ -186,39 +217,45 @@ async def _authorized(
 ) -> Answer:
     """The answer if the user may use all of the pools; else a refusal, or an error if the API server does not say."""
     try:
-        refused = [
-            (pool, clause)
-            for pool, clause in question.pools
-            if not await rights.may_use(question.user, question.namespace, pool)
-        ]
+        refused = await refused_pools(question, rights)
     except ApiError as failure:
-        return _unknown("whether the HostPools may be used", failure)
+        return undetermined("whether the HostPools may be used", failure)
     answer = question.resume(refused) if refused else permitted()
     return answer if isinstance(answer, Answer) else await answer
 
 
-async def _fielded(
-    queries: ReviewQueries, question: FieldsQuestion, fields: TemplateFields | None, since: float | None
-) -> Answer:
+async def refused_pools(question: RightsQuestion, rights: Authorization) -> list[PoolUse]:
+    """The pools that the user may not use; raises ApiError if the API server does not say."""
+    return [
+        (pool, clause)
+        for pool, clause in question.pools
+        if not await rights.may_use(question.user, question.namespace, pool)
+    ]
+
+
+async def _fielded(queries: ReviewQueries, question: FieldsQuestion, since: float | None) -> Answer:
     """The answer once it is known which fields the API server knows, and what that answer depends on."""
-    unknown = await fields.unknown(question.fields) if fields else None
-    answer = queries.completed(question.resume(unknown), since)
+    answer = queries.completed(question.resume(await queries.found_out(question)), since)
     return answer if isinstance(answer, Answer) else await answer
 
 
-async def _of_classes(
-    queries: ReviewQueries, question: ClassQuestion, classes: PodClasses | None, since: float | None
-) -> Answer:
+async def _of_classes(queries: ReviewQueries, question: ClassQuestion, since: float | None) -> Answer:
     """The answer once the classes were looked up, and what it depends on.
 
     Where that is not possible, they stay unknown.
     """
-    known = question.known
-    if classes is not None:
-        with contextlib.suppress(ApiError):
-            known = known.looked_up(*await classes.look_up(question.classes))
+    found = await queries.found_out(question)
+    known = question.known if found is None else question.known.looked_up(*found)
     later = queries.completed(question.resume(known), since)
     return later if isinstance(later, Answer) else await later
+
+
+async def _classes(question: ClassQuestion, classes: PodClasses | None) -> Any:  # noqa: ANN401 -- arguments
+    """The classes that exist, and those that do not; ``None`` if that cannot be found out."""
+    if classes is not None:
+        with contextlib.suppress(ApiError):
+            return await classes.look_up(question.classes)
+    return None
 
 
 async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion, jobs: StreamsJobs) -> Answer:
@@ -229,9 +266,22 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
     try:
         job = await jobs.look_up(question.job)
     except ApiError as failure:
-        return _unknown(f"what Job {question.job.name} says", failure) if question.needed else answer
+        return undetermined(f"what Job {question.job.name} says", failure) if question.needed else answer
     completed = queries.completed(question.resume(job))
     return completed if isinstance(completed, Answer) else await completed
+
+
+async def _of_region(
+    queries: ReviewQueries, question: RegionQuestion, regions: ScaledJobs, since: float | None
+) -> Answer:
+    """The answer once the Job of the parallel region was read, and what that answer depends on."""
+    begun = time.monotonic() if since is None else since
+    try:
+        spec, job = await regions.look_up(question)
+    except ApiError as failure:
+        return undetermined(f"which Job ParallelRegion {question.name} is of", failure)
+    answer = queries.completed(question.resume(spec, job), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _beside(
@@ -246,6 +296,7 @@ async def _beside(
     return await verdicts.find(question.resume(others), since=since) if others else answer
 
 
-def _unknown(what: str, failure: ApiError) -> Answer:
+def undetermined(what: str, failure: ApiError) -> Answer:
+    """The answer where the API server does not say what it depends on."""
     text = f"{what} could not be determined: {failure}"
     return replace(errored(text), message=text)

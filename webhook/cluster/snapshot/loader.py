@@ -15,7 +15,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
 _KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {
-    (kind.api.api_version, kind.name): kind for kind in (*KINDS, *STORAGE)
+    (version, kind.name): kind for kind in (*KINDS, *STORAGE) for version in kind.api.api_versions
 }
 """The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from msgspec import Raw
 
 from webhook.cluster.objects.items import Item
+from webhook.cluster.objects.kinds import DEVICES, RESOURCE_SLICES
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.snapshot.folder import files, read
@@ -34,6 +35,9 @@ def read_snapshot(
             raise SnapshotError(f"reading the folder {folder} was abandoned")
         _read_file(path, str(path.relative_to(folder)), loader)
     report = loader.report()
+    if report.counts[RESOURCE_SLICES.name]:
+        for kind in DEVICES:
+            kind.listed(sink, True)  # noqa: FBT003 -- the outcome of a list
     if not report.counts["Node"]:
         first = f" ({report.skipped_count} skipped, the first is {report.skipped[0]})" if report.skipped else ""
         raise SnapshotError(f"the folder {folder} holds no Node: {_ADVICE}{first}")

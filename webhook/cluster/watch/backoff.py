@@ -23,6 +23,9 @@ class Pace(Struct, frozen=True, kw_only=True):
     """Objects of one page of a list: a megabyte of pods, which is split into objects within a millisecond."""
     batch: int = 25
     """Objects that are processed before other coroutines run: less than a millisecond, since a pod takes 20 µs."""
+    gather: float = 0.01
+    """Time after a batch of events in which what arrives is left to the next batch: no decision needs it sooner, as an
+    event of a watch is some milliseconds old."""
     watch: tuple[float, float] = (40.0, 50.0)
     """Bounds of the random ``timeoutSeconds`` of a watch: random so that replicas do not all reconnect at once."""
     silence: float = 55.0

@@ -1,15 +1,19 @@
 """List and watch requests for one kind (client-go's ``ListWatch``): pages of a list, events of a watch."""
 
+import asyncio
+import contextlib
 import time
 from collections.abc import AsyncGenerator, Mapping
 from typing import Final
+
+import msgspec
 
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Event, Page
 from kubeapi.client.connection import Connection, Status, cause_of
 from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
-from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects.kinds import AnyKind, WatchEvent
 from webhook.cluster.watch.backoff import Pace, between
 
 LIMIT: Final = 4 << 20
@@ -61,9 +65,24 @@ class ListWatch:
         self._connection = connection
         self._pace = pace
         self._page_limit = page_limit
-        self._path = kind.path
+        self._decoder = msgspec.json.Decoder(kind.event) if kind.event else None
+        self._paths = kind.api.paths
+        self._place = 0
         selectors = {"fieldSelector": kind.selector, "labelSelector": kind.labels}
         self._selector = {name: selector for name, selector in selectors.items() if selector}
+
+    @property
+    def versions(self) -> int:
+        """The number of versions in which the API server may serve the kind."""
+        return len(self._paths)
+
+    def try_next_version(self) -> None:
+        """Ask for the next of these versions from now on; after the last one, for the first."""
+        self._place = (self._place + 1) % len(self._paths)
+
+    @property
+    def _path(self) -> str:
+        return self._paths[self._place]
 
     async def page(self, following: str | None = None) -> Page:
         """The first page of a consistent list, or the page for the ``continue`` token ``following``."""
@@ -73,8 +92,12 @@ class ListWatch:
         """The current resourceVersion of the API server."""
         return (await self._page(1, {})).metadata.version
 
-    async def watch(self, version: str) -> AsyncGenerator[list[Event], None]:
-        """The events after ``version``, in batches as they arrive, until the API server ends the watch."""
+    async def watch(self, version: str) -> AsyncGenerator[list[Event | WatchEvent], None]:
+        """The events after ``version``, in batches, until the API server ends the watch.
+
+        An event that comes when nothing has come for a while is told at once. What comes within ``Pace.gather`` after
+        a batch is the next one: to be woken for every event would cost more than all that is done with it.
+        """
         query = {
             **self._selector,
             "watch": "true",
@@ -87,7 +110,31 @@ class ListWatch:
             self.heard = time.monotonic()
             async for chunk in response.content.iter_any():
                 self.heard = time.monotonic()
-                yield _events(lines, chunk)
+                yield [self._event(line) for line in _split(lines, chunk)]
+                if response.connection and response.connection.transport:
+                    await self._gather(response.connection.transport)
+
+    async def _gather(self, transport: asyncio.Transport) -> None:
+        """Leave what arrives now to the kernel for a moment."""
+        # A TLS transport reads on while it is paused, and wakes this process each time, up to this many bytes.
+        limit = getattr(transport, "set_read_buffer_limits", None)
+        if limit is not None:
+            limit(high=1, low=0)
+        transport.pause_reading()
+        await asyncio.sleep(self._pace.gather)
+        transport.resume_reading()
+
+    def _event(self, line: bytes) -> Event | WatchEvent:
+        """The event; with its object if the kind has a type for that, and it can be read, else with its JSON text."""
+        if self._decoder is not None:
+            with contextlib.suppress(*decoding.ERRORS):
+                event = self._decoder.decode(line)
+                if event.type != "ERROR":
+                    return event
+        try:
+            return decoding.decoded(line, Event)
+        except decoding.ERRORS as error:
+            raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {decoding.reason(error)}") from None
 
     async def _page(self, size: int, query: Mapping[str, str]) -> Page:
         parameters = {**self._selector, "limit": str(size), **query}
@@ -116,10 +163,8 @@ def error_of(event: Event) -> ApiError:
     return ApiError(cause_of(status.code or 0), f"the API server ends the watch: {status.message or 'no reason given'}")
 
 
-def _events(lines: Lines, chunk: bytes) -> list[Event]:
+def _split(lines: Lines, chunk: bytes) -> list[bytes]:
     try:
-        return [decoding.decoded(line, Event) for line in lines.feed(chunk)]
+        return lines.feed(chunk)
     except TooLongError as error:
         raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {error}") from None
-    except decoding.ERRORS as error:
-        raise ApiError(Cause.UNREADABLE, f"an event cannot be read: {decoding.reason(error)}") from None

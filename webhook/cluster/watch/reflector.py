@@ -14,7 +14,8 @@ from typing import Final, NoReturn
 from kubeapi.client.api_types import Event, ListMetadata
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError, Cause
-from webhook.cluster.objects.kinds import AnyKind
+from webhook.cluster.objects import items
+from webhook.cluster.objects.kinds import AnyKind, WatchEvent
 from webhook.cluster.objects.report import Finding
 from webhook.cluster.objects.sink import Sink
 from webhook.cluster.watch.backoff import Pace, RelistBackoff
@@ -86,6 +87,7 @@ class Reflector:
         while metadata.following:
             metadata = await self._page(metadata.following)
         await self._remove_unlisted()
+        self.store.listed(readable=True)
         self._listed()
         self._version, self._unsure = metadata.version, False
 
@@ -102,7 +104,8 @@ class Reflector:
     async def _remove_unlisted(self) -> None:
         """Remove the objects that the list did not contain; the kind is synced from now on."""
         for number, _ in enumerate(self.store.end(), 1):
-            await self._yield(number)
+            if number % self._pace.batch == 0:
+                await asyncio.sleep(0)
         self.synced = True
 
     async def _check_version(self) -> None:
@@ -118,11 +121,6 @@ class Reflector:
         await asyncio.sleep(self._next_list - time.monotonic())
         self._next_list = time.monotonic() + self._pace.between_lists
 
-    async def _yield(self, number: int) -> None:
-        """Let other coroutines run after every ``batch`` objects."""
-        if number % self._pace.batch == 0:
-            await asyncio.sleep(0)
-
     async def _watch(self) -> None:
         """Watch from the last version until the API server ends the watch."""
         begun, number = time.monotonic(), 0
@@ -131,16 +129,17 @@ class Reflector:
                 for event in events:
                     self._apply(event)
                     number += 1
-                    await self._yield(number)
+                    if number % self._pace.batch == 0:
+                        await asyncio.sleep(0)
         if not number and time.monotonic() - begun < self._pace.brief:
             raise ApiError(Cause.BROKEN, "the API server ends watches as soon as they begin")
         self._succeeded()
         self._unsure = not number
 
-    def _apply(self, event: Event) -> None:
-        if event.type == "ERROR":
+    def _apply(self, event: Event | WatchEvent) -> None:
+        if isinstance(event, Event) and event.type == "ERROR":
             raise error_of(event)
-        identity = self.store.identity(event.object)
+        identity = items.identity(event.object)
         if event.type in _CHANGES:
             self.store.put(event.object)
         elif event.type == "DELETED":
@@ -171,10 +170,20 @@ class Reflector:
         forbidden = failure.cause is Cause.FORBIDDEN and self.kind.spared
         if forbidden or (failure.cause is Cause.MISSING and self.kind.optional):
             self._version = ""
+            if not forbidden and self._other_version():
+                return
             if not self.store.known or self._backoff.streak >= MISSING_LIMIT:
                 pause = self._backoff.about(self._pace.absent)
                 await self._not_installed()
         await asyncio.sleep(pause)
+
+    def _other_version(self) -> bool:
+        """Turn to the next version of a kind that is missing in this one; whether to ask at once."""
+        self._list_watch.try_next_version()
+        untried = self._backoff.streak < self._list_watch.versions
+        if untried:
+            self._next_list = 0.0
+        return untried
 
     async def _not_installed(self) -> None:
         """The kind is not installed, or must not be read: treat that as a list without objects."""
@@ -182,5 +191,6 @@ class Reflector:
         changed = bool(self.store.known) or not self.synced
         self.store.begin()
         await self._remove_unlisted()
+        self.store.listed(readable=False)
         if changed:
             self._listed()

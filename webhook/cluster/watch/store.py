@@ -6,11 +6,9 @@ that the list does not contain is removed at the end of the list.
 
 from collections.abc import Callable, Iterator, KeysView
 
-from msgspec import Raw
-
 from kubeapi.client import decoding
-from kubeapi.client.api_types import Identified, Identity
 from webhook.cluster.objects import items
+from webhook.cluster.objects.items import Item
 from webhook.cluster.objects.kinds import AnyKind
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding
@@ -53,12 +51,16 @@ class Store:
             self.remove(key)
             yield key
 
-    def put(self, item: Raw) -> None:
+    def listed(self, *, readable: bool) -> None:
+        """Tell the sink that all objects are in it, or that the kind cannot be read."""
+        self._kind.listed(self._sink, readable)
+
+    def put(self, item: Item) -> None:
         """An object was added or changed. An object that cannot be used is removed from the sink."""
         try:
             value, notes = self._kind.read(item)
             if value is None:
-                self.remove(self._kind.key(self.identity(item)))
+                self.remove(self._kind.key(items.identity(item)))
                 return
             key: str = self._kind.value_key(value)
             self._kind.put(self._sink, value)
@@ -82,13 +84,6 @@ class Store:
         self.skipped.pop(key, None)
         self.noted.pop(key, None)
 
-    def identity(self, item: Raw) -> Identity:
-        """Name, namespace, uid and version of the object; empty where they cannot be read."""
-        try:
-            return items.decode(item, Identified).metadata
-        except decoding.ERRORS:
-            return Identity()
-
     def _keep(self, key: str) -> None:
         if self._kind.kept is None:
             self._own[key] = None
@@ -96,8 +91,8 @@ class Store:
         if self.skipped:
             self.skipped.pop(key, None)
 
-    def _skip(self, item: Raw, reason: str) -> None:
-        identity = self.identity(item)
+    def _skip(self, item: Item, reason: str) -> None:
+        identity = items.identity(item)
         if identity.name or identity.uid:
             key = self._kind.key(identity)
         else:
@@ -107,7 +102,7 @@ class Store:
         self.remove(key)
         self._find(self.skipped, key, Finding("", self._subject(item), reason), before)
 
-    def _note(self, key: str, item: Raw, notes: list[str]) -> None:
+    def _note(self, key: str, item: Item, notes: list[str]) -> None:
         before = self.noted.pop(key, None)
         if notes:
             self._find(self.noted, key, Finding("", self._subject(item), "; ".join(notes)), before)
@@ -120,5 +115,5 @@ class Store:
         if finding != before:
             self._tell(finding)
 
-    def _subject(self, item: Raw) -> str:
+    def _subject(self, item: Item) -> str:
         return f"{self._kind.name} {items.name(item) or 'without a name'}"

@@ -4,12 +4,18 @@ Most watch events, such as a kubelet's reports every few seconds, change no valu
 called only when a value changed, so that an event without a change costs a look-up and a comparison.
 """
 
+import contextlib
 import logging
-from collections.abc import Callable, KeysView
+from collections.abc import Callable, Iterator, KeysView
 from typing import Final, TypeVar
 
+from webhook.placement.devices.claims import ClaimTemplate
+from webhook.placement.devices.devices import DevicePart, Devices
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
@@ -24,6 +30,74 @@ Listener = Callable[[K, V | None, V | None], object]
 _log: Final = logging.getLogger(__name__)
 
 
+class ObservedDevices:
+    """A :class:`~webhook.cluster.objects.sink.DeviceSink` in front of ``devices``, with listeners in ``on_change``.
+
+    They are called when nodes have other devices, or these are requested in another way. Claims change with each pod
+    and change neither.
+    """
+
+    def __init__(self, devices: Devices) -> None:
+        self.on_change: list[Callable[[], object]] = []
+        self._devices = devices
+        self.put_claim = devices.put_claim
+        self.drop_claim = devices.drop_claim
+
+    def listed(self, part: DevicePart, *, readable: bool) -> None:
+        """A kind of object was listed completely, or cannot be read."""
+        with self._telling():
+            self._devices.listed(part, readable=readable)
+
+    def put_class(self, device_class: DeviceClass) -> None:
+        """A DeviceClass was added or changed."""
+        with self._telling():
+            self._devices.put_class(device_class)
+
+    def drop_class(self, name: str) -> None:
+        """A DeviceClass is gone."""
+        with self._telling():
+            self._devices.drop_class(name)
+
+    def put_slice(self, published: DeviceSlice) -> None:
+        """A ResourceSlice was added or changed."""
+        with self._telling():
+            self._devices.put_slice(published)
+
+    def drop_slice(self, name: str) -> None:
+        """A ResourceSlice is gone."""
+        with self._telling():
+            self._devices.drop_slice(name)
+
+    def put_template(self, template: ClaimTemplate) -> None:
+        """A ResourceClaimTemplate was added or changed."""
+        with self._telling():
+            self._devices.put_template(template)
+
+    def drop_template(self, namespace: str, name: str) -> None:
+        """A ResourceClaimTemplate is gone."""
+        with self._telling():
+            self._devices.drop_template(namespace, name)
+
+    def put_rule(self, rule: TaintRule) -> None:
+        """A DeviceTaintRule was added or changed."""
+        with self._telling():
+            self._devices.put_rule(rule)
+
+    def drop_rule(self, name: str) -> None:
+        """A DeviceTaintRule is gone."""
+        with self._telling():
+            self._devices.drop_rule(name)
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Call the listeners if anything is different afterwards."""
+        before = self._devices.version, self._devices.read
+        yield
+        if before != (self._devices.version, self._devices.read):
+            for listener in self.on_change:
+                listener()
+
+
 class ObservedInventory:
     """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; the ``on_`` lists hold listeners.
 
@@ -34,7 +108,7 @@ class ObservedInventory:
     def __init__(self, inventory: Inventory) -> None:
         self.inventory = inventory
         self.intents = inventory.intents
-        self.devices = inventory.devices
+        self.devices = ObservedDevices(inventory.devices)
         self.volumes = inventory.volumes
         self.pod_defaults = inventory.pod_defaults
         self.on_node: list[Listener[str, Node]] = []

@@ -27,7 +27,7 @@ from webhook.placement.text.api_kinds import HOST_POOL
 class _Believed(Struct, frozen=True, gc=False):
     """A HostPool without its status."""
 
-    metadata: wire.HostPoolMetadata | None = None
+    metadata: wire.DatedMetadata | None = None
     spec: HostPoolSpec | None = None
 
 

@@ -19,11 +19,14 @@ from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.fused_job import judge_model
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
-from webhook.placement.jobs.whole_job import claims_of_job, judge_job, members_of_job, pools_of_job
+from webhook.placement.jobs.scaling import NOTHING, scaling_of
+from webhook.placement.jobs.whole_job import claims_of_job, members_of_job, pools_of_job
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
+from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
@@ -43,6 +46,15 @@ class Judgement(Struct, frozen=True):
     satisfiable: ConditionState = UNKNOWN
     plan: PlannedNodes | None = None
     members: tuple[Member, ...] = ()
+    spec: JobSpec | None = None
+    """The Job with its processing elements; ``None`` if it was not judged."""
+    fusion: JobFusion | None = None
+    """How the operators of a Job that states such are fused."""
+
+    @property
+    def made(self) -> bool:
+        """Whether it has processing elements, wherever they can run."""
+        return self.spec is None or self.spec.processing_elements is not None
 
     @property
     def refused(self) -> bool:
@@ -74,22 +86,32 @@ class JobJudge:
         self._solving = solving
         self._volumes = volumes
 
-    async def judge(self, job: StoredJob, spec: JobSpec) -> Judgement:
-        """Decide whether the whole Job could run if all of its pods were restarted."""
-        if not self.judges(job):
+    async def judge(self, job: StoredJob, spec: JobSpec, *, scaled: bool = False) -> Judgement:
+        """Decide whether the whole Job could run if all of its pods were restarted.
+
+        If its parallel regions are ``scaled``, what runs and does not change stays where it is.
+        """
+        if not self.judges(job) and spec.operators is None:
             return Judgement()  # the webhook changes no pod there, so no constraint holds
         self._kept.expire()
         inventory = await self._known_to(job.key, spec)
-        verdict = await judge_job(*job.key, spec, inventory, self._policy, self._solving())
+        before = job.fusion() if spec.operators is not None else None
+        previous = before.processing_elements if before else ()
+        scaling = scaling_of(job.key, job.stated() or spec, inventory) if scaled else NOTHING
+        model = await judge_model(job.key, spec, inventory, self._policy, self._solving(), previous, scaling=scaling)
+        verdict, fused = model.verdict, Judgement(spec=model.spec, fusion=model.fusion)
+        if not self.judges(job) and fused.made:
+            return fused
         if verdict.refused:
-            return Judgement(ConditionState(holds=False, reason=UNSATISFIABLE, message=verdict.line))
+            return replace(fused, satisfiable=ConditionState(holds=False, reason=UNSATISFIABLE, message=verdict.line))
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
-            return Judgement()
+            return fused
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)
         count = sum(verdict.group.counts)
         words = (f"{counted(count, 'processing element')} can run at the same time", *verdict.warnings)
         said = ConditionState(holds=True, reason=SATISFIABLE, message="; ".join(words))
-        return Judgement(said, planned_nodes(verdict.group, plan.placed, verdict.given), verdict.group.members)
+        nodes = planned_nodes(verdict.group, plan.placed, verdict.given)
+        return replace(fused, satisfiable=said, plan=nodes, members=verdict.group.members)
 
     def judges(self, job: StoredJob) -> bool:
         """Whether the webhook changes pods in the Job's namespace; nothing is planned where it does not."""

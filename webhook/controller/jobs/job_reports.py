@@ -1,9 +1,10 @@
 """Writes the status of a Job where it differs from the stored one, and records Events about its changes."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Raw
+from msgspec.structs import replace
 
 from kubeapi.clock import Clock
 from webhook.controller.events.event import EventText, Regarding
@@ -12,14 +13,24 @@ from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patc
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE, JobPhase
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.objects.condition import ConditionState
 from webhook.placement.text.api_kinds import STREAMS_JOB
-from webhook.placement.text.problem import enumerated
+from webhook.placement.text.problem import counted, enumerated
 
 NAMED: Final = 3
 """Processing elements that a message names."""
+
+PACE: Final = 0.005
+"""Seconds for each element of a Job between two writes of its status that only count elements anew.
+
+The API server handles the whole Job for each: some 0.1 ms an element.
+"""
+
+SLOWEST: Final = 10.0
+"""Seconds between two such writes, however many elements there are."""
 
 _TROUBLE: Final = frozenset({UNSATISFIABLE, STRANDED})
 
@@ -32,6 +43,8 @@ class JobReports:
         self._store = store
         self._events = events
         self._now = now
+        self._due: dict[Name, float] = {}
+        """When a status that only counts elements anew may be written next."""
 
     def moment(self) -> str:
         """The time in RFC 3339."""
@@ -50,11 +63,34 @@ class JobReports:
             record(self._events, _about(job), text)
         return written
 
+    async def count(self, job: StoredJob, status: JobStatus) -> float | None:
+        """Write the status, later if it only counts elements anew; returns the seconds until then. Raises ApiError."""
+        pace = min(SLOWEST, PACE * status.tally.total)
+        if _only_counts(status_of_job(job), status) and 0 < (wait := self._due.get(job.key, 0.0) - self._now()) <= pace:
+            return wait
+        written = await self.say(job, status)
+        if written is not job:
+            if len(self._due) > 2 * len(self._store.jobs.all):
+                self._due = {name: due for name, due in self._due.items() if name in self._store.jobs.all}
+            self._due[job.key] = self._now() + pace
+        return None
+
+    def scaled(self, job: StoredJob, widths: Mapping[str, int]) -> None:
+        """Record the new widths of parallel regions, with which the Job is fused now."""
+        said = [f"{name} {counted(width, 'channel')}" for name, width in widths.items()]
+        self._events.normal(_about(job), "Scaled", f"fused again, by parallel region: {enumerated(said, NAMED)}")
+
     def moved(self, job: StoredJob, elements: Sequence[str]) -> None:
         """Record that these elements are restarted on another node, since theirs cannot run all that share it."""
         verb = "is" if len(elements) == 1 else "are"
         note = f"{enumerated(elements, NAMED)} {verb} restarted: others that share it find no room on their node"
         self._events.normal(_about(job), "Moved", note)
+
+
+def _only_counts(before: JobStatus, after: JobStatus) -> bool:
+    """Whether no more has changed than what the elements do, and how many HostPools are ready."""
+    ready = replace(after.ready, message=before.ready.message)
+    return replace(after, tally=before.tally, ready_pools=before.ready_pools, ready=ready) == before
 
 
 def _about(job: StoredJob) -> Regarding:

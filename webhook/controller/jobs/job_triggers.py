@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
+from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, StoredRegion, of_a_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.elements.element_status import ElementPhase
@@ -23,6 +23,7 @@ class JobTriggers:
         store.jobs.on_news.append(self._job)
         store.elements.listeners.append(self._element)
         store.pools.listeners.append(self._pool)
+        store.regions.listeners.append(self._region)
 
     def begin(self) -> None:
         """Queue every Job, and from now on what changes."""
@@ -45,6 +46,12 @@ class JobTriggers:
         known = after or before
         if self._leading and known is not None and (job := of_a_job(known)):
             self._queue.add_after((known.namespace, job), TOGETHER if before and after else 0.0)
+
+    def _region(self, before: StoredRegion | None, after: StoredRegion | None) -> None:
+        known = after or before
+        scaled = before is None or after is None or before.stated != after.stated
+        if self._leading and known is not None and scaled and (job := of_a_job(known)):
+            self._queue.add((known.namespace, job))
 
 
 def _asked(job: StoredJob) -> tuple[object, ...]:

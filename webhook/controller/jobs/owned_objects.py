@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Iterable
 from typing import Any, Final
 
+from msgspec import Raw
+
 from kubeapi.client.errors import ApiError, Cause
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.jobs.job_plan import JobPlan
@@ -13,7 +15,9 @@ from webhook.controller.jobstore.records import (
     StoredJob,
     element_path,
     host_pool_path,
+    read_element,
 )
+from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
 from webhook.placement.elements.names import owned_by
 from webhook.placement.text import keys
@@ -26,8 +30,9 @@ AT_A_TIME: Final = 8
 class OwnedObjects:
     """Does what a plan says; every request can be repeated."""
 
-    def __init__(self, server: ObjectEditor) -> None:
+    def __init__(self, server: ObjectEditor, store: JobStore) -> None:
         self._server = server
+        self._store = store
 
     async def make_pools(self, job: StoredJob, plan: JobPlan) -> None:
         """Create the HostPools that are missing. Raises ApiError."""
@@ -59,10 +64,13 @@ class OwnedObjects:
         }
         body = {"apiVersion": kind.api_version, "kind": kind.name, "metadata": metadata, "spec": spec}
         try:
-            await self._server.create(kind.path_in(job.namespace), body)
+            made = await self._server.create(kind.path_in(job.namespace), body)
         except ApiError as failure:
             if failure.cause is not Cause.EXISTS:
                 raise  # one that exists is looked at when the watch has brought it
+            return
+        if kind is PROCESSING_ELEMENT:
+            self._store.unlaunched.add(read_element(Raw(made)).uid)
 
     async def _change(self, path: str, stored: StoredElement | StoredHostPool, spec: dict[str, Any]) -> None:
         operations = [

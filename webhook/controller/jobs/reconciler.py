@@ -6,7 +6,7 @@ created, changed and deleted only after the Job was read from the API server.
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -16,10 +16,11 @@ from msgspec.structs import replace
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.controller.conditions import shortened
-from webhook.controller.jobs.job_judge import JobJudge
+from webhook.controller.jobs.job_judge import JobJudge, Judgement
 from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pools, plan_of
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
+from webhook.controller.jobs.scaled_regions import ScaledRegions
 from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
@@ -36,6 +37,7 @@ from webhook.placement.jobs.job_progress import (
     Tallied,
     tallied,
 )
+from webhook.placement.jobs.region_widths import fused_widths, region_widths, with_widths
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.objects.pool import Phase
@@ -49,6 +51,10 @@ NAMED: Final = 3
 
 NO_POD: Final = "its pod has not been created yet"
 
+_BEGINS: Final = ConditionState(
+    holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created"
+)
+
 ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 """What is wrong with the spec of the Job of that name."""
 
@@ -56,21 +62,24 @@ ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 class Jobs:
     """The reconciler, called by any number of workers."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 -- what it knows of, each once
         self,
         server: ObjectEditor,
         store: JobStore,
         reports: JobReports,
         problems: ProblemsOfJob,
         judge: JobJudge,
+        *,
+        regions: ScaledRegions,
         now: Clock,
     ) -> None:
         self._judge = judge
+        self._regions = regions
         self._server = server
         self._store = store
         self._reports = reports
         self._problems = problems
-        self._objects = OwnedObjects(server)
+        self._objects = OwnedObjects(server, store)
         self._now = now
 
     async def reconcile(self, name: Name) -> float | None:
@@ -80,6 +89,7 @@ class Jobs:
         """
         job = self._store.jobs.all.get(name)
         if job is None:
+            self._regions.forget(name)
             return None
         try:
             return await self._advance(job)
@@ -101,7 +111,9 @@ class Jobs:
             ready = ConditionState(holds=False, reason="Deleting", message="it is being deleted")
             await self._reports.say(job, replace(status, phase=JobPhase.DELETING, ready=ready))
             return None
-        spec, known = job.stated(), status.generation == job.generation and status.submitted.reason != INVALID
+        stated, known = job.model(), status.generation == job.generation and status.submitted.reason != INVALID
+        widths = self._regions.wanted(job, stated) if stated else {}
+        spec = stated and with_widths(stated, widths)
         problems = [] if known and spec else list(self._wrong(job, spec))
         if spec is None or problems:
             await self._reports.say(job, failed(INVALID, "; ".join(problems), status, job.generation))
@@ -118,7 +130,10 @@ class Jobs:
             if status_of_job(job).undone:
                 await self._undone(job)
                 return None
-        return await self._provide(job, spec, status_of_job(job))
+        else:
+            job = await self._rescale(job, spec, widths, status)
+        wait = await self._provide(job, job.stated() or spec, status_of_job(job))
+        return min(filter(None, (wait, self._regions.pause(job, widths))), default=None)
 
     def _wrong(self, job: StoredJob, spec: JobSpec | None) -> Iterator[str]:
         """The problems of the spec of the Job."""
@@ -138,12 +153,51 @@ class Jobs:
             begun = self._begun(job, status)
             if judged.satisfiable != UNKNOWN:
                 begun = replace(begun, satisfiable=judged.satisfiable)
-            if judged.refused and begun.phase is JobPhase.SUBMITTING and not self._judge.audit:
+            if judged.refused and begun.phase is JobPhase.SUBMITTING and (not self._judge.audit or not judged.made):
                 begun = failed(UNSATISFIABLE, judged.satisfiable.message, begun, job.generation)
-            plan = msgspec.to_builtins(judged.plan) if judged.plan else {}
-            begun = replace(begun, plan={**plan, "judgedAt": self._reports.moment()} if plan else {})
-            written = await self._reports.say(job, begun)
-            self._judge.keep(written, spec, judged)
+            return await self._promise(job, spec, begun, judged)
+
+    async def _rescale(self, job: StoredJob, spec: JobSpec, widths: Mapping[str, int], status: JobStatus) -> StoredJob:
+        """The Job, fused with these widths of its parallel regions; as it was, if they do not fit beside what runs."""
+        fusion = job.fusion()
+        made = fused_widths(job.model() or spec, fusion) if fusion else widths
+        if made == widths:
+            self._regions.forget(job.key)
+            return job
+        if self._regions.pause(job, widths):
+            return job
+        if problems := list(self._wrong(job, spec)):
+            self._regions.refuse(job, widths, "; ".join(problems))
+            return job
+        await self._unchanged(job)
+        async with self._judge.turn:
+            judged = await self._judge.judge(job, spec, scaled=True)
+            wider = any(width > made[name] for name, width in widths.items())
+            if judged.fusion is None or (judged.refused and wider and not self._judge.audit):
+                self._regions.refuse(job, widths, judged.satisfiable.message)
+                return job
+            begun = replace(status, submitted=_BEGINS)
+            if judged.satisfiable != UNKNOWN:
+                begun = replace(begun, satisfiable=judged.satisfiable)
+            written = await self._promise(job, spec, begun, judged)
+        self._reports.scaled(written, {name: width for name, width in widths.items() if width != made[name]})
+        return written
+
+    async def _unchanged(self, job: StoredJob) -> None:
+        """Raise ApiError, CONFLICT, if the API server has another version of the Job."""
+        if (await self._fresh(job)).version != job.version:
+            raise ApiError(Cause.CONFLICT, f"the Job {job.name} has changed")
+
+    async def _promise(self, job: StoredJob, spec: JobSpec, begun: JobStatus, judged: Judgement) -> StoredJob:
+        """Write that status, with the plan and the fusion of the Job, and keep the room that is promised."""
+        plan = msgspec.to_builtins(judged.plan) if judged.plan else {}
+        begun = replace(begun, plan={**plan, "judgedAt": self._reports.moment()} if plan else {})
+        if judged.fusion is not None:
+            regions = region_widths(job.model() or spec, spec)
+            fusion = replace(judged.fusion, generation=job.generation, regions=regions)
+            begun = replace(begun, fusion=msgspec.to_builtins(fusion))
+        written = await self._reports.say(job, begun)
+        self._judge.keep(written, judged.spec or spec, judged)
         return written
 
     def _begun(self, job: StoredJob, status: JobStatus) -> JobStatus:
@@ -152,12 +206,9 @@ class Jobs:
         if status.submitted.reason == INVALID:
             # What ran before the Job was made invalid still runs.
             runs = any(element.begun for element in owned_elements(job, self._store))
-        begins = ConditionState(
-            holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created"
-        )
-        begun = replace(status, submitted=begins, generation=job.generation)
+        begun = replace(status, submitted=_BEGINS, generation=job.generation)
         if not runs:
-            begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=begins)
+            begun = replace(begun, phase=JobPhase.SUBMITTING, submitted_at=self._reports.moment(), ready=_BEGINS)
         return begun
 
     async def _undone(self, job: StoredJob) -> bool:
@@ -213,34 +264,35 @@ class Jobs:
         tally = tallied(total, Counter(element.phase for element in present))
         status = replace(status, tally=tally, pools=len(job.pools), ready_pools=ready)
         if status.phase is not JobPhase.SUBMITTING:
-            await self._say(job, status, present, tally.phase, first)
-            return None
+            return await self._say(job, status, present, tally.phase, first)
         if broken := next((pool for pool in pools if pool.phase == Phase.FAILED), None):
             why = f"HostPool {broken.name} has failed: {broken.reason or 'no reason given'}"
             await self._fail(job, status, POOL_FAILED, why)
             return None
         begun = len(present) == total and all(element.begun for element in present)
         if status.submitted.holds and begun and ready == len(job.pools):
-            await self._say(job, status, present, tally.phase)
-            return None
+            return await self._say(job, status, present, tally.phase)
         wait = self._left(spec, status)
         if wait <= 0:
             waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
             await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
             return None
-        await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
-        return wait
+        later = await self._say(job, status, present, JobPhase.SUBMITTING, first or _pool_words(pools, job))
+        return wait if later is None else min(wait, later)
 
     async def _say(
         self, job: StoredJob, status: JobStatus, present: Sequence[StoredElement], phase: JobPhase, first: str = ""
-    ) -> None:
-        """Write the status of a Job in that phase; ``first`` is what else it waits for."""
+    ) -> float | None:
+        """Write the status of a Job in that phase; ``first`` is what else it waits for.
+
+        Returns the seconds until it is written if that is not now.
+        """
         runs = phase in {JobPhase.RUNNING, JobPhase.COMPLETED}
         message = "; ".join(filter(None, (first, _words(status.tally, present))))
         ready = ConditionState(
             phase is JobPhase.RUNNING, phase.value, shortened(message if not runs else str(status.tally))
         )
-        await self._reports.say(job, replace(status, phase=phase, ready=ready))
+        return await self._reports.count(job, replace(status, phase=phase, ready=ready))
 
     async def _fail(self, job: StoredJob, status: JobStatus, reason: str, message: str) -> None:
         """The submission has failed: say so, and undo it."""

@@ -1,4 +1,4 @@
-"""Looks again whether Jobs that run could be started again as a whole, when nodes or HostPools change.
+"""Looks again whether Jobs that run could be started again as a whole, when nodes, devices or HostPools change.
 
 The condition Satisfiable of a Job says so before the restart that would fail (``docs/jobs.md``, "Still satisfiable").
 """
@@ -57,6 +57,7 @@ class SatisfiableReview:
         self._leading = False
         watched.on_node.append(lambda *_: self._changed())
         watched.on_pool.append(lambda *_: self._changed())
+        watched.devices.on_change.append(self._changed)
 
     def begin(self) -> None:
         """Review all Jobs now, and after changes from now on."""

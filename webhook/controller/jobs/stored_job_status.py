@@ -34,6 +34,8 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     submitted: ConditionState = UNKNOWN
     ready: ConditionState = UNKNOWN
     satisfiable: ConditionState = UNKNOWN
+    fusion: Document | None = None
+    """What is to be written as ``fusion``; ``None`` leaves that of before."""
     plan: Document | None = None
     """What is to be written as ``plan``, empty to write none; ``None`` leaves that of before."""
 
@@ -113,6 +115,8 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
     }
     if status.plan is not None:
         wanted["plan"] = status.plan or None
+    if status.fusion is not None:
+        wanted["fusion"] = status.fusion
     if all(stored.get(field) == value for field, value in wanted.items()):
         return None
     return {"metadata": {"resourceVersion": str(job.version)}, "status": wanted}

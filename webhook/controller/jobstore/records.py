@@ -16,12 +16,15 @@ from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
 from webhook.placement.elements.element_status import REFUSED, ElementPhase
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.fused_job import as_fused
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.kube.timestamps import seconds_of
+from webhook.placement.objects.job_fusion import JobFusion, fusion_of
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.objects.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec
-from webhook.placement.text.api_kinds import HOST_POOL, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
+from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 from webhook.placement.text.keys import API_GROUP
 
 _EMPTY: Final = Raw(b"{}")
@@ -121,12 +124,21 @@ class StoredJob(_Record, frozen=True, gc=False, kw_only=True):
         except decoding.ERRORS:
             return _NO_PLAN
 
-    def stated(self) -> JobSpec | None:
-        """The whole spec; ``None`` if it cannot be read."""
-        if self.options is None:
-            return None
+    def model(self) -> JobSpec | None:
+        """The whole spec, as it is stored; ``None`` if it cannot be read."""
+        if self.options is None or self.options.operators is not None:
+            return self.options
         elements = msgspec.json.decode(self.elements, type=tuple[ElementSpec, ...])
         return replace(self.options, processing_elements=elements)
+
+    def fusion(self) -> JobFusion | None:
+        """How its operators are fused, by its status; ``None`` if they are not."""
+        return fusion_of(self.status)
+
+    def stated(self) -> JobSpec | None:
+        """The whole spec, with the processing elements that its operators are fused into; as :meth:`model` else."""
+        spec = self.model()
+        return spec if spec is None else as_fused(spec, self.fusion())
 
 
 class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
@@ -144,6 +156,12 @@ class StoredElement(_Record, frozen=True, gc=False, kw_only=True):
     def stated(self) -> ProcessingElementSpec:
         """The spec; raises one of :data:`decoding.ERRORS`."""
         return msgspec.json.decode(self.spec, type=ProcessingElementSpec)
+
+
+class StoredRegion(_Record, frozen=True, gc=False, kw_only=True):
+    """A ParallelRegion; ``stated`` is its spec, ``None`` if it cannot be read."""
+
+    stated: ParallelRegionSpec | None = None
 
 
 class StoredHostPool(_Record, frozen=True, gc=False, kw_only=True):
@@ -182,6 +200,8 @@ def read_job(item: Raw) -> StoredJob:
         msgspec.json.decode(elements, type=tuple[ElementSpec, ...])
         where = "spec: "
         options = msgspec.json.decode(msgspec.json.encode(parts), type=JobSpec)
+        if options.operators is not None and elements != b"[]":
+            return StoredJob(**common, fault="spec.operators: stated beside processingElements")
     except decoding.ERRORS as error:
         return StoredJob(**common, fault=f"{where}{decoding.reason(error)}")
     name = common["name"]
@@ -220,6 +240,16 @@ def read_host_pool(item: Raw) -> StoredHostPool:
     return StoredHostPool(**common, phase=head.phase or "", reason=(ready and ready.message) or "", degraded=degraded)
 
 
+def read_region(item: Raw) -> StoredRegion:
+    """A ParallelRegion from JSON; raises as :func:`read_job` does."""
+    document, common = _common(item)
+    try:
+        stated = msgspec.json.decode(document.spec, type=ParallelRegionSpec)
+    except decoding.ERRORS:
+        stated = None
+    return StoredRegion(**common, stated=stated)
+
+
 def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = None) -> wire.Owner | None:
     """The owner that is the object's controller; with a ``kind`` of ours only one of that kind."""
     controller = next((owner for owner in owners or () if owner.controller), None)
@@ -228,7 +258,7 @@ def controller_of(owners: tuple[wire.Owner, ...] | None, kind: ApiKind | None = 
     return controller if controller.kind == kind.name and controller.api_version.startswith(f"{API_GROUP}/") else None
 
 
-def of_a_job(record: StoredElement | StoredHostPool) -> str:
+def of_a_job(record: StoredElement | StoredHostPool | StoredRegion) -> str:
     """The name of the Job that controls the object, whether or not the Job still exists; empty without one."""
     owner = record.owner
     return owner.name if owner and controller_of((owner,), STREAMS_JOB) else ""
@@ -247,6 +277,11 @@ def element_path(namespace: str, name: str) -> str:
 def host_pool_path(namespace: str, name: str) -> str:
     """The API path of that HostPool."""
     return f"{HOST_POOL.path_in(namespace)}/{name}"
+
+
+def region_path(namespace: str, name: str) -> str:
+    """The API path of that ParallelRegion."""
+    return f"{PARALLEL_REGION.path_in(namespace)}/{name}"
 
 
 def _common(item: Raw) -> tuple[_OwnedDocument, dict[str, Any]]:

@@ -9,11 +9,11 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, KeysView
 from typing import Final, Generic, TypeVar
 
-from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, of_a_job
+from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, StoredRegion, of_a_job
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.inventory.pool_index import Name
 
-R = TypeVar("R", StoredJob, StoredElement, StoredHostPool)
+R = TypeVar("R", StoredJob, StoredElement, StoredHostPool, StoredRegion)
 V = TypeVar("V")
 
 Heard = Callable[[V | None, V | None], object]
@@ -107,15 +107,20 @@ class JobStore:
         self.jobs: Records[StoredJob] = Records()
         self.elements: Records[StoredElement] = Records()
         self.pools: Records[StoredHostPool] = Records()
+        self.regions: Records[StoredRegion] = Records()
         self.on_pod: list[Heard[ElementPod]] = []
+        self.unlaunched: set[str] = set()
+        """Elements, by uid, that this process has created and no pod for: no other controller has acted on these."""
         self._pods: dict[str, ElementPod] = {}
         self._of_element: dict[Name, dict[str, ElementPod]] = {}
         self._of_job: dict[Name, dict[str, None]] = {}
         self._pools_of_job: dict[Name, dict[str, None]] = {}
+        self._regions_of_job: dict[Name, dict[str, None]] = {}
         self._gone: dict[Name, ElementPod] = {}
         """By element, the last pod that is gone, as it was last seen: how it ended may not have been counted yet."""
         self.elements.listeners.append(self._element)
         self.pools.listeners.append(self._pool)
+        self.regions.listeners.append(self._region)
 
     @property
     def pod_uids(self) -> KeysView[str]:
@@ -133,6 +138,10 @@ class JobStore:
     def pools_of(self, job: Name) -> Iterable[StoredHostPool]:
         """The HostPools whose controller is a Job of that name, of whatever uid."""
         return (self.pools.all[job[0], name] for name in self._pools_of_job.get(job, ()))
+
+    def regions_of(self, job: Name) -> Iterable[StoredRegion]:
+        """The ParallelRegions whose controller is a Job of that name, of whatever uid."""
+        return (self.regions.all[job[0], name] for name in self._regions_of_job.get(job, ()))
 
     def gone(self, element: Name) -> ElementPod | None:
         """The last pod of the element that is gone."""
@@ -170,14 +179,27 @@ class JobStore:
             _remove(self._of_job, (before.namespace, before.job), before.name)
             if after is None:
                 self._gone.pop(before.key, None)
+                self.unlaunched.discard(before.uid)
         if after is not None:
             self._of_job.setdefault((after.namespace, after.job), {})[after.name] = None
 
     def _pool(self, before: StoredHostPool | None, after: StoredHostPool | None) -> None:
-        if before is not None and (job := of_a_job(before)):
-            _remove(self._pools_of_job, (before.namespace, job), before.name)
-        if after is not None and (job := of_a_job(after)):
-            self._pools_of_job.setdefault((after.namespace, job), {})[after.name] = None
+        _index(self._pools_of_job, before, after)
+
+    def _region(self, before: StoredRegion | None, after: StoredRegion | None) -> None:
+        _index(self._regions_of_job, before, after)
+
+
+def _index(
+    index: dict[Name, dict[str, None]],
+    before: StoredHostPool | StoredRegion | None,
+    after: StoredHostPool | StoredRegion | None,
+) -> None:
+    """Keep the names of objects by the Job that controls them."""
+    if before is not None and (job := of_a_job(before)):
+        _remove(index, (before.namespace, job), before.name)
+    if after is not None and (job := of_a_job(after)):
+        index.setdefault((after.namespace, job), {})[after.name] = None
 
 
 def _remove(index: dict[Name, dict[str, None]], key: Name, name: str) -> None:

@@ -17,24 +17,26 @@ from webhook.controller.jobstore.records import (
     StoredElement,
     StoredHostPool,
     StoredJob,
+    StoredRegion,
     read_element,
     read_host_pool,
     read_job,
+    read_region,
 )
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
-from webhook.placement.text.api_kinds import POD, PROCESSING_ELEMENT
+from webhook.placement.text.api_kinds import PARALLEL_REGION, POD, PROCESSING_ELEMENT
 
 ReadJob = tuple[StreamsJob | None, StoredJob]
 ReadPool = tuple[Pool, StoredHostPool]
 
 
 def job_kinds(store: JobStore) -> tuple[AnyKind, ...]:
-    """HostPools, Jobs, ProcessingElements, and the pods of the latter."""
-    return (_pools(store), _jobs(store), _elements(store), _pods(store))
+    """HostPools, Jobs, ParallelRegions, ProcessingElements, and the pods of the latter."""
+    return (_pools(store), _jobs(store), _regions(store), _elements(store), _pods(store))
 
 
 def _pools(store: JobStore) -> AnyKind:
@@ -92,6 +94,18 @@ def _elements(store: JobStore) -> AnyKind:
     )
 
 
+def _regions(store: JobStore) -> AnyKind:
+    return Kind(
+        api=PARALLEL_REGION,
+        optional=True,
+        read=lambda item: (read_region(_json(item)), []),
+        key=_full_name,
+        value_key=_key,
+        put=lambda _, region: store.regions.put(region),
+        drop=lambda _, key: store.regions.drop(_named(key)),
+    )
+
+
 def _pods(store: JobStore) -> AnyKind:
     def read(item: object) -> tuple[ElementPod | None, Notes]:
         return read_element_pod(_json(item)), []
@@ -120,7 +134,7 @@ def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _key(record: StoredJob | StoredElement | StoredHostPool) -> str:
+def _key(record: StoredJob | StoredElement | StoredHostPool | StoredRegion) -> str:
     return f"{record.namespace}/{record.name}"
 
 

@@ -1,5 +1,7 @@
 """Writes the status of a ProcessingElement where it differs from the stored one, and records Events."""
 
+from typing import Final, NamedTuple
+
 from msgspec import Raw
 
 from kubeapi.clock import Clock
@@ -9,10 +11,23 @@ from webhook.controller.jobstore.records import StoredElement, element_path, rea
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.processingelements.stored_status import status_of_element, status_patch
-from webhook.placement.elements.element_status import FINAL, ElementStatus
+from webhook.placement.elements.element_status import FINAL, ElementPhase, ElementStatus
 from webhook.placement.elements.restart_policy import LaunchOutcome
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
+
+SETTLED: Final = 2.0
+"""Seconds in which most first pods run: the status is written once then, and not also when the pod was created."""
+
+_HELD: Final = 10_000
+"""With so many statuses held back, those that nobody asks for are dropped."""
+
+
+class _Held(NamedTuple):
+    """A status that is written later, and when."""
+
+    status: ElementStatus
+    due: float
 
 
 class ElementReports:
@@ -23,6 +38,30 @@ class ElementReports:
         self._store = store
         self._events = events
         self._now = now
+        self._held: dict[str, _Held] = {}
+        """The first statuses of elements, by uid, that are not written yet."""
+
+    def status(self, element: StoredElement) -> ElementStatus:
+        """The status of the element: the stored one, or that which is to be written."""
+        held = self._held.get(element.uid)
+        return held.status if held else status_of_element(element)
+
+    def hold(self, element: StoredElement, status: ElementStatus) -> float | None:
+        """Keep the first status of an element back; returns the seconds until it is written, ``None`` if that is now.
+
+        A controller that dies meanwhile has created the pod and not said so, as between any two of its requests.
+        """
+        first = not element.status_document() and status.launch_count == 1 and not status.counted
+        held = self._held.get(element.uid)
+        due = held.due if held else self._now() + SETTLED
+        wait = due - self._now()
+        if not first or status.phase is not ElementPhase.PENDING or not 0 < wait <= SETTLED:
+            return None
+        if len(self._held) >= _HELD:
+            # Those past their time are of elements that were deleted.
+            self._held = {uid: held for uid, held in self._held.items() if held.due > self._now()}
+        self._held[element.uid] = _Held(status, due)
+        return wait
 
     async def say(self, element: StoredElement, status: ElementStatus) -> StoredElement:
         """The element with that status, written if it differs. Raises ApiError."""
@@ -30,6 +69,7 @@ class ElementReports:
         if patch is None:
             return element
         before = status_of_element(element)
+        self._held.pop(element.uid, None)
         with self._store.elements.writing(element.key):
             body = await self._server.merge_patch(f"{element_path(*element.key)}/status", patch)
             written = read_element(Raw(body))

@@ -3,6 +3,7 @@
 Each pass starts from what is stored and what the caches hold, so the controller can be killed after any step. A status
 and a launch count are written with the version that was read. A pod is created, and deleted, only after the element was
 read from the API server: a controller that has just begun to lead may not have heard of all that its predecessor did.
+Elements that the same process has created, and that have had no pod yet, have no predecessor.
 """
 
 import asyncio
@@ -23,7 +24,6 @@ from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
 from webhook.controller.processingelements.steering import Steering
-from webhook.controller.processingelements.stored_status import status_of_element
 from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.element_status import REFUSED, ElementStatus
@@ -118,7 +118,7 @@ class _ElementPass:
         self._looked = False
         """Whether the API server has just answered that the pod does not exist."""
         self._fresh = False
-        """Whether the element was read from the API server in this pass."""
+        """Whether the element was read from the API server in this pass, or nobody else can have acted on it."""
 
     async def run(self) -> float | None:
         """Do the steps; returns the seconds until the next pass."""
@@ -127,7 +127,7 @@ class _ElementPass:
                 self._spec = self._element.stated()
             except decoding.ERRORS as error:
                 why = f"spec: {decoding.reason(error)}"
-                await self._say(_not_created(status_of_element(self._element), "Invalid", why))
+                await self._say(_not_created(self._reports.status(self._element), "Invalid", why))
                 return None
             if self._element.deleting or await self._last():
                 return self._wait
@@ -137,11 +137,13 @@ class _ElementPass:
         """Do one step; whether it is the last one."""
         step = next_step(self._state(), self._now())
         if step.act in {Act.CREATE, Act.DELETE} and not self._fresh:
-            return await self._read()
+            if self._element.uid not in self._store.unlaunched:
+                return await self._read()
+            self._store.unlaunched.discard(self._element.uid)
+            self._fresh = True
         match step.act:
             case Act.NONE:
-                self._wait = step.wait if self._watched() else BEHIND
-                return await self._say(step.status)
+                return await self._report(step)
             case Act.LOOK:
                 return await self._look()
             case Act.RAISE:
@@ -160,7 +162,7 @@ class _ElementPass:
         return (job and job.options) or JobSpec()
 
     def _state(self) -> ElementState:
-        element, status = self._element, status_of_element(self._element)
+        element, status = self._element, self._reports.status(self._element)
         pods = {pod.uid: pod for pod in self._store.pods_of(element.key)}
         if self._pod is not None:
             pods.setdefault(self._pod.uid, self._pod)
@@ -199,6 +201,15 @@ class _ElementPass:
             launch=element.launch,
             phase="",
         )
+
+    async def _report(self, step: Step) -> bool:
+        """Write the status, or keep it back for a moment; the last step."""
+        self._wait = step.wait if self._watched() else BEHIND
+        held = self._reports.hold(self._element, step.status)
+        if held is None:
+            return await self._say(step.status)
+        self._wait = min(held, self._wait or held)
+        return True
 
     async def _say(self, status: ElementStatus) -> bool:
         """Write the status; always the last step, unless its caller continues."""
@@ -283,7 +294,7 @@ class _ElementPass:
         Nothing is asked if the end of the last launch was counted, as it is before every restart, or if the watch has
         said that its pod is gone.
         """
-        element, status = self._element, status_of_element(self._element)
+        element, status = self._element, self._reports.status(self._element)
         earlier = range(max(status.launch_count, status.counted + 1, 1), element.launch)
         gone = self._store.gone(element.key)
         ended = gone is not None and gone.uid == status.pod_uid

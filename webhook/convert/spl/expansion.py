@@ -16,7 +16,8 @@ from webhook.convert.spl.library import Definition, Origin, SplLibrary, SplText
 from webhook.convert.spl.program import Invocation, SplAnnotation, SplComposite, SplConfig, SplParameter
 from webhook.convert.spl.scanner import Span
 from webhook.convert.spl.values import COMPOSITE, REPLICA, OperatorName, Value
-from webhook.convert.streams_application import StreamsOperator
+from webhook.convert.spl.wiring import Wiring
+from webhook.convert.streams_application import ParallelRegion, StreamConnection, StreamsOperator
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
@@ -101,14 +102,19 @@ def _stated(text: SplText, span: Span, values: Parameters) -> Value:
 
 
 class Surroundings(Struct, frozen=True, gc=False):
-    """What is around an invocation: its text and parameters, the prefix of names, channels, clauses, restartability."""
+    """What is around an invocation: its text and parameters, the prefix of names, parallel regions, clauses, options.
+
+    ``scope`` is the instance of the composite in which streams have their names.
+    """
 
     text: SplText
     parameters: Parameters
     prefix: str = ""
-    channels: tuple[int, ...] = ()
+    regions: tuple[ParallelRegion, ...] = ()
     clauses: Inherited = {}
     restartable: bool = True
+    relocatable: bool = True
+    scope: int = 0
     above: tuple[SplComposite, ...] = ()
     main: str = ""
 
@@ -128,6 +134,11 @@ class Expansion:
         self._library = library
         self._reached = reached
         self._steps = 0
+        self._wiring = Wiring()
+
+    def connections(self) -> tuple[StreamConnection, ...] | None:
+        """The streams between the operators so far; ``None`` for more than a Job may have."""
+        return self._wiring.connections()
 
     def main(self, definition: Definition, parameters: Parameters) -> Iterator[StreamsOperator]:
         """The operators of a main composite, and of those that it invokes."""
@@ -140,27 +151,37 @@ class Expansion:
         if any(clauses.values()):
             yield self._operator(outer.text.findings.line(0), name, replace(outer, clauses=clauses))
 
-    def _operator(self, at: InputLine, name: str, outer: Surroundings) -> StreamsOperator:
+    def _operator(self, at: InputLine, name: str, outer: Surroundings, *, threaded: bool = False) -> StreamsOperator:
         """An operator with all clauses that hold for it."""
         own = [each for kind in outer.clauses.values() for each in kind]
         for each in own:
             self._library.texts[each.text].findings.answered.add(each.place)
-        return StreamsOperator(at, name, tuple(each.on(outer.channels) for each in own), outer.restartable)
+        channels = [region.channel for region in outer.regions]
+        return StreamsOperator(
+            at,
+            name,
+            tuple(each.on(channels) for each in own),
+            outer.restartable,
+            relocatable=outer.relocatable,
+            threaded=threaded,
+            regions=outer.regions,
+            parts=tuple(each.parts if each.depth else () for each in own),
+        )
 
     def operators(self, composite: SplComposite, outer: Surroundings) -> Iterator[StreamsOperator]:
         """The operators of a composite, those of the composites that it invokes expanded."""
         self._reached.add(id(composite))
         clauses = self.clauses(composite.configs, outer, outer.instance)
-        restartable = _restartable(composite.configs, outer)
-        inside = replace(outer, clauses=clauses, restartable=restartable)
+        inside = replace(outer, clauses=clauses, **_options(composite.configs, outer))
         for invocation in composite.invocations:
             for channel in _channels(invocation, outer):
                 self._steps += 1
                 if self._steps > OPERATOR_LIMIT:
                     message = f"the program expands to more than {OPERATOR_LIMIT} operators"
                     raise RefusedInputError(outer.text.scanner.problem(invocation.place, message))
-                channels = outer.channels if channel is None else (*outer.channels, channel)
-                yield from self._expanded(invocation, replace(inside, channels=channels))
+                name = outer.prefix + invocation.name
+                regions = outer.regions if channel is None else (*outer.regions, ParallelRegion(name, channel))
+                yield from self._expanded(invocation, replace(inside, regions=regions))
 
     def _expanded(self, invocation: Invocation, outer: Surroundings) -> Iterator[StreamsOperator]:
         """The operators that one invocation stands for, on one channel."""
@@ -168,7 +189,7 @@ class Expansion:
         outer = replace(
             outer,
             clauses=self.clauses(invocation.configs, outer, name),
-            restartable=_restartable(invocation.configs, outer),
+            **_options(invocation.configs, outer),
         )
         text, invoked = self._invoked(invocation, outer)
         if definition := self._library.find(text, invoked):
@@ -179,12 +200,15 @@ class Expansion:
                 parameters=outer.parameters.inside(definition, invocation.parameters),
                 prefix=f"{name}.",
                 above=(*outer.above, definition.composite),
+                scope=self._wiring.composite(outer.scope, invocation, definition.composite),
             )
             yield from self.operators(definition.composite, inside)
         elif invoked not in _PSEUDO:
             self._look_for(text, invoked, invocation, outer)
-            full = name + "".join(f"[{channel}]" for channel in outer.channels)
-            yield self._operator(outer.text.findings.line(invocation.place), full, outer)
+            full = name + "".join(f"[{region.channel}]" for region in outer.regions)
+            self._wiring.operator(outer.scope, invocation)
+            threaded = any(config.name == "threadedPort" for config in invocation.configs)
+            yield self._operator(outer.text.findings.line(invocation.place), full, outer, threaded=threaded)
 
     def _invoked(self, invocation: Invocation, outer: Surroundings) -> tuple[SplText, str]:
         """The name of what is invoked, and the text in which the name is written: ``$Op`` is a parameter."""
@@ -231,7 +255,7 @@ class Expansion:
         def value(name: str) -> Value:
             return names.get(name) or outer.parameters(name)
 
-        depth = len(outer.channels)
+        depth = len(outer.regions)
         by_operator: dict[str, list[SplClause]] = {}
         for config in configs:
             if config.name == "placement":
@@ -273,15 +297,16 @@ def _look_at(configs: Sequence[SplConfig], text: SplText) -> None:
             why = "Kubernetes starts the pod of a restart on any host that its constraints allow"
             instead = "give it host(...) if it has to come back to the same host"
             at = text.findings.line(config.place)
-            text.findings.remark(Remark(at, "relocatable: false is left out", why, instead))
+            text.findings.remark(Remark(at, "relocatable: false only decides what is fused", why, instead))
 
 
-def _restartable(configs: Sequence[SplConfig], outer: Surroundings) -> bool:
-    """Whether what these configs are about can be restarted."""
-    for config in configs:
-        if config.name == "restartable":
-            return outer.text.findings.value(config.value, outer.parameters) is not False
-    return outer.restartable
+def _options(configs: Sequence[SplConfig], outer: Surroundings) -> dict[str, bool]:
+    """Whether what these configs are about can be restarted, and on another host."""
+    options = {"restartable": outer.restartable, "relocatable": outer.relocatable}
+    for config in reversed(configs):
+        if config.name in options:
+            options[config.name] = outer.text.findings.value(config.value, outer.parameters) is not False
+    return options
 
 
 def _channels(invocation: Invocation, outer: Surroundings) -> Sequence[int | None]:

@@ -56,7 +56,10 @@ class SplParameter(Struct, frozen=True, gc=False):
 
 
 class Invocation(Struct, frozen=True, gc=False):
-    """An operator invocation: the instance's name, what is invoked, its configs, annotations and parameters."""
+    """An operator invocation: the instance's name, what is invoked, its configs, annotations and parameters.
+
+    ``inputs`` are the names of the streams of each input port, ``outputs`` the streams that the output ports make.
+    """
 
     name: str
     place: int
@@ -64,10 +67,15 @@ class Invocation(Struct, frozen=True, gc=False):
     configs: tuple[SplConfig, ...] = ()
     annotations: tuple[SplAnnotation, ...] = ()
     parameters: tuple[SplParameter, ...] = ()
+    inputs: tuple[tuple[str, ...], ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 class SplComposite(Struct, frozen=True, gc=False):
-    """The definition of a composite operator; ``ported`` tells that it has input or output ports."""
+    """The definition of a composite operator; ``ported`` tells that it has input or output ports.
+
+    ``inputs`` and ``outputs`` are the names of the ports, which are streams inside.
+    """
 
     name: str
     place: int
@@ -75,6 +83,8 @@ class SplComposite(Struct, frozen=True, gc=False):
     invocations: tuple[Invocation, ...]
     configs: tuple[SplConfig, ...]
     parameters: tuple[SplParameter, ...] = ()
+    inputs: tuple[str, ...] = ()
+    outputs: tuple[str, ...] = ()
 
 
 class SplProgram(Struct, frozen=True, gc=False):
@@ -204,10 +214,9 @@ def _invoked_end(scanner: SplScanner, start: int, end: int) -> int:
 def _composite(scanner: SplScanner, span: Span, place: int) -> SplComposite:
     """``"composite" , name , [ "(" , ports , ")" ] , "{" , { section } , "}" ;``."""
     name, following = scanner.word(place + 1), place + 2
-    ported = False
-    if scanner.word(following) == "(":
-        ports = scanner.inside(following)
-        ported, following = ports.start < ports.end, scanner.after(following)
+    ports = Span(0, 0)
+    if following < span.end and scanner.word(following) == "(":
+        ports, following = scanner.inside(following), scanner.after(following)
     if following >= span.end or scanner.word(following) != "{":
         message = f'composite {quote(name)} has no body: write "{{" after its name and ports'
         raise RefusedInputError(scanner.problem(place, message))
@@ -221,7 +230,29 @@ def _composite(scanner: SplScanner, span: Span, place: int) -> SplComposite:
             configs += _configs(scanner, section)
         elif word == _PARAM:
             parameters += _formals(scanner, section)
-    return SplComposite(name, place, ported, tuple(invocations), tuple(configs), tuple(parameters))
+    return SplComposite(
+        name,
+        place,
+        ported=ports.start < ports.end,
+        invocations=tuple(invocations),
+        configs=tuple(configs),
+        parameters=tuple(parameters),
+        inputs=tuple(_ports(scanner, ports, "input")),
+        outputs=tuple(_ports(scanner, ports, "output")),
+    )
+
+
+def _ports(scanner: SplScanner, ports: Span, kind: str) -> Iterator[str]:
+    """The names after ``input`` or ``output``, each behind the type of its stream if that is stated."""
+    for part in scanner.split(ports, ";"):
+        name, depth = "", 0
+        for place in (*(range(part.start + 1, part.end) if scanner.word(part.start) == kind else ()), part.end):
+            if name and depth == 0 and (place == part.end or scanner.word(place) == ","):
+                yield name
+                name = ""
+            elif place < part.end:
+                depth += scanner.word(place).count("<") - scanner.word(place).count(">")
+                name = scanner.word(place) if scanner.named(place) else name
 
 
 def _graph(scanner: SplScanner, section: Span) -> Iterator[Invocation]:
@@ -278,7 +309,7 @@ def _invocation(scanner: SplScanner, span: Span, name: int, equals: int, opening
 
     The places of the instance's name, of the equals sign and of the body's brace are given.
     """
-    annotations, _ = _annotations(scanner, span)
+    annotations, start = _annotations(scanner, span)
     invoked = itertools.takewhile(lambda word: word not in {"(", "<"}, map(scanner.word, range(equals + 1, span.end)))
     configs: list[SplConfig] = []
     parameters: list[SplParameter] = []
@@ -288,7 +319,32 @@ def _invocation(scanner: SplScanner, span: Span, name: int, equals: int, opening
             configs += _configs(scanner, section)
         elif word == _PARAM:
             parameters += _actuals(scanner, section)
-    return Invocation(scanner.word(name), name, "".join(invoked), tuple(configs), annotations, tuple(parameters))
+    inputs = next((at for at in range(equals, span.end) if scanner.word(at) == "("), None)
+    return Invocation(
+        scanner.word(name),
+        name,
+        "".join(invoked),
+        tuple(configs),
+        annotations,
+        tuple(parameters),
+        inputs=() if inputs is None else tuple(_inputs(scanner, scanner.inside(inputs))),
+        outputs=tuple(_outputs(scanner, Span(start, equals))),
+    )
+
+
+def _inputs(scanner: SplScanner, inside: Span) -> Iterator[tuple[str, ...]]:
+    """``stream , { "," , stream } , [ "as" , alias ]`` of each port, between semicolons."""
+    for port in scanner.split(inside, ";"):
+        yield tuple(scanner.word(one.start) for one in scanner.split(port, ",") if scanner.named(one.start))
+
+
+def _outputs(scanner: SplScanner, outputs: Span) -> Iterator[str]:
+    """The streams in front of the equals sign: one, or those in parentheses, between semicolons."""
+    parenthesized = scanner.word(outputs.start) == "("
+    for one in scanner.split(scanner.inside(outputs.start), ";") if parenthesized else [outputs]:
+        stream = _stream_name(scanner, one)
+        if stream is not None:
+            yield scanner.word(stream)
 
 
 def _instance(scanner: SplScanner, outputs: Span) -> int | None:

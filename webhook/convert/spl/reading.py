@@ -138,8 +138,10 @@ class _SplReader:
             bundle = f"{definition.title.replace('::', '.')}.sab"
             parameters = Parameters(text, main.parameters)
             pools = tuple(_pools(text, main.configs, parameters))
-            operators = tuple(Expansion(self._library, self._reached).main(definition, parameters))
-            yield StreamsApplication(text.findings.line(main.place), definition.title, bundle, pools, operators)
+            expansion = Expansion(self._library, self._reached)
+            operators = tuple(expansion.main(definition, parameters))
+            at, streams = text.findings.line(main.place), expansion.connections()
+            yield StreamsApplication(at, definition.title, bundle, pools, operators, streams)
         loose = program.loose
         if loose.invocations or loose.configs or not (program.composites or program.defines):
             yield self._piece(text)
@@ -159,7 +161,7 @@ class _SplReader:
             operators = tuple(expansion.operators(loose, outer))
         else:
             operators = tuple(expansion.made_up(loose, stem, outer))
-        return StreamsApplication(at, stem, "", pools, operators)
+        return StreamsApplication(at, stem, "", pools, operators, expansion.connections())
 
 
 def _invoked(library: SplLibrary, text: SplText) -> Iterator[Definition]:

@@ -59,8 +59,8 @@ class SplScanner:
         return closing
 
     def word(self, place: int) -> str:
-        """The text of the token at that place."""
-        return self.tokens[place].text
+        """The text of the token at that place; empty at the end of the program and beyond."""
+        return self.tokens[min(place, len(self.tokens) - 1)].text
 
     def named(self, place: int) -> bool:
         """Whether the token at that place is an identifier."""

@@ -1,4 +1,4 @@
-"""A hardware requirement as a value: an amount of a resource for a container, or a label that the node must carry.
+"""A hardware requirement as a value: an amount of a resource or devices for a container, or a label of the node.
 
 Fields and their meaning are those of EMCO HPA intents (``docs/hardware.md``).
 """
@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.annotations.hardware_claim import DeviceSource
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.quantity import format_quantity
 from webhook.placement.text.clause import Clause, Source, parts_of
@@ -22,7 +23,8 @@ class Hardware(Struct, frozen=True, gc=False):
 
     An allocatable requirement has ``requests`` and perhaps ``limits`` of the resource ``name``, in nano-units, and the
     name of the ``container`` that gets them, empty if none was named. Any other requirement has the ``value`` of the
-    node label ``name``. A requirement that is not ``mandatory`` is optional.
+    node label ``name``. A requirement for devices has their ``device`` source, no ``name``, and a ``container``, too. A
+    requirement that is not ``mandatory`` is optional.
     """
 
     field: str
@@ -33,21 +35,24 @@ class Hardware(Struct, frozen=True, gc=False):
     requests: int = 0
     limits: int | None = None
     value: str | None = None
+    device: DeviceSource | None = None
 
     @property
     def allocatable(self) -> bool:
-        """Whether the requirement is an amount of a resource, not a node label."""
-        return self.value is None
+        """Whether the requirement is an amount of a resource: no node label, no devices."""
+        return self.value is None and self.device is None
 
     @property
     def clause(self) -> Clause:
         """The requirement as refusals name it: ``hardware nvidia.com/gpu 1``, ``hardware disktype=ssd``."""
-        part = self.name, self.requests if self.value is None else self.value
+        part = self.name or str(self.device), self.requests if self.value is None else self.value
         return Clause(Source.HARDWARE, (part,), self.text)
 
     @property
     def text(self) -> str:
         """The requirement in messages."""
+        if self.device:
+            return f"hardware {self.device}"
         amount = f"={self.value}" if self.value is not None else f" {format_quantity(self.requests)}"
         return f"hardware {self.name}{amount}"
 

@@ -24,9 +24,12 @@ FIELDS: Final = (
 
 _ALIASES: Final = {"key": "name", "container": "container-name"}
 _NESTED: Final = "resource"
-_WRITTEN: Final = (*FIELDS, *_ALIASES, _NESTED)
+_DEVICE: Final = "device"
+_WRITTEN: Final = (*FIELDS, *_ALIASES, _NESTED, _DEVICE)
 _INSIDE: Final = ("name", "key", "requests", "limits", "units", "value")
 """Fields below ``resource``."""
+DEVICE_FIELDS: Final = ("claim", "template")
+"""Fields below ``device``; among parsed fields they are ``device.claim`` and ``device.template``."""
 _WRAPPED: Final = ("name", "metadata", "spec")
 """Fields of a requirement that has a name and has all other fields below ``spec``."""
 NOTES: Final[Mapping[str, TextRule]] = {
@@ -42,6 +45,13 @@ CONTAINERS: Final[Mapping[str, TextRule]] = {
     "container": TextRule(about="Another word for container-name.", most=LABEL_LIMIT),
 }
 """The rules of the container of a requirement, in both spellings."""
+
+_KNOWN: Final = {f".{_NESTED}": _INSIDE, f".{_DEVICE}": DEVICE_FIELDS}
+"""The fields of mappings inside a requirement, by their paths below it."""
+
+_DESCRIBED: Final = "a ResourceClaim or ResourceClaimTemplate describes the devices; name it by claim or template"
+
+_EMPTY_DEVICE: Final = "must name a claim or a template, such as {template: two-gpus}"
 
 _LOOKED_AT: Final = 2 * len(_WRITTEN)
 """Fields of one mapping that are read. Of more fields at least half are unknown, which makes problems enough."""
@@ -91,15 +101,23 @@ def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
     fields: dict[str, ParsedField] = {}
     problems: list[Problem] = []
     for name, value, place in _entries(item, path):
-        at, known = f"{place}.{name}", _WRITTEN if place == path else _INSIDE
+        at, known = f"{place}.{name}", _KNOWN.get(place.removeprefix(path), _WRITTEN)
         if name not in known:
-            problems.append(Problem(place, unknown("field", name, known)))
+            rule = (
+                f"unknown field {quote(name)}: {_DESCRIBED}"
+                if known is DEVICE_FIELDS
+                else unknown("field", name, known)
+            )
+            problems.append(Problem(place, rule))
         elif value is None:
             continue
+        elif name == _DEVICE:
+            problems.append(Problem(at, _EMPTY_DEVICE))
         elif name == _NESTED or isinstance(value, list | dict):
             problems.append(Problem(at, "must be a mapping" if name == _NESTED else "must be one word"))
         else:
-            first = fields.setdefault(_ALIASES.get(name, name), ParsedField(value, at))
+            device = "device." if known is DEVICE_FIELDS else ""
+            first = fields.setdefault(device + _ALIASES.get(name, name), ParsedField(value, at))
             if first.word != value:
                 message = f"is {quote(value)}, but {first.path} is {quote(first.word)}, and both mean the same"
                 problems.append(Problem(at, message))
@@ -107,9 +125,12 @@ def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
 
 
 def _entries(item: Mapping[str, Value], path: str) -> Iterator[tuple[str, Value, str]]:
-    """Name and value of every field, with the path of the mapping it is in; ``resource`` is replaced by its fields."""
+    """Name and value of every field, with the path of the mapping that it is in.
+
+    ``resource`` and a ``device`` that is not empty are replaced by their fields.
+    """
     for name, value in itertools.islice(item.items(), _LOOKED_AT):
-        if name == _NESTED and isinstance(value, dict):
+        if isinstance(value, dict) and (name == _NESTED or (name == _DEVICE and any(value.values()))):
             yield from (
                 (inner, inner_value, f"{path}.{name}")
                 for inner, inner_value in itertools.islice(value.items(), _LOOKED_AT)

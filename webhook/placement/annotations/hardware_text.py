@@ -9,6 +9,7 @@ from typing import Final
 from webhook.placement.annotations.expressions import problems_of_key, problems_of_values
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST, Hardware
 from webhook.placement.annotations.hardware_amount import read_amounts
+from webhook.placement.annotations.hardware_claim import names_device, read_device
 from webhook.placement.annotations.hardware_fields import CONTAINERS, Fields, fields_of
 from webhook.placement.annotations.placement_text import SHOWN, annotation
 from webhook.placement.annotations.yaml_text import Value, parse_yaml
@@ -76,13 +77,14 @@ _latest = functools.lru_cache(1)(_read)
 
 def _requirement(fields: Fields, path: str, container: str) -> tuple[Hardware | None, list[Problem]]:
     problems = [*_switch(fields, "mandatory"), *_switch(fields, "allocatable"), *_weight(fields)]
+    device = names_device(fields)
     name = fields.get("name")
-    if name is None:
+    if name is None and not device:
         return None, [*problems, Problem(path, "needs a name: of a resource, or of a node label")]
     allocatable = _WORDS.get(fields["allocatable"].word, True) if "allocatable" in fields else "value" not in fields
     if container_name := fields.get("container-name"):
         problems += CONTAINERS["container-name"].problems(container_name.path, container_name.word)
-    hardware, wrong = (_amount if allocatable else _label)(fields, path)
+    hardware, wrong = _device(fields, path) if device else (_amount if allocatable else _label)(fields, path)
     if problems or wrong or hardware is None:
         return None, [*problems, *wrong]
     named = fields["container-name"].word if "container-name" in fields else container
@@ -90,8 +92,8 @@ def _requirement(fields: Fields, path: str, container: str) -> tuple[Hardware | 
     mandatory = "mandatory" not in fields or _WORDS[fields["mandatory"].word]
     return (
         Hardware(
-            path, name.word, mandatory, weight, named if allocatable else "", hardware.requests, hardware.limits,
-            hardware.value,
+            path, hardware.name, mandatory, weight, named if allocatable else "", hardware.requests, hardware.limits,
+            hardware.value, hardware.device,
         ),
         [],
     )  # fmt: skip
@@ -106,6 +108,11 @@ def _amount(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
         return None, [Problem(name.path, f"{quote(name.word)} {rule}")]
     amounts, problems = read_amounts(name.word, fields, path)
     return Hardware(path, name.word, requests=amounts.requests, limits=amounts.limits) if amounts else None, problems
+
+
+def _device(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:
+    source, problems = read_device(fields)
+    return Hardware(path, "", device=source) if source else None, problems
 
 
 def _label(fields: Fields, path: str) -> tuple[Hardware | None, list[Problem]]:

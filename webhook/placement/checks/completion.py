@@ -3,22 +3,26 @@
 Tenants read the text, so it names no node that the pool does not name itself, and nothing of other namespaces.
 """
 
+import bisect
 from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.checks.eligibility import best_fix, hurdles, ruled_out
+from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
+from webhook.placement.decision.cluster_change import labels_of_new
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.quota import excess, surplus, wanted
-from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.bits import union
+from webhook.placement.kube.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set, tags_of
-from webhook.placement.pools.host_list import entries
+from webhook.placement.pools.allocation import eligible
+from webhook.placement.pools.host_list import entries, retainable
 from webhook.placement.request.world import World
-from webhook.placement.text.fix import LARGER_QUOTA, Advice, Fix, Lower, Partly, labels_in_words
-from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, counted, shorten
+from webhook.placement.text.fix import LARGER_QUOTA, AddNode, Advice, Fix, Lower, Partly, labels_in_words
+from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, shorten
 
 
 class Completion(Struct, frozen=True):
@@ -71,15 +75,45 @@ def _sized(pool: Pool, world: World) -> Completion:
     reasons = tuple(ruled_out(rules, world))
     if not allocation.reason:
         return Completion(hosts, reasons=reasons)
-    size, has = pool.size or 0, allocation.eligible
-    missing = size - has
-    best = best_fix(rules, world)
-    more = min(missing, best.nodes.bit_count()) if best else missing
-    change: Fix = replace(best.fix, more=more) if best else Advice(f"add {counted(more, 'node')}")
-    if more < missing:
-        change = Partly(change, f"{has + more} of {size} would be eligible")
-    fixes = (change, Lower("size", has)) if has else (change,)
+    has = allocation.eligible
+    change = enlarging(pool, rules, world, has)
+    most = _most(pool, world, has)
+    fixes = (change, Lower("size", most)) if most else (change,)
     return Completion(hosts, _refusal(pool, allocation.reason, reasons, *fixes), reasons)
+
+
+def _most(pool: Pool, world: World, has: int) -> int:
+    """The largest size with which the pool could have all of its hosts; ``has`` of its present size are eligible.
+
+    A pool that gets smaller gives up its hosts at the last indices, whatever the others are.
+    """
+    free = eligible(pool, world.inventory, world.policy)
+    keepable = retainable(pool, world.inventory, world.policy)
+    own = [(index, nodes & keepable) for index, nodes in world.inventory.pools.hosts(pool).items()]
+
+    def missing(size: int) -> int:
+        return size - (free | union(nodes for index, nodes in own if index < size)).bit_count()
+
+    return bisect.bisect_right(range(1, has + 1), 0, key=missing)
+
+
+def enlarging(pool: Pool, rules: tuple[HostRule, ...], world: World, has: int) -> Fix:
+    """The change that makes most nodes eligible for the pool, for which so many are; no more than needed."""
+    size = pool.size or 0
+    missing, best = size - has, best_fix(rules, world)
+    if best is None:
+        return _added(pool, world, missing)
+    more = min(missing, best.nodes.bit_count())
+    change = replace(best.fix, more=more)
+    return Partly(change, f"{has + more} of {size} would be eligible") if more < missing else change
+
+
+def _added(pool: Pool, world: World, missing: int) -> Fix:
+    """Nodes to add that are eligible for the pool."""
+    labels = labels_of_new((*labels_of(pool), *requirements_of(world.policy.poolable)))
+    if labels is None:
+        return Advice("change the selector, which no node can meet")
+    return AddNode(count=missing, labels=labels)
 
 
 def _literal(pool: Pool, world: World) -> Completion:

@@ -12,7 +12,7 @@ from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.selector import holds, matching_all, requirements_of
 from webhook.placement.kube.tolerations import CORDONED
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tag_requirements, tags_of
@@ -76,6 +76,8 @@ def _labelled(pool: Pool, world: World) -> HostRule:
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
     others = [need for need in needs if need.operator not in SETTABLE]
+    labels = labels_set(needs)
+    possible = all(holds(need, labels[need.key]) for need in needs if need.key in labels)
 
     def explain(out: Bits) -> Iterator[Reason]:
         if out & ~tagged:
@@ -84,7 +86,8 @@ def _labelled(pool: Pool, world: World) -> HostRule:
             yield Reason("does not meet the selector", "do not meet the selector", out & tagged)
 
     def fixes(out: Bits) -> Iterator[HostFix]:
-        yield HostFix(out & matching_all(world.inventory.nodes, others), LabelNode(labels=labels_set(needs)))
+        if possible:
+            yield HostFix(out & matching_all(world.inventory.nodes, others), LabelNode(labels=labels))
 
     return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
 

@@ -5,14 +5,15 @@ matches its own terms go anywhere. So two terms would be violated in silence. To
 therefore form one group, with one label and one term.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
-from webhook.placement.constraints.shared_room import room_beside
+from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import PodLabel
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.job_model import tokens_of
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
@@ -54,6 +55,16 @@ class Colocated(ConstraintDefaults, frozen=True, gc=False):
         """Pods with a common token share a node."""
         return Company(together=tuple(f"colocation {job} {token}" for token in self.tokens))
 
+    def companies(self, job: str) -> Iterable[tuple[Clause, Company]]:
+        """Each token by itself: without one of them the pod still shares a node with those of the others."""
+        for token in self.tokens:
+            key = f"colocation {job} {token}"
+            yield PlacementClause(ClauseName.COLOCATION, token).written, Company(together=(key,))
+
+    def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
+        """The live pods of the group."""
+        return beside(self.held, labels_of(self.group), world.job_pods(ask.namespace, ask.job))
+
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own, and with the group and room beside it if the group runs anywhere."""
         return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
@@ -86,6 +97,11 @@ def group_label(group: tuple[str, ...]) -> PodLabel:
     if len(group) == 1:
         return token_label(group[0])
     return keys.COLOCATION + keys.digest("\n".join(group)), keys.GROUP
+
+
+def labels_of(group: tuple[str, ...]) -> list[PodLabel]:
+    """The labels by which pods of a group are known: those of its tokens, and that of the group."""
+    return [*map(token_label, group), group_label(group)]
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
@@ -122,7 +138,7 @@ def _together(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     tokens = tokens_of(clauses)
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     group = tuple(sorted(model.group(tokens) if model else tokens))
-    labels = [*map(token_label, group), group_label(group)]
+    labels = labels_of(group)
     job_pods = world.job_pods(ask.namespace, ask.job)
     held = job_pods.holding(labels) & world.everything
     roomy = room_beside(held, labels, job_pods, ask.requests, world)

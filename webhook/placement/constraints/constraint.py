@@ -8,8 +8,8 @@ parser of type :class:`ParseFinished`. :class:`ConstraintDefaults` is the base o
 """
 
 import enum
-from collections.abc import Iterable, Iterator, Mapping
-from typing import ClassVar, Final, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar, Final, Protocol, cast
 
 from msgspec import Struct
 
@@ -184,8 +184,20 @@ class Constraint(Protocol):
         """What the constraint demands of other pods of its group; ``job`` is ``namespace/name`` of the pod's job."""
         ...
 
+    def companies(self, job: str, /) -> Iterable[tuple[Clause | None, Company]]:
+        """The clause with its company; of a constraint that is made of several clauses each one with its own."""
+        ...
+
+    def by_itself(self) -> "Constraint":
+        """The constraint as it would be if the pod had no other one of the family."""
+        ...
+
     def at_once(self, ask: Ask, world: World, /) -> Iterable["Constraint"]:
         """Further constraints of a pod that must not wait for others to end: on what runs on the nodes now."""
+        ...
+
+    def beside(self, ask: Ask, world: World, /) -> Mapping[int, Sequence[Tally]]:
+        """What live pods request with which the pod must share a node, by the slot of that node."""
         ...
 
     def filter(self, world: World, /) -> Bits:
@@ -266,9 +278,21 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         """Nothing."""
         return ANY_COMPANY
 
+    def companies(self, job: str) -> Iterable[tuple[Clause | None, Company]]:
+        """The one clause with its company."""
+        return ((cast("Constraint", self).clause, self.company(job)),)
+
+    def by_itself(self) -> Constraint:
+        """The same."""
+        return cast("Constraint", self)
+
     def at_once(self, _ask: Ask, _world: World) -> Iterable[Constraint]:
         """None."""
         return ()
+
+    def beside(self, _ask: Ask, _world: World) -> Mapping[int, Sequence[Tally]]:
+        """No pods."""
+        return {}
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """Nothing: what the constraint stands for is in Kubernetes already."""

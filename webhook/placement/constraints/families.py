@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from webhook.placement.constraints import (
     colocation,
     cpu_binding,
+    devices,
     exclusive,
     exlocation,
     host,
@@ -42,6 +43,7 @@ FAMILIES: tuple[Parse, ...] = (
     node_label.parse_mapping,
     node_selector.parse,
     volumes.parse,
+    devices.parse,
     node_label.parse_hardware,
     taints.parse,
     exclusive.parse,

@@ -7,6 +7,8 @@ controller writes. So a pool of any size costs the scheduler one expression.
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
+from msgspec.structs import replace
+
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
@@ -47,6 +49,10 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
     def separable(self) -> bool:
         """Another pool may then spell its tags otherwise; hosts of an exclusive pool are closed without its clause."""
         return not (self.united or self.pool.exclusive)
+
+    def by_itself(self) -> "PoolHosts":
+        """With the tags spelled as those of one pool are."""
+        return replace(self, tags=labels_of(self.pool), united=False) if self.united else self
 
     @property
     def needs(self) -> tuple[Requirement, ...]:

@@ -13,13 +13,13 @@ from webhook.placement.annotations.hardware import together
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import Bits, slots
-from webhook.placement.provision.effects import Effect, SetResources
+from webhook.placement.provision.effects import Effect, SetResources, UseClaim
 from webhook.placement.provision.grants import clause_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text.clause import Clause, Source
-from webhook.placement.text.fix import AddNode, Advice, Fix
+from webhook.placement.text.fix import LOWER, AddNode, Advice, Fix
 from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
@@ -40,7 +40,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     requests: Tally
     pinned: Bits = 0
     said: Clause | None = None
-    grants: tuple[SetResources, ...] = ()
+    grants: tuple[SetResources | UseClaim, ...] = ()
     overrules: bool = False
     hardware: bool = False
     soft: bool = False
@@ -55,7 +55,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     @property
     def verb(self) -> str:
         """``drop`` for hardware requirements; ``lower`` if the container's own request would be left and is larger."""
-        return "drop" if self.said and not self.overrules else "lower"
+        return "drop" if self.said and not self.overrules else LOWER
 
     @property
     def clause(self) -> Clause | None:
@@ -118,22 +118,22 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
 
     Each resource that mandatory hardware requirements give is a constraint of its own, and so are all resources that
     the pod's Job or processing element states. Grants of optional requirements are made only for amounts that the pod
-    requests itself; they go with the standing constraint, and so does the default of processing elements. Of resources
-    that a DeviceClass maps there is no amount to judge, but what containers are given.
+    requests itself; they go with the standing constraint, and so do the default of processing elements and claims. Of
+    resources that a DeviceClass maps there is no amount to judge, but what containers are given.
     """
     pinned = _pinned(ask, world)
     wanted = ask.requests[PODS]
     asked = {resource: amount for resource, amount in ask.requests.items() if resource != PODS}
-    stated, silent = ask.provision.stated, tuple[SetResources, ...]()
+    stated, silent = ask.provision.stated, tuple[SetResources | UseClaim, ...](ask.provision.claims)
     if not ask.provision.grants and not stated:
-        place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned)
+        place = Room(_ONE if wanted == 1 else {PODS: wanted}, pinned, grants=silent)
         return (Room(asked, pinned, added=_added(ask, asked)), place) if asked else (place,)
     rooms: list[Room] = []
     shares = {grant.resource: asked.pop(grant.resource) for grant in stated if grant.firm and grant.resource in asked}
     if shares:
         rooms.append(Room(shares, pinned, _said(stated[0].cause, shares), stated, overrules=True))
     else:
-        silent = stated
+        silent += stated
     for resource, grants in _by_resource(ask.provision.grants).items():
         total, own = asked.pop(resource, 0), wanted * ask.provision.own.get(resource, 0)
         firm = [clause_of(grant) for grant in grants if grant.firm]

@@ -1,6 +1,6 @@
 """Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.amounts import Tally
@@ -15,6 +15,11 @@ def room_beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods, req
         if _fits(slot, requests, job_pods.together(slot, labels), world):
             roomy |= 1 << slot
     return roomy
+
+
+def beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods) -> Mapping[int, list[Tally]]:
+    """What the live pods with one of the ``labels`` request, by the slot of their node among ``held``."""
+    return {slot: job_pods.together(slot, labels) for slot in slots(held)}
 
 
 def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:

@@ -16,7 +16,7 @@ from msgspec import Struct
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Finished, Reason, Spread
 from webhook.placement.constraints.topology_limit import MaxSkew, Places
 from webhook.placement.inventory.job_pods import JobPods
-from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
 from webhook.placement.kube.selector import holds, requirements_of
 from webhook.placement.objects.pod import PodInfo
@@ -39,7 +39,8 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
     """One topology spread constraint: ``reach`` are nodes with its label, ``nodes`` those that can take the pod now.
 
     ``limit`` says how many pods of the template its domains take; ``None`` if that is not known, or such pods do not
-    count. ``over`` says what other domains would exceed. ``new`` tells that a node in a new domain would help.
+    count. ``over`` says what other domains would exceed. ``new`` tells that a node in a new domain would help,
+    ``crowded`` are nodes that could not take the pod if they were the only ones with the label.
     """
 
     rule: ClassVar[str] = Rule.OWN_SPREAD
@@ -53,6 +54,7 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
     over: str = ""
     limit: MaxSkew | None = None
     new: bool = False
+    crowded: Bits = 0
 
     @property
     def topology(self) -> str:
@@ -77,13 +79,13 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
             what = f"in a {self.key} that would exceed {self.over}"
             yield Reason(f"is {what}", f"are {what}", out & self.reach)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def mend(self, _world: World, out: Bits) -> Fix | None:
         """Label a node, or add one in a new domain, which has none of the pods and so can take one."""
         if not self.new:
             return None
-        if not self.reach:
+        if not self.reach and out & ~self.crowded:
             return LabelNode(more=1, labels={self.key: None})
-        return AddNode(f"with another {self.key} that can otherwise run this pod")
+        return AddNode(f"with another {self.key}", otherwise=True)
 
 
 class _Counted(Struct, frozen=True, gc=False):
@@ -126,7 +128,8 @@ class _Scheduler:
         skew = self._skew(one, counted) if counted else self._short(one)
         nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
         new = self._sole and self._finished.open_to_new(key)
-        yield TopologySpread(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new)
+        crowded = self._crowded(one, counted) if matched and counted and not reach else 0
+        yield TopologySpread(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new, crowded)
 
     def _matched(self, one: SpreadConstraint) -> bool | None:
         """Whether pods of this template count; ``None`` if that is not known.
@@ -150,6 +153,13 @@ class _Scheduler:
         if own is None or not within or not all(need.key.startswith(keys.PREFIX) for need in needs):
             return None
         return _Counted(self._world.job_pods(self._ask.namespace, self._ask.job), own, needs)
+
+    def _crowded(self, one: SpreadConstraint, counted: _Counted) -> Bits:
+        """Nodes with so many pods that count that one more exceeds the skew where another domain has none."""
+        if (one.min_domains or 1) == 1:
+            return 0  # a domain that is the only one is never ahead of others
+        slots, pods = np.unique(counted.places(self._world.everything), return_counts=True)
+        return union(1 << int(slot) for slot in slots[pods >= one.max_skew])
 
     def _short(self, one: SpreadConstraint) -> MaxSkew | None:
         """The limit that holds whatever pods run; ``None`` without one.

@@ -3,14 +3,15 @@
 The workers of a job are its pods that ask for uniform worker mapping; the webhook gives all of them one label.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
 from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
-from webhook.placement.constraints.shared_room import room_beside
+from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect, NearPods
 from webhook.placement.request.ask import Ask
@@ -58,6 +59,10 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
     def company(self, job: str) -> Company:
         """All workers of the job share a node."""
         return Company(together=(f"{_WORKERS}{job}",), marks=(f"{_WORKERS}{job}",))
+
+    def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
+        """The live workers."""
+        return beside(self.held, (LABEL,), world.job_pods(ask.namespace, ask.job))
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own, and with workers and room beside them if any worker runs."""

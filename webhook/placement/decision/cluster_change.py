@@ -2,9 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+from msgspec.structs import replace
+
 from webhook.placement.constraints.constraint import Constraint, Tie
 from webhook.placement.decision.verdict import Judged
 from webhook.placement.kube.bits import Bits
+from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement, required_terms
 from webhook.placement.kube.selector import holds
 from webhook.placement.objects.pool import Pool
@@ -43,7 +46,7 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     needs, pools = constraint.needs, [pool for _, pool in ask.pools]
     if isinstance(fix, AddNode):
         taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
-        return fix if joinable(others, ask, needs) and not taken else None
+        return None if taken or not joinable(others, ask, needs) else _labelled(fix, constraint, others, ask)
     if constraint.pool and world.shortage(constraint.pool):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
         if any(pool.exclusive for pool in pools):
@@ -71,6 +74,56 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
         or any(need.key == HOSTNAME and not holds(need, _NEW) for need in asked)
         or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*asked, *needs))
     )
+
+
+def _labelled(fix: AddNode, constraint: Constraint, others: Sequence[Constraint], ask: Ask) -> AddNode | None:
+    """The fix of the constraint with the labels that the others want; ``None`` if no node meets all of these."""
+    if fix.otherwise:
+        return replace(fix, labels={})
+    needs = [*needs_of_new(others, ask)]
+    labels = labels_of_new(needs)
+    if labels is None or labels_of_new([*constraint.needs, *needs]) is None:
+        return None
+    stated = {need.key for need in constraint.needs}  # the text of the fix says these already
+    return replace(fix, labels={key: value for key, value in labels.items() if value or key not in stated})
+
+
+def needs_of_new(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requirement]:
+    """All requirements on labels of a node that is added: pods are counted by domain, so it has to be in one."""
+    constraints = tuple(constraints)
+    yield from all_needs(constraints, ask)
+    yield from (Requirement(found.topology, "Exists") for found in constraints if found.topology)
+
+
+def labels_of_new(needs: Iterable[Requirement]) -> dict[str, str | None] | None:
+    """Labels with which a node that is added meets all of ``needs``, sorted; ``None`` if there are no such labels.
+
+    Labels without a value may have any one. Host names are left out: a new node has one of its own.
+    """
+    by_key: dict[str, list[Requirement]] = {}
+    for need in needs:
+        by_key.setdefault(need.key, []).append(need)
+    found: dict[str, str | None] = {}
+    for key, asked in sorted(by_key.items()):
+        if key == HOSTNAME or all(holds(need, None) for need in asked):
+            continue
+        value = next((value for value in _values(asked) if all(holds(need, value) for need in asked)), None)
+        if value is None:
+            return None
+        found[key] = None if all(need.operator == "Exists" for need in asked) else value
+    return found
+
+
+def _values(asked: Sequence[Requirement]) -> Iterator[str]:
+    """Values of a label that these requirements may have in common: those they name, and those beyond a bound."""
+    for need in asked:
+        values = need.values or ()
+        bound = integer(values[0]) if need.operator in ("Gt", "Lt") and values else None
+        if bound is not None:
+            yield str(bound + (1 if need.operator == "Gt" else -1))
+        elif need.operator == "In":
+            yield from values
+    yield "true"
 
 
 def _compatible(labels: Mapping[str, str], needs: Iterable[Requirement]) -> bool:

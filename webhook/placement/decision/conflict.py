@@ -21,13 +21,15 @@ TRIES = 4000
 """At most so many choices smaller than an irreducible one are tried: all pairs of 64 clauses, some milliseconds."""
 
 
-def smallest_failing(items: Sequence[Item], tries: int = TRIES) -> Search[Sequence[Item], Sequence[Item]]:
+def smallest_failing(
+    items: Sequence[Item], tries: int = TRIES, *, again: bool = False
+) -> Search[Sequence[Item], Sequence[Item]]:
     """Find a smallest choice of the items that fails, in their order; all of them together are known to fail.
 
     Up to ``tries`` choices are tried that are smaller than an irreducible one. So the answer is irreducible always, and
-    a smallest one for all but extreme numbers of items.
+    a smallest one for all but extreme numbers of items. ``again`` is for an oracle that is not monotonic.
     """
-    found = yield from irreducible(items)
+    found = yield from irreducible(items, again=again)
     smaller = itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(1, len(found)))
     for choice in itertools.islice(smaller, tries):
         if (yield choice):

@@ -15,10 +15,12 @@ from webhook.placement.kube.containers import Place, resources_at
 from webhook.placement.kube.node_terms import TermEdit, conjoin
 from webhook.placement.kube.pod import (
     Amount,
+    ContainerClaim,
     NodeAffinity,
     NodeTerm,
     Pod,
     PodAffinity,
+    PodClaim,
     PodSpec,
     PodTerm,
     PreferredNodeTerm,
@@ -37,6 +39,7 @@ from webhook.placement.provision.effects import (
     RequireNodes,
     SetResources,
     Tolerate,
+    UseClaim,
 )
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem, quote
@@ -55,11 +58,12 @@ class PodTerms(Struct, frozen=True, gc=False):
 
 
 class ContainerAmounts(Struct, frozen=True, gc=False):
-    """Requests and limits to set in one container: Kubernetes quantities by resource name."""
+    """Requests and limits to set in one container, Kubernetes quantities by resource name, and claims to be added."""
 
     place: Place
     requests: dict[str, str]
     limits: dict[str, str]
+    claims: tuple[ContainerClaim, ...] = ()
 
 
 class Additions(Struct, frozen=True, gc=False):
@@ -68,7 +72,7 @@ class Additions(Struct, frozen=True, gc=False):
     ``edits`` change the pod's own required node terms, ``terms`` are required node terms to append, ``preferred``
     preferred ones. ``near`` and ``away`` are terms of pod affinity and anti-affinity. ``resources`` has at most one
     entry for each container. ``injected`` is the value of the annotation that says what was added and why, ``waits`` of
-    the one that says what the pod waits for.
+    the one that says what the pod waits for. ``claims`` are ResourceClaims of the pod.
     """
 
     labels: dict[str, str]
@@ -82,6 +86,7 @@ class Additions(Struct, frozen=True, gc=False):
     injected: str
     resources: tuple[ContainerAmounts, ...] = ()
     waits: str = ""
+    claims: tuple[PodClaim, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
@@ -94,6 +99,7 @@ class Additions(Struct, frozen=True, gc=False):
             "podAntiAffinity": self.away.required,
             "tolerations": self.tolerations,
             "resources": self.resources,
+            "resourceClaims": self.claims,
         }
         return tuple(kind for kind, what in lacking.items() if what)
 
@@ -111,6 +117,7 @@ KINDS: dict[type[Effect], str] = {
     NearPods: "podAffinity",
     AwayFromPods: "podAntiAffinity",
     SetResources: "resources",
+    UseClaim: "resourceClaims",
 }
 """What the annotation ``injected`` calls each kind of effect."""
 
@@ -128,7 +135,7 @@ _KEPT = 1024
 class _Sorted:
     """Effects, sorted by the part of the pod that they change."""
 
-    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "resources", "tolerations")
+    __slots__ = ("away", "bound", "labels", "near", "preferred", "required", "resources", "tolerations", "used")
 
     def __init__(self, effects: Iterable[Effect]) -> None:
         self.required: list[tuple[NodeTerm, ...]] = []
@@ -138,6 +145,7 @@ class _Sorted:
         self.away: list[AwayFromPods] = []
         self.tolerations: list[Toleration] = []
         self.resources: list[SetResources] = []
+        self.used: list[UseClaim] = []
         self.bound = ""
         for effect in effects:
             match effect:
@@ -155,6 +163,8 @@ class _Sorted:
                     self.tolerations.append(effect.toleration)
                 case SetResources():
                     self.resources.append(effect)
+                case UseClaim():
+                    self.used.append(effect)
                 case _:
                     self.preferred.append(PreferredNodeTerm(effect.weight, effect.term))
 
@@ -179,7 +189,8 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         away=_pod_terms(affinity.pod_anti_affinity if affinity else None, asked.away) if asked.away else _NO_PODS,
         tolerations=_absent(spec.tolerations, asked.tolerations) if asked.tolerations else (),
         injected=_injected(tuple((KINDS[type(effect)], effect.cause) for effect in wanted)),
-        resources=amounts(spec, asked.resources) if asked.resources else (),
+        resources=amounts(spec, asked.resources, asked.used) if asked.resources or asked.used else (),
+        claims=_absent(spec.resource_claims, [effect.claim for effect in asked.used]) if asked.used else (),
     )
     return additions, (*problems, *conflicts)
 
@@ -248,16 +259,27 @@ _Parts = tuple[dict[str, str], dict[str, str]]
 """Requests and limits, quantities by resource name."""
 
 
-def amounts(spec: PodSpec, effects: Iterable[SetResources]) -> tuple[ContainerAmounts, ...]:
-    """The amounts to set, container by container; an equal amount in the container stays, however it is written."""
+def amounts(
+    spec: PodSpec, effects: Iterable[SetResources], used: Iterable[UseClaim] = ()
+) -> tuple[ContainerAmounts, ...]:
+    """The amounts to set, and the claims to add, container by container.
+
+    An equal amount in the container stays, however it is written.
+    """
     wanted: dict[Place, _Parts] = {}
+    claims: dict[Place, list[ContainerClaim]] = {}
+    for use in used:
+        wanted.setdefault(use.place, ({}, {}))
+        if all(use.claim.name != claim.name for claim in resources_at(spec, use.place).claims or ()):
+            claims.setdefault(use.place, []).append(ContainerClaim(use.claim.name))
     for effect in effects:
         requests, limits = wanted.setdefault(effect.place, ({}, {}))
         own = resources_at(spec, effect.place)
         _write(requests, effect, effect.requests, own.requests)
         if effect.limits is not None:
             _write(limits, effect, effect.limits, own.limits)
-    return tuple(ContainerAmounts(place, *parts) for place, parts in wanted.items() if any(parts))
+    every = (ContainerAmounts(place, *parts, _absent((), claims.get(place, ()))) for place, parts in wanted.items())
+    return tuple(one for one in every if one.requests or one.limits or one.claims)
 
 
 def _write(part: dict[str, str], effect: SetResources, amount: int, own: Mapping[str, Amount] | None) -> None:

@@ -38,7 +38,7 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
     """
     if any(map(is_element, ask.references or ())):
         return GrantedHardware([], [], [f"{wish.cause} {_ELSEWHERE}" for wish in ask.provision.wanted])
-    capacity, devices = world.inventory.nodes.capacity, world.inventory.devices
+    capacity, devices = world.inventory.nodes.capacity, world.inventory.devices.classes
     spec, left = ask.spec, candidates
     for grant in ask.provision.grants:
         if not grant.firm:  # granted in an earlier review, because it was free

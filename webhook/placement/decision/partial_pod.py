@@ -108,7 +108,7 @@ class PartialPods:
         """The pod with the smallest requests, and its clauses: only the conditions on room are others."""
         ask = self._full.ask
         spec = lowered(ask.spec, whole=False)
-        ask = replace(ask, spec=spec, requests=self._world.inventory.devices.judged(pod_requests(spec)[0]))
+        ask = replace(ask, spec=spec, requests=self._world.inventory.devices.classes.judged(pod_requests(spec)[0]))
         fewer = judge(sorted_apart(rooms(ask, self._world)).constraints, self._world).hard
         old = [at for at, judged in enumerate(self._full.hard) if type(judged.constraint) is type(fewer[0].constraint)]
         hard = (*self._full.hard[: old[0]], *fewer, *self._full.hard[old[-1] + 1 :])

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from webhook.placement.decision.clause_nodes import ClauseNodes, without_each
 from webhook.placement.decision.cluster_change import mends
+from webhook.placement.decision.lowered_requests import lowered_of_pod
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.verdict import Verdict
@@ -51,4 +52,5 @@ def _fixes(
     if mended:
         yield mended
     if count:
-        yield Drop.of(best, relaxation.verbs, f"{counted(count, 'node')} would fit")
+        to, fitting = lowered_of_pod(verdict.hard, ask, best, world)
+        yield Drop.of(best, relaxation.verbs, f"{counted(fitting or count, 'node')} would fit", to)

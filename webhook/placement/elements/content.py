@@ -25,7 +25,7 @@ def content_id(element: ElementSpec, job: JobSpec) -> str:
     added or removed.
     """
     own: dict[str, Any] = {option: getattr(element, option) for option in _RESTARTS}
-    content = (
+    content: tuple[object, ...] = (
         replace(effective(element, job), **own),
         element.operators,
         element.template,
@@ -35,4 +35,6 @@ def content_id(element: ElementSpec, job: JobSpec) -> str:
         job.transport_certificate_validity_in_days,
         job.resources,
     )
+    if element.connections is not None:
+        content += (element.connections,)
     return hashlib.sha256(_to_json(content)).hexdigest()[:LENGTH]

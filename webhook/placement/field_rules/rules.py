@@ -8,7 +8,7 @@ check it (:func:`broken`). Both are made of the same bounds, patterns and words.
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import Any, TypeAlias, get_type_hints
+from typing import Any, Final, TypeAlias, get_type_hints
 
 import msgspec
 from msgspec import Struct
@@ -20,6 +20,9 @@ Schema: TypeAlias = dict[str, Any]
 """A structural OpenAPI schema as JSON."""
 
 _compiled = cache(re.compile)
+
+_INT32: Final = 2**31 - 1
+"""The largest number of the format ``int32``."""
 
 
 class TextRule(Struct, frozen=True, kw_only=True):
@@ -70,7 +73,8 @@ class NumberRule(Struct, frozen=True):
 
     def schema(self) -> Schema:
         """The line of the schema."""
-        schema: Schema = {"type": "integer", "format": "int32", "description": self.about, "minimum": self.least}
+        size = "int64" if self.most is not None and self.most > _INT32 else "int32"
+        schema: Schema = {"type": "integer", "format": size, "description": self.about, "minimum": self.least}
         stated = {"maximum": self.most, "default": self.default}
         return schema | {name: value for name, value in stated.items() if value is not None}
 

@@ -10,6 +10,8 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.fits import DeviceFits
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex
@@ -20,7 +22,6 @@ from webhook.placement.inventory.taken_host_ports import TakenHostPorts
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import HostPort
-from webhook.placement.objects.device_classes import DeviceClasses
 from webhook.placement.objects.intent import Intents
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.job_model import JobModel
@@ -58,8 +59,9 @@ class Inventory:
     """
 
     __slots__ = (
-        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "devices",
-        "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed", "nodes",
+        "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "device_fits",
+        "devices", "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
+        "nodes",
         "pod_defaults", "pools", "priorities", "sleepers", "visitors", "volumes", "waiting",
     )  # fmt: skip
 
@@ -70,7 +72,8 @@ class Inventory:
         self.pools = PoolIndex(self.nodes)
         self.jobs: dict[Name, JobModel] = {}
         self.intents = Intents()
-        self.devices = DeviceClasses()
+        self.devices = Devices()
+        self.device_fits = DeviceFits(self.devices)
         self.volumes = Volumes()
         self.pod_defaults = PodDefaults()
         self.priorities = Priorities()

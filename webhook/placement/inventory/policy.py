@@ -5,6 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from webhook.placement.inventory.quota import Quota
+from webhook.placement.kinds.kind import Kinds
 from webhook.placement.kube.pod import LabelSelector, Requirement, Resources
 
 Binding = Literal["nodeName", "nodeAffinity"]
@@ -37,6 +38,7 @@ class Policy(Struct, frozen=True):
     - ``excluded``: namespaces whose pods the webhook leaves alone.
     - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.
     - ``element_requests``: what the container of a processing element requests where it says nothing itself.
+    - ``kinds``: the kinds of other operators whose objects are judged whole. They are data of the product, no setting.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -58,3 +60,4 @@ class Policy(Struct, frozen=True):
     excluded: frozenset[str] = frozenset({"kube-system"})
     controller_account: str = ""
     element_requests: Resources = Resources()
+    kinds: Kinds = {}

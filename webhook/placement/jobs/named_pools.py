@@ -8,7 +8,9 @@ from typing import NamedTuple
 
 from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.elements.element_order import own_annotations, own_placement
+from webhook.placement.fusion.channel_tokens import written_out
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
+from webhook.placement.objects.job_operators import JobOperator
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.planning.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
@@ -74,9 +76,12 @@ def pools_of_element(spec: ProcessingElementSpec) -> Iterator[PoolClause]:
 def pool_clauses(spec: JobSpec) -> list[PoolClause]:
     """Every clause of the Job about a pool; texts with syntax errors are left out."""
     return [
-        clause
-        for place, element in enumerate(spec.processing_elements or ())
-        for clause in _of_element(element, f"spec.processingElements[{place}]")
+        *(
+            clause
+            for place, element in enumerate(spec.processing_elements or ())
+            for clause in _of_element(element, f"spec.processingElements[{place}]")
+        ),
+        *(clause for place, one in enumerate(spec.operators or ()) for clause in _of_operator(one, place)),
     ]
 
 
@@ -86,12 +91,28 @@ def pool_clause_steps(spec: JobSpec) -> Steps[list[PoolClause]]:
     for place, element in enumerate(spec.processing_elements or ()):
         pool_clauses += _of_element(element, f"spec.processingElements[{place}]")
         yield
+    for place, operator in enumerate(spec.operators or ()):
+        pool_clauses += _of_operator(operator, place)
+        yield
     return pool_clauses
 
 
+def _of_operator(operator: JobOperator, place: int) -> Iterator[PoolClause]:
+    """The clauses of an operator that is yet to be fused."""
+    text = written_out(operator.placement or "", operator.region or "", operator.region or "")
+    path, element = f"spec.operators[{place}]", ElementSpec(template=operator.template)
+    return _read([(f"{path}.placement", text)] if text else [], element, path)
+
+
 def _of_element(element: ElementSpec, path: str) -> Iterator[PoolClause]:
+    return _read(_texts(element, path), element, path)
+
+
+def _read(texts: Iterable[tuple[str, str]], element: ElementSpec, path: str) -> Iterator[PoolClause]:
+    """The clauses about pools of these texts, and of the template of the element."""
     soft = ClauseName.HOST in read_placement(None, own_annotations(element).get(keys.PREFERRED)).soft
-    for where, text in _texts(element, path):
+    own = own_placement(element)
+    for where, text in (*texts, *([(f"{path}.{TEMPLATE_PLACEMENT}", own)] if own else [])):
         clauses, problems = parse_placement(text, where)
         for clause in clauses if not problems else ():
             pool = clause.argument
@@ -100,9 +121,7 @@ def _of_element(element: ElementSpec, path: str) -> Iterator[PoolClause]:
 
 
 def _texts(element: ElementSpec, path: str) -> Iterable[tuple[str, str]]:
-    """Every placement text of the element, with its path."""
+    """Every placement text of the operators of the element, with its path."""
     for at, operator in enumerate(element.operators or ()):
         if operator.placement:
             yield f"{path}.operators[{at}].placement", operator.placement
-    if own := own_placement(element):
-        yield f"{path}.{TEMPLATE_PLACEMENT}", own

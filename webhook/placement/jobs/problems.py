@@ -16,14 +16,15 @@ from webhook.placement.elements.option_problems import one_of, problems_of_optio
 from webhook.placement.elements.pod_template import nested_too_deeply, read_template
 from webhook.placement.field_rules.element_patterns import GITHUB_URL
 from webhook.placement.field_rules.rules import broken, rules_of
+from webhook.placement.jobs.operator_problems import problems_of_operators
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.kube.size_limits import NESTING_LIMIT
+from webhook.placement.objects.job_operators import OPERATOR_NAME
 from webhook.placement.objects.job_resources import divided, problems_of_resources
 from webhook.placement.objects.job_spec import (
     ELEMENT_LIMIT,
-    OPERATOR_NAME,
     Bundle,
     ElementSpec,
     JobSpec,
@@ -78,6 +79,8 @@ def problem_steps(name: str, spec: JobSpec) -> Iterator[Problem | None]:
     if spec.processing_element is not None:
         yield from problems_of_options(spec.processing_element, "spec.processingElement")
     yield from _pools(name, spec.host_pools or ())
+    yield from problems_of_operators(name, spec)
+    yield from _operator_templates(spec)
     elements = spec.processing_elements or ()
     if len(elements) > ELEMENT_LIMIT:
         yield Problem(_ELEMENTS, f"{len(elements)} of them, at most {ELEMENT_LIMIT} are allowed")
@@ -194,6 +197,7 @@ def _element(element: ElementSpec, path: str, name: str) -> Iterator[Problem]:
     elif element.name == "" and path != "spec":
         yield Problem(f"{path}.name", "must not be empty")
     yield from problems_of_options(element, path)
+    yield from broken(element, path, "connections")
     operators = element.operators or ()
     if len(operators) > OPERATOR_LIMIT:
         yield Problem(f"{path}.operators", f"{len(operators)} of them, at most {OPERATOR_LIMIT} are allowed")
@@ -272,6 +276,22 @@ def _template(template: object, path: str) -> Iterator[Problem]:
     labels = (pod.metadata and pod.metadata.labels) or {}
     for key in sorted(key for key in labels if key.startswith(keys.PREFIX)):
         yield Problem(f"{path}.template.metadata.labels[{key}]", "is set for the pods of a Job, and cannot be stated")
+
+
+def _operator_templates(spec: JobSpec) -> Iterator[Problem | None]:
+    """Problems of the templates of operators that are yet to be fused, and of the bundle that the others need."""
+    for place, operator in enumerate(spec.operators or ()):
+        if operator.template is None:
+            continue
+        yield None
+        path = f"spec.operators[{place}]"
+        if nested_too_deeply(operator.template):
+            yield Problem(f"{path}.template", f"nested too deeply: at most {NESTING_LIMIT} levels are allowed")
+        else:
+            yield from _template(operator.template, path)
+    if not spec.bundle and any(operator.template is None for operator in spec.operators or ()):
+        message = "missing, and an operator has no template: the Streams runtime needs a bundle to run"
+        yield Problem("spec.bundle", message)
 
 
 def _isolations(elements: Iterable[ElementSpec]) -> Iterator[Problem]:

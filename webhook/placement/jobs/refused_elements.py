@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.decision.refusal import Refusal
@@ -15,7 +16,17 @@ from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Member
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, counted, enumerated, fault_of, render, shorten
+from webhook.placement.text.problem import (
+    CLAUSE_LIMIT,
+    MESSAGE_LIMIT,
+    Fault,
+    Problem,
+    counted,
+    enumerated,
+    fault_of,
+    render,
+    shorten,
+)
 from webhook.placement.text.rule import OF_FAULT
 
 LISTED: Final = 10
@@ -36,7 +47,8 @@ class RefusedElement(Struct, frozen=True):
 
     ``names`` are their names. ``message`` is the refusal of one of them as a text of several lines, ``reason`` is that
     in one line: what cannot hold, and the nearest fix. ``refusal`` is ``None`` if something is wrong with the elements
-    whatever the cluster is.
+    whatever the cluster is. ``member`` is set if no node has so much to offer as one of them requests, and nothing else
+    is wrong.
     """
 
     names: tuple[str, ...]
@@ -45,6 +57,7 @@ class RefusedElement(Struct, frozen=True):
     fault: Fault
     rules: tuple[str, ...]
     refusal: Refusal | None = None
+    member: Member | None = None
 
     @classmethod
     def of_problems(cls, names: Sequence[str], problems: Sequence[Problem]) -> "RefusedElement":
@@ -76,41 +89,69 @@ def judged_alone(
     """
     if not isinstance(member, Member):
         return RefusedElement.of_problems(names, member)
-    if not member.open() and (decision := decide(member.pod, namespace, world)).refused:
-        return RefusedElement.of_decision(names, decision)
+    if not member.verdict.candidates or not member.open():
+        # The Job's pools get hosts that suit its elements: which ones the controller would choose now does not matter.
+        free = world.choosing([(pool.namespace, pool.name) for pool in pools]) if pools else world
+        if (decision := decide(member.pod, namespace, free)).refused:
+            refused = RefusedElement.of_decision(names, decision)
+            return replace(refused, member=member) if member.open() else refused
     if problems := tuple(tolerance_problems(member, pools, world)):
         return RefusedElement.of_problems(names, problems)
     return member
 
 
-def refuse_elements(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> Refusal:
+def certain(refused: Sequence[RefusedElement]) -> bool:
+    """Whether these refuse the Job. Elements of one kind that only lack room are judged with all others.
+
+    What is free on nodes counts there, and so the fix is nearer.
+    """
+    return len(refused) > 1 or any(each.member is None for each in refused)
+
+
+def refuse_elements(
+    refused: Sequence[RefusedElement],
+    total: int,
+    *,
+    all_known: bool,
+    pools: Refusal | None = None,
+    kind: str = "processing element",
+) -> Refusal:
     """The refusal of a Job of ``total`` elements for these, of which there is at least one.
 
-    ``all_known`` is false if there was no time to look at all elements.
+    ``all_known`` is false if there was no time to look at all elements; ``pools`` is the refusal of HostPools of the
+    Job that cannot have their hosts, whatever its elements ask for. ``kind`` is what one of them is called.
     """
     invalid = any(each.fault is Fault.INVALID for each in refused)
-    rules = tuple(dict.fromkeys(rule for each in refused for rule in each.rules))
-    text = _alone(refused[0]) if len(refused) == 1 else _listed(refused, total, all_known=all_known)
+    rules = tuple(dict.fromkeys([*(rule for each in refused for rule in each.rules), *(pools.rules if pools else ())]))
+    single = len(refused) == 1 and pools is None
+    said = total, kind if total == 1 else f"{kind}s"
+    text = _alone(refused[0], kind) if single else _listed(refused, said, all_known=all_known, pools=pools)
     return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
 
 
-def _alone(refused: RefusedElement) -> str:
+def _alone(refused: RefusedElement, kind: str) -> str:
     """The text about one kind of elements, with all lines of its refusal."""
-    return f"processing element {refused.names[0]}: {refused.message}"[:MESSAGE_LIMIT]
+    return f"{kind} {shorten(refused.names[0], CLAUSE_LIMIT)}: {refused.message}"[:MESSAGE_LIMIT]
 
 
-def _listed(refused: Sequence[RefusedElement], total: int, *, all_known: bool) -> str:
-    """The text about several kinds of elements: a line for each reason, that of most elements first."""
+def _listed(
+    refused: Sequence[RefusedElement], total: tuple[int, str], *, all_known: bool, pools: Refusal | None
+) -> str:
+    """The text about several kinds of elements: a line for each reason, that of most elements first, then pools."""
     by_reason: dict[str, list[str]] = {}
     for each in refused:
         by_reason.setdefault(each.reason, []).extend(each.names)
     names = [name for each in refused for name in each.names]
     least = "" if all_known else "At least "
-    first = f"{least}{len(names)} of {total} processing elements cannot run even by themselves ({_named(names)}):"
+    alone = "cannot run even by itself" if len(names) == 1 else "cannot run even by themselves"
+    also = ", and HostPools of the Job cannot have their hosts" if pools else ""
+    first = f"{least}{len(names)} of {total[0]} {total[1]} {alone} ({_named(names)}){also}:"
     listed = sorted(by_reason.items(), key=lambda item: -len(item[1]))[:LISTED]
     lines = [f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed]
     beyond = len(names) - sum(len(of) for _, of in listed)
-    return "\n".join((first, *lines, *([f"  and {beyond} more, for other reasons"] if beyond else [])))
+    rest = [f"  and {beyond} more, for other reasons"] if beyond else []
+    short = [f"  {shorten(f'{pools.headline} Nearest fix: {pools.fix}.', _LINE_LIMIT)}"] if pools else []
+    return "\n".join((first, *lines, *rest, *short))
 
 
 def _named(names: Sequence[str]) -> str:

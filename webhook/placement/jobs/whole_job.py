@@ -6,7 +6,7 @@ Job of a thousand equal elements costs little more than one of ten.
 
 import itertools
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -21,7 +21,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone, refuse_elements
+from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job import Element, StreamsJob
@@ -35,6 +35,7 @@ from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
+from webhook.placement.planning.pinned import pinned
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.solver import Resting, Solving, taken
 from webhook.placement.planning.steps import Steps
@@ -62,6 +63,9 @@ UNDECIDED: Final = (
     "whether all processing elements can run at a time was not decided in time: some of them may have to wait"
 )
 """The warning for a Job that is admitted without a decision."""
+
+
+_BRIEFLY: Final = "not all processing elements can run at a time"
 
 
 class JobVerdict(Struct, frozen=True, eq=False):
@@ -102,6 +106,12 @@ class JobVerdict(Struct, frozen=True, eq=False):
         lines = [line.strip() for line in self.text.splitlines()]
         return "".join(f"{line}{' ' if line.endswith(('.', ':')) else '; '}" for line in lines).rstrip("; ")
 
+    def postponed(self) -> "JobVerdict":
+        """The verdict on what does not run yet: what the cluster lacks is a warning, as it may change until then."""
+        if self.fault is Fault.INVALID:
+            return self
+        return replace(self, text="", warnings=(*self.warnings, f"not yet: {self.headline}"))
+
     @property
     def undecided(self) -> bool:
         """Whether the time ran out."""
@@ -118,7 +128,7 @@ async def judge_job(
     world, pools = await applied_world(namespace, name, spec, inventory, policy, solving)
 
     async def judge(world: World) -> JobVerdict:
-        return await _judged(namespace, name, spec, pools, world, solving)
+        return await judged((namespace, name), spec, pools, world, solving)
 
     return await judged_or_recovered(judge, world)
 
@@ -163,18 +173,30 @@ def open_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
     return [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
 
 
-async def _judged(
-    namespace: str, name: str, spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
+    job: tuple[str, str],
+    spec: JobSpec,
+    pools: Sequence[Pool],
+    world: World,
+    solving: Solving,
+    *,
+    staying: Mapping[str, str] = {},
+    brief: bool = False,
 ) -> JobVerdict:
+    """The verdict in that world, in which the Job is applied; a ``brief`` refusal does not say what would help.
+
+    ``staying`` are the nodes of elements that run and stay there.
+    """
+    namespace, name = job
     if refused := cannot_be_had(pools, world):
         return JobVerdict(text=refused.text)
     choices = open_pools(pools, world)
-    members = await _members(namespace, name, spec, choices, world, solving)
+    members = await _members(namespace, name, spec, choices, world, solving, staying=staying)
     if isinstance(members, JobVerdict):
         return members
     await solving.rest()
     others = taken_from(choices, members, settled_hosts(pools, world), world)
-    group = Group(members, world, choices, solving, ((namespace, name),), others)
+    group = Group(members, world, choices, solving, {(namespace, name): frozenset(staying)}, others)
     answer = await group.place()
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
@@ -184,8 +206,15 @@ async def _judged(
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *_warnings(members)))
     if more := with_more_room(members, world):
-        return await _judged(namespace, name, spec, pools, more, solving)
-    return await _refused(group, answer)
+        return await judged(job, spec, pools, more, solving, staying=staying, brief=brief)
+    return _briefly(group, answer) if brief else await _refused(group, answer)
+
+
+def _briefly(group: Group, answer: GroupAnswer) -> JobVerdict:
+    """The verdict on a Job that does not fit, without what would help."""
+    if any(member.ask.elastic for member in group.members):
+        return JobVerdict(group, answer, warnings=(f"no room yet: {_BRIEFLY}",))
+    return JobVerdict(group, answer, text=_BRIEFLY)
 
 
 async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:
@@ -229,30 +258,72 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
         )
 
 
-async def _members(
-    namespace: str, name: str, spec: JobSpec, choices: Sequence[Pool], world: World, solving: Solving
+async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
+    namespace: str,
+    name: str,
+    spec: JobSpec,
+    choices: Sequence[Pool],
+    world: World,
+    solving: Solving,
+    *,
+    staying: Mapping[str, str] = {},
 ) -> list[Member] | JobVerdict:
     """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up."""
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     refused: list[RefusedElement] = []
     total = len(spec.processing_elements or ())
+
+    async def refuse(*, all_known: bool) -> JobVerdict:
+        pools = await _refused_pools(namespace, name, choices, world, solving)
+        return _refused_alone(refuse_elements(refused, total, all_known=all_known, pools=pools))
+
     for element in element_steps(name, spec):
         await solving.rest()
         if element is None:
             continue
         names, pod = element
+        members += pinned_members(names, pod, namespace, world, choices, staying)
+        names = tuple(one for one in names if one not in staying)
+        if not names:
+            continue
         if solving.left() <= 0:
-            if refused:
-                return _refused_alone(refuse_elements(refused, total, all_known=False))
+            if certain(refused):
+                return await refuse(all_known=False)
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
         judged = judged_alone(names, member, namespace, choices, world)
         if isinstance(judged, RefusedElement):
             refused.append(judged)
-        else:
-            members.append(judged)
-    return _refused_alone(refuse_elements(refused, total, all_known=True)) if refused else members
+        alone = judged.member if isinstance(judged, RefusedElement) else judged
+        if alone is not None:
+            members.append(alone)
+    return await refuse(all_known=True) if certain(refused) else members
+
+
+def pinned_members(
+    names: Sequence[str], pod: Pod, namespace: str, world: World, choices: Sequence[Pool], staying: Mapping[str, str]
+) -> Iterator[Member]:
+    """The members of those of these equal elements that run and stay on their nodes."""
+    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
+    nodes = sorted({staying[one] for one in names if one in staying})
+    for node in nodes:
+        mine = tuple(one for one in names if staying.get(one) == node)
+        member = member_of(mine, len(mine), pod, namespace, world, chosen)
+        if isinstance(member, Member):
+            yield pinned(member, node, choices, world)
+
+
+async def _refused_pools(
+    namespace: str, name: str, choices: Sequence[Pool], world: World, solving: Solving
+) -> Refusal | None:
+    """The refusal of the Job's HostPools if they cannot have their hosts even without any pod of the Job."""
+    if not choices:
+        return None
+    bare = Group((), world, choices, solving, ((namespace, name),))
+    answer = await bare.place()
+    certain = answer.placed is None and answer.decided
+    return await refuse_group(bare, (), NOUN) if certain else None
 
 
 def _refused_alone(refusal: Refusal) -> JobVerdict:
@@ -266,7 +337,9 @@ async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resti
         return None
     claims: dict[ClaimName, None] = {}
     claiming = False
-    for step in element_steps(name, spec):
+    apart = tuple(ElementSpec(template=one.template) for one in spec.operators or () if one.template is not None)
+    stated = replace(spec, processing_elements=apart) if apart else spec
+    for step in element_steps(name, stated):
         await solving.rest()
         pod = step[1].spec if step else None
         if pod is not None and has_claims(pod):
@@ -277,6 +350,8 @@ async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resti
 
 async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:
     """Whether a changed Job demands of the cluster what it did not before: fewer of the same elements do not."""
+    if new.operators is not None or old.operators is not None:
+        return True
     count = len(new.processing_elements or ())
     shared = new.resources is not None and count != len(old.processing_elements or ())
     if shared or _common(old) != _common(new):

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.kube.pod import Amount, Container, PodSpec, Resources
+from webhook.placement.kube.pod import Amount, Container, ContainerClaim, PodClaim, PodSpec, Resources
 from webhook.placement.text.problem import enumerated, quote
 
 _LISTED: Final = 10
@@ -84,15 +84,26 @@ def resources_at(spec: PodSpec, place: Place) -> Resources:
 def asking(spec: PodSpec, place: Place, requests: dict[str, Amount], limits: dict[str, Amount]) -> PodSpec:
     """The pod spec with these requests and limits set on the container; its other resources stay."""
     own = resources_at(spec, place)
-    return _with(spec, place, Resources({**(own.requests or {}), **requests}, {**(own.limits or {}), **limits}))
+    requests, limits = {**(own.requests or {}), **requests}, {**(own.limits or {}), **limits}
+    return _with(spec, place, Resources(requests, limits, own.claims))
 
 
 def forgoing(spec: PodSpec, place: Place, resource: str) -> PodSpec:
     """The pod spec without the container's request and limit for that resource."""
     own = resources_at(spec, place)
     parts = (dict(part or {}) for part in (own.requests, own.limits))
-    remaining = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
-    return _with(spec, place, Resources(*remaining))
+    requests, limits = ({name: amount for name, amount in part.items() if name != resource} for part in parts)
+    return _with(spec, place, Resources(requests, limits, own.claims))
+
+
+def claiming(spec: PodSpec, place: Place, claim: PodClaim) -> PodSpec:
+    """The pod spec in which the container uses that claim of the pod."""
+    there, own = spec.resource_claims or (), resources_at(spec, place)
+    if claim not in there:
+        spec = replace(spec, resource_claims=(*there, claim))
+    if any(one.name == claim.name for one in own.claims or ()):
+        return spec
+    return _with(spec, place, replace(own, claims=(*(own.claims or ()), ContainerClaim(claim.name))))
 
 
 def _with(spec: PodSpec, place: Place, resources: Resources) -> PodSpec:

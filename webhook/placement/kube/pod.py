@@ -111,11 +111,19 @@ class Toleration(Struct, frozen=True, gc=False, omit_defaults=True, rename="came
         return not self.key and self.operator == "Exists"
 
 
+class ContainerClaim(Struct, frozen=True, gc=False, omit_defaults=True):
+    """A claim of the pod that a container uses, by its name in the pod: all of its requests, or one."""
+
+    name: str = ""
+    request: str | None = None
+
+
 class Resources(Struct, frozen=True, gc=False, omit_defaults=True):
-    """Requests and limits by resource name, of a container or of a whole pod."""
+    """Requests and limits by resource name, of a container or of a whole pod; ``claims`` are those of a container."""
 
     requests: dict[str, Amount] | None = None
     limits: dict[str, Amount] | None = None
+    claims: tuple[ContainerClaim, ...] | None = None
 
 
 class ContainerPort(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
@@ -193,6 +201,14 @@ class Volume(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
     rbd: Present | None = None
 
 
+class PodClaim(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel"):
+    """A ResourceClaim of the pod: one by name, or one that is made for the pod from a ResourceClaimTemplate."""
+
+    name: str = ""
+    resource_claim_name: str | None = None
+    resource_claim_template_name: str | None = None
+
+
 HARD = "DoNotSchedule"
 """The ``whenUnsatisfiable`` of spread constraints that the scheduler enforces."""
 
@@ -226,7 +242,7 @@ class PodSpec(Struct, frozen=True, gc=False, omit_defaults=True, rename="camel")
     scheduling_group: Present | None = None
     topology_spread_constraints: tuple[SpreadConstraint, ...] | None = None
     host_network: bool | None = None
-    resource_claims: tuple[Present, ...] | None = None
+    resource_claims: tuple[PodClaim, ...] | None = None
     volumes: tuple[Volume, ...] | None = None
     runtime_class_name: str | None = None
     priority_class_name: str | None = None

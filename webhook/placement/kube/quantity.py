@@ -21,6 +21,9 @@ LENGTH_LIMIT: Final = 64
 _EXPONENT_LIMIT = 128
 """Largest exponent that is read. Below its negative, an amount of 64 characters is always under a nano-unit."""
 
+_LARGEST: Final = 10**_EXPONENT_LIMIT * NANO
+"""The largest amount, which is written with the largest exponent."""
+
 _ZEROS: Final = 2
 """Most zeros written before a decimal suffix: three zeros make the next suffix."""
 
@@ -29,13 +32,15 @@ _QUANTITY = re.compile(
 )
 _BINARY: dict[str, int] = {f"{letter}i": 1024**power for power, letter in enumerate("KMGTPE", 1)}
 _DECIMAL: dict[str, int] = {letter: 3 * power for power, letter in enumerate(("n", "u", "m", "", *"kMGTPE"), -3)}
+_SUFFIXES: dict[int, str] = {power: suffix for suffix, power in _DECIMAL.items()}
 
 
 def parse_quantity(amount: Amount) -> int | None:
     """The amount in nano-units, exactly; ``None`` if it is not a quantity.
 
-    Text is read as Kubernetes reads it, except that texts over ``LENGTH_LIMIT`` characters and exponents over 128 are
-    not quantities. A JSON number is read as its shortest decimal text. NaN, infinities and booleans are not quantities.
+    Text is read as Kubernetes reads it, except that texts over ``LENGTH_LIMIT`` characters, exponents over 128,
+    amounts over 10**128, and texts without a digit (Kubernetes reads ``m`` as 0) are not quantities. A JSON number is
+    read as its shortest decimal text. NaN, infinities and booleans are not quantities.
     """
     if isinstance(amount, str):
         return _parse(amount) if len(amount) <= LENGTH_LIMIT else None
@@ -67,9 +72,8 @@ def format_quantity(nano: int) -> str:
     sign, size = ("-", -nano) if nano < 0 else ("", nano)
     digits = str(size).rstrip("0")
     exponent = len(str(size)) - len(digits) + _DECIMAL["n"]
-    suffix, power = max(
-        ((suffix, power) for suffix, power in _DECIMAL.items() if power <= exponent), key=lambda pair: pair[1]
-    )
+    power = min(exponent // 3 * 3, _DECIMAL["E"])
+    suffix = _SUFFIXES[power]
     zeros = exponent - power
     forms = [f"{digits}e{exponent}" if zeros > _ZEROS else f"{digits}{'0' * zeros}{suffix}"]
     value, fraction = divmod(size, NANO)
@@ -91,6 +95,8 @@ def _parse(text: str) -> int | None:
     nano = _shifted(mantissa, max(power, -_EXPONENT_LIMIT) - len(decimals) - _DECIMAL["n"])
     if binary:
         nano = min(nano, INT64 * NANO)
+    if nano > _LARGEST:
+        return None
     return -nano if sign == "-" else nano
 
 

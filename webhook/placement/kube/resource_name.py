@@ -6,7 +6,7 @@ Source: ``ValidateResourceRequirements`` and ``IsExtendedResourceName`` of the K
 from typing import Final
 
 from webhook.placement.kube.names import LABEL_NAME, is_object_name
-from webhook.placement.kube.quantity import NANO, parse_quantity
+from webhook.placement.kube.quantity import INT64, NANO, parse_quantity
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
@@ -22,6 +22,7 @@ DEFAULT_UNIT: Final = "MB"
 
 _BYTES: Final = frozenset({MEMORY, "ephemeral-storage"})
 _HUGE_PAGES: Final = "hugepages-"
+_LARGEST_PAGE: Final = INT64 // 1000
 _RESERVED: Final = "kubernetes.io"
 
 OF_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
@@ -44,11 +45,14 @@ def indivisible(name: str) -> bool:
 
 
 def page_size(name: str) -> int:
-    """Bytes of a huge page, for the resource ``hugepages-<size>``; 0 for every other resource."""
+    """Bytes of a huge page, for the resource ``hugepages-<size>``; 0 for every other resource.
+
+    The API server counts the size in thousandths of a byte, in 64 bits.
+    """
     if not name.startswith(_HUGE_PAGES) or not LABEL_NAME.fullmatch(name):
         return 0
     nano = parse_quantity(name.removeprefix(_HUGE_PAGES)) or 0
-    return nano // NANO if nano > 0 and nano % NANO == 0 else 0
+    return nano // NANO if 0 < nano <= _LARGEST_PAGE * NANO and nano % NANO == 0 else 0
 
 
 def _is_device(name: str) -> bool:
@@ -59,6 +63,11 @@ def _is_device(name: str) -> bool:
     domain, _, device = name.rpartition("/")
     if name.startswith(OF_DEVICE_CLASS) and f"{domain}/" == OF_DEVICE_CLASS:
         return bool(LABEL_NAME.fullmatch(device))
-    reserved = domain == _RESERVED or domain.endswith(f".{_RESERVED}") or domain.startswith("requests.")
+    reserved = (
+        name.startswith(_HUGE_PAGES)
+        or domain == _RESERVED
+        or domain.endswith(f".{_RESERVED}")
+        or domain.startswith("requests.")
+    )
     # A ResourceQuota names the resource with the prefix "requests.", so the domain with that prefix must be legal, too.
     return bool(domain) and not reserved and is_object_name(f"requests.{domain}") and bool(LABEL_NAME.fullmatch(device))

@@ -6,16 +6,16 @@ from datetime import UTC, datetime
 def timestamp(at: float | datetime) -> str:
     """The time, in seconds since 1970 or with a time zone, as Kubernetes writes it: ``2030-01-31T12:00:00Z``."""
     time = at.astimezone(UTC) if isinstance(at, datetime) else datetime.fromtimestamp(at, UTC)
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ")
+    return f"{time.replace(tzinfo=None).isoformat(timespec='seconds')}Z"
 
 
 def time_of(text: object) -> datetime | None:
-    """The time that a timestamp states, in UTC if it names no zone; ``None`` for anything else."""
+    """The time in UTC that a timestamp states; ``None`` for anything else. A timestamp without a zone is in UTC."""
     try:
         time = datetime.fromisoformat(text) if isinstance(text, str) else None
-    except ValueError:
+        return time and (time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC))
+    except (ValueError, OverflowError):  # the second for a time that is in the year 0 or 10000 in UTC
         return None
-    return time if time is None or time.tzinfo else time.replace(tzinfo=UTC)
 
 
 def seconds_of(text: object) -> float | None:

@@ -14,10 +14,18 @@ from webhook.placement.kube.resource_name import OF_DEVICE_CLASS
 
 
 class DeviceClass(Struct, frozen=True, gc=False):
-    """A DeviceClass, and the extended resource that it names; empty if it names none."""
+    """A DeviceClass, and the extended resource that it names; empty if it names none.
+
+    ``selectors`` are CEL expressions that a device of the class must meet. ``created`` is the creation time of the
+    object in RFC 3339, empty if the API server has not created it. ``unread`` names a field that says something unknown
+    here, such as a selector that is not CEL; devices of such a class are not judged.
+    """
 
     name: str
     resource: str = ""
+    created: str = ""
+    selectors: tuple[str, ...] = ()
+    unread: str = ""
 
 
 class DeviceClasses:
@@ -41,6 +49,10 @@ class DeviceClasses:
         if self._classes.pop(name, None):
             self._index()
 
+    def get(self, name: str) -> DeviceClass | None:
+        """The DeviceClass of that name; ``None`` if there is none."""
+        return self._classes.get(name)
+
     def class_of(self, resource: str) -> str:
         """The name of a DeviceClass whose devices meet requests for the resource; empty if no class maps it."""
         return self._by_resource.get(resource, "")
@@ -57,13 +69,18 @@ class DeviceClasses:
         return {name: amount for name, amount in requests.items() if name not in mapped} if mapped else requests
 
     def _index(self) -> None:
-        """Rebuild the table of resources: classes are few and seldom change; of several the first by name counts."""
+        """Rebuild the table of resources: classes are few and seldom change.
+
+        Of several classes that name a resource the newest counts, and of equally old ones the first by name, as for the
+        scheduler (Kubernetes, ``deviceclass/extendedresourcecache/extendedresourcecache.go``).
+        """
         self.version += 1
         table: dict[str, str] = {}
-        for name, device_class in sorted(self._classes.items(), reverse=True):
-            table[OF_DEVICE_CLASS + name] = name
-            if device_class.resource:
-                table[device_class.resource] = name
+        by_name = sorted(self._classes.values(), key=lambda found: found.name, reverse=True)
+        for found in sorted(by_name, key=lambda found: found.created):  # a later entry replaces an earlier one
+            table[OF_DEVICE_CLASS + found.name] = found.name
+            if found.resource:
+                table[found.resource] = found.name
         self._by_resource = table
 
 

@@ -76,7 +76,8 @@ def divided(resources: Resources, count: int, path: str) -> tuple[Resources, tup
             else:
                 shares[name] = format_quantity(share)
         parts.append(shares)
-    return Resources(*(part or None for part in parts)), tuple(problems)
+    requests, limits = (part or None for part in parts)
+    return Resources(requests, limits), tuple(problems)
 
 
 def _share(name: str, nano: int, count: int) -> tuple[int, str]:

@@ -13,6 +13,13 @@ from webhook.placement.field_rules.hostpool_patterns import VALUE
 from webhook.placement.field_rules.rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import Resources
+from webhook.placement.objects.job_operators import (
+    IDENTIFIER_LIMIT,
+    OPERATOR_NAME,
+    JobOperator,
+    RegionSpec,
+    StreamSpec,
+)
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
@@ -22,9 +29,6 @@ ELEMENT_LIMIT: Final = 1000
 
 PATH_LIMIT: Final = 4096
 """Characters of a path (Linux, ``PATH_MAX``)."""
-
-IDENTIFIER_LIMIT: Final = 1024
-"""Characters of the name of an operator, which has the names of the composites around it, or of a property."""
 
 SUBMISSION_SECONDS: Final = 300
 CERTIFICATE_DAYS: Final = 30
@@ -268,9 +272,6 @@ DEFAULTS: Final = ElementOptions(
 """
 
 
-OPERATOR_NAME: Final = TextRule(about="Name of the operator, unique in the Job.", least=1, most=IDENTIFIER_LIMIT)
-
-
 class OperatorSpec(Struct, **_SPEC):
     """An operator that is fused into a processing element: its placement clauses, and whether it can be restarted."""
 
@@ -294,6 +295,10 @@ class ElementSpec(ElementOptions, **_SPEC, kw_only=True):
     )
     operators: tuple[OperatorSpec, ...] | None = None
     template: Any = None
+    connections: Annotated[
+        str | None,
+        TextRule(about="Hash of the streams of the operators; a change replaces the pod.", most=LABEL_LIMIT),
+    ] = None
 
 
 class JobSpec(Struct, **_SPEC, kw_only=True):
@@ -323,6 +328,9 @@ class JobSpec(Struct, **_SPEC, kw_only=True):
     resources: Resources | None = None
     host_pools: tuple[HostPoolSpec, ...] | None = None
     processing_elements: tuple[ElementSpec, ...] | None = None
+    operators: tuple[JobOperator, ...] | None = None
+    streams: tuple[StreamSpec, ...] | None = None
+    parallel_regions: tuple[RegionSpec, ...] | None = None
 
 
 class ProcessingElementSpec(ElementSpec, **_SPEC, kw_only=True):

@@ -5,6 +5,7 @@ harder to place them.
 A question that is not answered in time counts as if the answer were yes, so the set may then be larger than needed.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
@@ -18,6 +19,12 @@ from webhook.placement.text.clause import Clause
 
 TRIES: Final = 100
 """At most so many sets of clauses are tried for a smaller one than the first that was found."""
+
+_CLAUSES: Final = 16
+"""Of more different clauses the sets among the clauses of the fewest pods must do: too many others could be tried."""
+
+_MORE_TRIES: Final = 400
+"""The same for sets of the clauses of all pods, of which there are more: all sets of four of ten clauses."""
 
 
 WELCOME: Final = Change(welcome=True)
@@ -51,7 +58,22 @@ async def smallest(group: Group, short: Sequence[int] = ()) -> GroupConflict:
     async def fails(kept: Sequence[Clause]) -> bool | None:
         return await _fails(group, counts, Change(frozenset(clauses).difference(kept), welcome=True))
 
-    return GroupConflict(counts, tuple(await answered_in_turn(smallest_failing(clauses, TRIES), fails)))
+    chosen = tuple(await answered_in_turn(smallest_failing(clauses, TRIES), fails))
+    fewer = await _fewer_clauses(group, len(chosen))
+    return fewer or GroupConflict(counts, chosen)
+
+
+async def _fewer_clauses(group: Group, size: int) -> GroupConflict | None:
+    """A conflict of fewer clauses than ``size``: more pods can have it than the fewest that do not fit."""
+    every = dict.fromkeys(clause for member in group.members for clause in member.clauses)
+    if len(every) > _CLAUSES:
+        return None
+    smaller = itertools.chain.from_iterable(itertools.combinations(every, fewer) for fewer in range(size))
+    for choice in itertools.islice(smaller, _MORE_TRIES):
+        change = Change(frozenset(every).difference(choice), welcome=True)
+        if await _fails(group, group.counts, change):
+            return GroupConflict(await _fewest_pods(group, (), change), choice)
+    return None
 
 
 async def _fails(group: Group, counts: Sequence[int], change: Change = WELCOME) -> bool | None:
@@ -62,12 +84,12 @@ async def _fails(group: Group, counts: Sequence[int], change: Change = WELCOME) 
     return answer.placed is None and answer.decided
 
 
-async def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
+async def _fewest_pods(group: Group, short: Sequence[int], change: Change = WELCOME) -> tuple[int, ...]:
     """How many pods of each member are enough: members are left out, first many at once, then pods."""
     some = [at for at, count in enumerate(group.counts) if count and (not short or at in short)]
 
     async def without(kept: Sequence[int]) -> bool | None:
-        return await _fails(group, [count if at in kept else 0 for at, count in enumerate(group.counts)])
+        return await _fails(group, [count if at in kept else 0 for at, count in enumerate(group.counts)], change)
 
     # The first members are left out first.
     chosen = await answered_in_turn(irreducible(some[::-1], max(1, len(some) // 2)), without)
@@ -75,7 +97,7 @@ async def _fewest_pods(group: Group, short: Sequence[int]) -> tuple[int, ...]:
     for at in sorted(chosen):
 
         async def fewer(count: int, at: int = at) -> bool | None:
-            return await _fails(group, [*counts[:at], count, *counts[at + 1 :]])
+            return await _fails(group, [*counts[:at], count, *counts[at + 1 :]], change)
 
         counts[at] = await answered_in_turn(least(1, counts[at]), fewer)
     return tuple(counts)

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from webhook.placement.constraints.topology_limit import holding
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.assignment import (
@@ -33,7 +34,7 @@ from webhook.placement.planning.members import Demand, Member, requests_of
 from webhook.placement.planning.mutual_avoidance import avoiding
 from webhook.placement.planning.priority_levels import counts as counting
 from webhook.placement.planning.priority_levels import levels, takes
-from webhook.placement.planning.solver import Assigned, Solving, assign
+from webhook.placement.planning.solver import Assigned, Solving, Unhurried, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
@@ -43,6 +44,10 @@ _Kept = Sequence[tuple[Demand, ...]]
 
 Sets = list[tuple[tuple[int, int], ...]]
 """For each set of pods of a block: positions of members, and how many pods of each."""
+
+
+_SMALL: Final = 16
+"""Up to so many pods and nodes a question takes about a millisecond, so questions are counted and not their time."""
 
 
 class Placed(Struct, frozen=True, eq=False):
@@ -68,8 +73,9 @@ class Change(Struct, frozen=True):
 
     With ``welcome`` pods without their ``dropped`` clauses may stay on exclusive hosts that these clauses name.
     Labels are set on the ``opened`` nodes, so that these meet the clause ``opening`` and no longer serve the members at
-    the positions ``closed``. ``added`` nodes have the labels of the node in the slot ``like`` and room for ``room``;
-    the members at the positions ``joining`` can run on these. ``larger`` is by how much each of these pools grows.
+    the positions ``closed``. ``added`` nodes are like the node in the slot ``like`` and have room for ``room``; the
+    members at the positions ``joining`` can run on these, which may be hosts of the pools ``hosting``. ``larger`` is by
+    how much each of these pools grows. ``lowered`` are the requests of one pod that are left of these clauses.
     """
 
     dropped: frozenset[Clause] = frozenset()
@@ -80,8 +86,10 @@ class Change(Struct, frozen=True):
     added: int = 0
     like: int = 0
     joining: frozenset[int] = frozenset()
+    hosting: frozenset[Name] = frozenset()
     room: Mapping[str, int] = {}
     larger: Mapping[Name, int] = {}
+    lowered: Mapping[Clause, Tally] = {}
 
 
 SAME: Final = Change()
@@ -125,6 +133,12 @@ class Group:
         """A group of other members in the same world, with the same pools."""
         return Group(members, self.world, self.pools, solving or self.solving, self._restarting, self._taken)
 
+    def unhurried(self) -> "Group":
+        """The group, of which questions are counted in place of their time if it is small."""
+        if max(len(self._slots), sum(self.counts)) > _SMALL:
+            return self
+        return self.with_members(self.stated, Unhurried(self.solving))
+
     @property
     def counts(self) -> tuple[int, ...]:
         """How many pods each member has."""
@@ -157,6 +171,11 @@ class Group:
         """The nodes that could be hosts of the pool."""
         able = eligible(pool, self.world.inventory, self.world.policy)
         return able & ~self._taken.get((pool.namespace, pool.name), 0)
+
+    def kept_from(self, pool: Pool) -> Bits:
+        """The nodes that could be hosts of the pool, but must not."""
+        able = eligible(pool, self.world.inventory, self.world.policy)
+        return able & self._taken.get((pool.namespace, pool.name), 0)
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""
@@ -217,9 +236,15 @@ class Group:
         return tuple(block for block, _ in merged.values()), [owners for _, owners in merged.values()]
 
     def _kept(self, at: int, change: Change) -> tuple[Demand, ...]:
-        return tuple(
+        kept = tuple(
             found for found in self.members[at].conditions if not found.clause or found.clause not in change.dropped
         )
+        if change.lowered:
+            lower = change.lowered
+            return tuple(
+                replace(one, requests=lower[one.clause]) if one.clause and one.clause in lower else one for one in kept
+            )
+        return _spelled(kept) if change.dropped else kept
 
     def _block(
         self,
@@ -331,7 +356,8 @@ class Group:
             for index, nodes in self.world.inventory.pools.hosts(pool).items()
             if nodes and index < size
         }
-        mask = self._mask(able, change.added, new=bool(able >> change.like & 1))
+        hosting = (pool.namespace, pool.name) in change.hosting
+        mask = self._mask(able, change.added, new=hosting and bool(able >> change.like & 1))
         return PoolChoice(size, mask, pool.exclusive, tuple(sorted(standing.items())))
 
     # Nodes
@@ -364,6 +390,16 @@ class Group:
 
 def _size(pool: Pool, change: Change) -> int:
     return (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
+
+
+def _spelled(kept: tuple[Demand, ...]) -> tuple[Demand, ...]:
+    """The demands, each HostPool by itself if the tags of all pools that are still named are one tag at most."""
+    if all(found.alone is None for found in kept):
+        return kept
+    tags = {tag for found in kept if found.constraint.pool for tag in found.constraint.pool.tags}
+    if len(tags) > 1:
+        return kept
+    return tuple(found if found.alone is None else replace(found, nodes=found.alone) for found in kept)
 
 
 def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:

@@ -47,7 +47,8 @@ class Demand(Struct, frozen=True, eq=False):
     ``nodes`` meet it as far as nodes do. ``requests`` are amounts of one pod. Members with a common key in ``together``
     share a node; a member that ``avoids`` a key shares no node with another one that ``marks`` it. ``host`` is a
     HostPool whose hosts are yet to be chosen, and the index in it. ``limit`` is that on the pods of the member itself.
-    Without the clause the nodes in ``shut``, hosts of an exclusive HostPool, are closed.
+    Without the clause the nodes in ``shut``, hosts of an exclusive HostPool, are closed. ``alone`` are the nodes that
+    meet the demand if no other HostPool with other tags is named; ``None`` if they are the same.
     """
 
     clause: Clause | None
@@ -60,6 +61,7 @@ class Demand(Struct, frozen=True, eq=False):
     host: tuple[Name, int | None] | None = None
     limit: Limit | None = None
     shut: Bits = 0
+    alone: Bits | None = None
 
     def new_nodes(self, everything: Bits) -> Bits:
         """The nodes that would meet the demand if they were added now, and ran no pods yet."""
@@ -136,7 +138,7 @@ def member_of(
     at_once = [further for found in parsed.constraints for further in found.at_once(ask, world)]
     taken = (*at_once, *_repelled(names, pod, ask, world))
     verdict = judge((*parsed.constraints, *taken), world)
-    conditions = [_condition(judged, ask, names, count, world, choices) for judged in verdict.hard]
+    conditions = [found for judged in verdict.hard for found in _demands(judged, ask, names, count, world, choices)]
     if ask.spec.overhead:
         # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.
         overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
@@ -174,24 +176,26 @@ def _repelled(names: Sequence[str], pod: Pod, ask: Ask, world: World) -> Iterato
             yield NodeSet(None, open_nodes, f"is {place}", f"are {place}")
 
 
-def _condition(
+def _demands(
     judged: Judged, ask: Ask, names: Sequence[str], count: int, world: World, choices: Collection[Name]
-) -> Demand:
+) -> Iterator[Demand]:
     """What the constraint demands, of a group that has no live pods; ``names`` are those of the member."""
     constraint = judged.constraint
-    plain, company = Demand(constraint.clause, judged.nodes, constraint), constraint.company(_job(ask))
+    plain = Demand(constraint.clause, judged.nodes, constraint)
     if constraint.requests:
         clause = _of_all(plain.clause, names)
-        return replace(plain, clause=clause, nodes=world.everything, requests=constraint.requests)
-    if constraint.pool:
-        return _hosted(plain, constraint.pool, world, choices)
-    if company != ANY_COMPANY:
-        return _with(plain, company)
-    if count > 1 and constraint.spread is Spread.APART:
-        return _with(plain, Company.apart(f"{constraint.clause} {_job(ask)} {names[0]}"))
-    if count > 1 and not isinstance(constraint.spread, Spread):
-        return replace(plain, nodes=constraint.spread.reach, limit=constraint.spread)
-    return plain
+        yield replace(plain, clause=clause, nodes=world.everything, requests=constraint.requests)
+    elif constraint.pool:
+        yield _hosted(plain, constraint.pool, world, choices)
+    elif constraint.company(_job(ask)) != ANY_COMPANY:
+        for clause, company in constraint.companies(_job(ask)):
+            yield _with(replace(plain, clause=clause), company)
+    elif count > 1 and constraint.spread is Spread.APART:
+        yield _with(plain, Company.apart(f"{constraint.clause} {_job(ask)} {names[0]}"))
+    elif count > 1 and not isinstance(constraint.spread, Spread):
+        yield replace(plain, nodes=constraint.spread.reach, limit=constraint.spread)
+    else:
+        yield plain
 
 
 def _of_all(clause: Clause | None, names: Sequence[str]) -> Clause | None:
@@ -204,11 +208,14 @@ def _of_all(clause: Clause | None, names: Sequence[str]) -> Clause | None:
 
 def _hosted(condition: Demand, of: Pool, world: World, choices: Collection[Name]) -> Demand:
     """The condition for pods on hosts of the pool ``of``."""
-    pool = of.namespace, of.name
+    pool, constraint = (of.namespace, of.name), condition.constraint
+    single = constraint.by_itself()
     if pool in choices:
-        nodes = matching_all(world, condition.constraint.needs)
-        return replace(condition, nodes=nodes, host=(pool, condition.constraint.index))
-    return replace(condition, shut=union(world.hosts(of).values()) if of.exclusive else 0)
+        nodes = matching_all(world, constraint.needs)
+        alone = None if single is constraint else matching_all(world, single.needs)
+        return replace(condition, nodes=nodes, host=(pool, constraint.index), alone=alone)
+    alone = None if single is constraint else single.filter(world)
+    return replace(condition, shut=union(world.hosts(of).values()) if of.exclusive else 0, alone=alone)
 
 
 def _with(condition: Demand, company: Company) -> Demand:

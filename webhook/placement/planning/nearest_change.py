@@ -4,22 +4,27 @@ Each change is tried before it is named. What is imagined of a change is what su
 one there is, and a node that is labelled serves no pod that asks for another value of the label.
 """
 
-from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
-from webhook.placement.decision.cluster_change import all_needs, joinable, opening_change
+from webhook.placement.decision.cluster_change import all_needs, joinable, labels_of_new, needs_of_new, opening_change
 from webhook.placement.decision.conflict import answered_in_turn, least_up_to
+from webhook.placement.decision.lowered_requests import largest, said, shares
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
+from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import slots, union
-from webhook.placement.objects.pool_labels import labels_set
+from webhook.placement.kube.pod import Requirement
+from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.planning.conflict import GroupConflict
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
+from webhook.placement.text.fix import LOWER, AddNode, Drop, EnlargePool, Fix, LabelNode, ShrinkPool
+from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import enumerated
 
 _FEW: Final = 3
@@ -40,8 +45,10 @@ async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -
             yield fix
     async for fix in _larger(group, conflict, missing):
         yield fix
-    async for fix in _added(group, members, missing):
-        yield fix
+    for concerned in (members, group.members):
+        # If nodes for the pods of the conflict are not enough, nodes for all pods may be.
+        async for fix in _added(group, concerned, missing):
+            yield fix
 
 
 async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
@@ -51,7 +58,21 @@ async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
         if await works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
-            yield Drop.of((clause,), verbs, f"{fitting} would fit")
+            free = verbs[clause] == LOWER and not any(member.ask.provision.cpu_bound for member in group.members)
+            to = await _lowered(group, clause) if free else ""
+            yield Drop.of((clause,), verbs, f"{fitting} would fit", to)
+
+
+async def _lowered(group: Group, clause: Clause) -> str:
+    """To what the requests of the clause have to be lowered so that all pods fit, in words."""
+    requested = next(found.requests for one in group.members for found in one.conditions if found.clause == clause)
+    count = sum(group.counts)
+    offered = {one: shares(group.free(one).tolist(), one, asked, count) for one, asked in requested.items()}
+
+    async def fails(amounts: Tally) -> bool:
+        return not await works(group, Change(lowered={clause: amounts}))
+
+    return said(requested, await answered_in_turn(largest(requested, offered), fails))
 
 
 def verbs_of(group: Group) -> dict[Clause, str]:
@@ -152,17 +173,48 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
         return
     room = await _room(group, members)
     nearest, most = 0, max(missing, _FEW)
+    best: Mapping[str, str | None] = {}
     for like in _kinds(group, members, joining):
+        there = [at for at in joining if group.members[at] in members and group.members[at].open_new() >> like & 1]
+        labels = labels_of_new(need for at in there for need in _needs(group.members[at]))
+        if labels is None:
+            continue
+        change = Change(
+            like=like,
+            joining=frozenset(at for at in joining if _met(_needs(group.members[at]), labels)),
+            hosting=frozenset((pool.namespace, pool.name) for pool in group.pools if _hosted(pool, labels, group)),
+            room=room,
+        )
 
-        def added(more: int, like: int = like) -> Change:
-            return Change(added=more, like=like, joining=joining, room=room)
+        def added(more: int, change: Change = change) -> Change:
+            return replace(change, added=more)
 
         found = await _least(group, most, added)
-        nearest, most = (found, found - 1) if found else (nearest, most)
+        nearest, most, best = (found, found - 1, labels) if found else (nearest, most, best)
     if nearest:
         asked = [resource for resource in ordered(room) if resource != PODS]
         what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
-        yield AddNode(f"with {what} free" if asked else "", nearest)
+        yield AddNode(f"with {what} free" if asked else "", nearest, best)
+
+
+def _needs(member: Member) -> list[Requirement]:
+    """All requirements of the member on labels of its node."""
+    return [*needs_of_new([found.constraint for found in member.conditions], member.ask)]
+
+
+def _met(needs: Iterable[Requirement], labels: Mapping[str, str | None]) -> bool:
+    """Whether a new node with only these labels, and a host name of its own, meets the requirements."""
+    return all(need.key == HOSTNAME or holds(need, _value(labels, need.key)) for need in needs)
+
+
+def _hosted(pool: Pool, labels: Mapping[str, str | None], group: Group) -> bool:
+    """Whether a new node with only these labels is eligible for the pool."""
+    return _met((*labels_of(pool), *requirements_of(group.world.policy.poolable)), labels)
+
+
+def _value(labels: Mapping[str, str | None], key: str) -> str | None:
+    """The value of the label, ``true`` for one that may have any, ``None`` for one that the node does not have."""
+    return labels[key] or "true" if key in labels else None
 
 
 def _joinable(member: Member) -> bool:

@@ -18,6 +18,10 @@ ENOUGH: Final = 0.005
 """Seconds below which no program is started."""
 
 
+LOOKS: Final = 4000
+"""Looks at the clock for small problems: a refusal takes 50 to 800, and some four make a question."""
+
+
 class Resting(Protocol):
     """Whoever does long work in steps, and rests between them."""
 
@@ -43,6 +47,30 @@ class Solving(Resting, Protocol):
     async def run(self, work: Callable[[], Result]) -> Result:
         """The result of work that may take long: it reads nothing that changes."""
         ...
+
+
+class Unhurried:
+    """The same ``Solving`` for small problems: each gets one second, and looks at the clock are counted, not the time.
+
+    What is found then does not depend on how busy the machine is.
+    """
+
+    def __init__(self, solving: Solving) -> None:
+        self._solving = solving
+        self._looks = LOOKS
+
+    def left(self) -> float:
+        """The second, as long as there are looks left."""
+        self._looks -= 1
+        return float(self._looks >= 0)
+
+    async def run(self, work: Callable[[], Result]) -> Result:
+        """The result of the work."""
+        return await self._solving.run(work)
+
+    async def rest(self) -> None:
+        """Let others work."""
+        await self._solving.rest()
 
 
 class Brief:

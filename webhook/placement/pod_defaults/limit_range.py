@@ -116,6 +116,7 @@ def _defaulted(own: Resources, item: LimitRangeItem) -> Resources:
     return Resources(
         {**(item.default_request or _NONE), **(own.requests or _NONE)},
         {**(item.default or _NONE), **(own.limits or _NONE)},
+        own.claims,
     )
 
 

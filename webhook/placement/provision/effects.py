@@ -8,7 +8,7 @@ choices that depended on the cluster at that moment, which ``/validate`` does no
 from msgspec import Struct
 
 from webhook.placement.kube.containers import Place
-from webhook.placement.kube.pod import NodeTerm, PodTerm, Toleration
+from webhook.placement.kube.pod import NodeTerm, PodClaim, PodTerm, Toleration
 
 PREFERENCE = 100
 """Weight of a term for a constraint that is only preferred: the largest weight that Kubernetes allows."""
@@ -84,4 +84,13 @@ class SetResources(Struct, frozen=True, gc=False):
     firm: bool = True
 
 
-Effect = RequireNodes | PreferNodes | BindTo | AddLabel | Tolerate | NearPods | AwayFromPods | SetResources
+class UseClaim(Struct, frozen=True, gc=False):
+    """The pod has this claim, and the container uses it."""
+
+    cause: str
+    place: Place
+    claim: PodClaim
+    firm: bool = True
+
+
+Effect = RequireNodes | PreferNodes | BindTo | AddLabel | Tolerate | NearPods | AwayFromPods | SetResources | UseClaim

@@ -126,7 +126,7 @@ class Grants:
         """
         given = grant(hardware, self.spec, self._main)
         if given is None:
-            self.problems.append(_no_container(hardware, self.spec))
+            self.problems.append(no_container(hardware, self.spec))
             return None
         first = self._first.setdefault((given.place, given.resource), hardware)
         if first is hardware:
@@ -162,7 +162,7 @@ class Grants:
             self.warnings.append(f"{replaced} become {format_quantity(amount)}: {hardware.clause} asks for it")
 
 
-def _no_container(hardware: Hardware, spec: PodSpec) -> Problem:
+def no_container(hardware: Hardware, spec: PodSpec) -> Problem:
     """The problem of a requirement for which the pod has no container."""
     nameless = f"{hardware.clause} needs a container-name, one of {listed(spec)}"
     return Problem(hardware.field, missing(hardware.container, spec) if hardware.container else nameless)

@@ -12,7 +12,8 @@ from webhook.placement.kube.containers import Place, at, called, forgoing, resou
 from webhook.placement.kube.pod import PodSpec
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.resource_name import CPU
-from webhook.placement.provision.effects import SetResources
+from webhook.placement.provision.claims import claims
+from webhook.placement.provision.effects import SetResources, UseClaim
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 from webhook.placement.provision.grants import Grants, grant
 from webhook.placement.provision.resource_rules import broken, completed
@@ -34,12 +35,13 @@ class Provision(Struct, frozen=True, gc=False):
 
     ``labels`` are the requirements on labels of the node, ``grants`` the amounts that requirements give to containers,
     ``stated`` those of the pod's Job and processing element, or the default of processing elements, ``binding`` the
-    limits that CPU binding adds, ``wanted`` optional amounts that the pod gets only where some node has them free,
-    heaviest first. ``cpu_bound`` tells that the pod asks for CPU binding. ``own`` is what the pod requests without the
-    grants, empty if there are none: milli-units of cpu, whole units of all else. ``overruled`` are the resources of
-    which a container itself asks for more than the requirements do. ``optional`` tells whether any requirement for an
-    amount is not mandatory; ``weights`` are those of all requirements that are not, by their clauses. Pod-level
-    resources of ``spec`` are complete where something is required.
+    limits that CPU binding adds, ``claims`` the ResourceClaims that containers use, ``wanted`` optional amounts that
+    the pod gets only where some node has them free, heaviest first. ``cpu_bound`` tells that the pod asks for CPU
+    binding. ``own`` is what the pod requests without the grants, empty if there are none: milli-units of cpu, whole
+    units of all else. ``overruled`` are the resources of which a container itself asks for more than the requirements
+    do. ``optional`` tells whether any requirement for an amount is not mandatory; ``weights`` are those of all
+    requirements that are not, by their clauses. Pod-level resources of ``spec`` are complete where something is
+    required.
     """
 
     spec: PodSpec
@@ -47,6 +49,7 @@ class Provision(Struct, frozen=True, gc=False):
     grants: tuple[SetResources, ...] = ()
     stated: tuple[SetResources, ...] = ()
     binding: tuple[SetResources, ...] = ()
+    claims: tuple[UseClaim, ...] = ()
     wanted: tuple[SetResources, ...] = ()
     cpu_bound: bool = False
     own: Tally = {}
@@ -82,12 +85,15 @@ def provide(
     place = worker(spec, annotations)
     if stated and isinstance(place, Place):
         required = tuple(one for one in required if not _stated_too(one, stated, spec, place))
-    grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
+    main = None if isinstance(place, Problem) else place
+    claimed = claims(spec, required, main)
+    spec = claimed.spec
+    grants = Grants(spec, required, main, bound=bound)
     firm = [grant for grant in grants.given if grant.firm]
     shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
     filled = shares.spec if shares.given else grants.spec
     binding, unsuited = _binding(filled, place, annotations, bound=bound)
-    wrong = [*grants.problems, *shares.problems, *broken(filled, (*firm, *shares.given))]
+    wrong = [*claimed.problems, *grants.problems, *shares.problems, *broken(filled, (*firm, *shares.given))]
     problems += [*contradictions, *wrong, *unsuited]
     provided = limited(filled, binding)
     why = flaw(provided) if not problems and (bound or grants.given) else ""
@@ -99,6 +105,7 @@ def provide(
         grants=tuple(grants.given),
         stated=shares.given,
         binding=tuple(binding),
+        claims=claimed.given,
         wanted=tuple(grants.wanted),
         cpu_bound=bound,
         own=pod_requests(spec)[0] if grants.given else {},
@@ -106,7 +113,12 @@ def provide(
         optional=any(one.allocatable and not one.mandatory for one in required),
         weights={one.text: one.weight for one in required if not one.mandatory},
         problems=tuple(problems),
-        warnings=(*grants.warnings, *shares.warnings, *(_shared(provided, grants.given, why) if why else ())),
+        warnings=(
+            *claimed.warnings,
+            *grants.warnings,
+            *shares.warnings,
+            *(_shared(provided, grants.given, why) if why else ()),
+        ),
     )
 
 
@@ -174,7 +186,7 @@ def _labels(spec: PodSpec, hardware: Iterable[Hardware]) -> tuple[tuple[Hardware
     problems: list[Problem] = []
     firm: dict[str, Hardware] = {}
     for one in hardware:
-        if one.allocatable:
+        if one.value is None:
             continue
         own = (spec.node_selector or {}).get(one.name)
         first = firm.setdefault(one.name, one) if one.mandatory else one

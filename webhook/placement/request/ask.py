@@ -31,14 +31,14 @@ from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
+from webhook.placement.request.claimed_devices import WantedDevices, unjudged_of, wanted_devices
 from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts
 from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
-from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
-from webhook.placement.text.clause import Clause
+from webhook.placement.text.clause import Clause, Source, parts_of
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Problem, quote
 
@@ -47,6 +47,7 @@ _WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - k
 _EQUIPMENT = frozenset(keys.EQUIPMENT)
 _NO_SPEC, _NO_METADATA = PodSpec(), Metadata()
 _NO_TEXTS: Mapping[str, str] = {}
+_NO_DEVICES: Final[tuple[tuple[WantedDevices, ...], tuple[str, ...]]] = (), ()
 _NO_HOST: Final = HostBinding("nodeAffinity")
 """The binding of a pod that names no node."""
 
@@ -61,7 +62,8 @@ class Ask(Struct, frozen=True, gc=False):
     (none for ``$default``), ``closed`` the same of pools that it cannot use now. ``binding`` is how ``host("name")``
     ties the pod to its node, ``elastic`` whether nodes are expected to come for the pod. ``mapping`` is the worker
     mapping of the pod, ``references`` are its owner references. Resources that a DeviceClass maps are not in
-    ``requests``. ``volumes`` are those of claims.
+    ``requests``. ``volumes`` are those of claims, ``devices`` is what wants devices,
+    ``mapped`` whether a DeviceClass maps a resource that is requested.
     """
 
     namespace: str
@@ -82,6 +84,8 @@ class Ask(Struct, frozen=True, gc=False):
     references: tuple[OwnerReference, ...] | None = None
     closed: tuple[tuple[PlacementClause, Pool], ...] = ()
     volumes: tuple[ClaimedVolume, ...] = ()
+    devices: tuple[WantedDevices, ...] = ()
+    mapped: bool = False
     completed: CompletedPod | None = None
     """The pod, if it was made of a template, with what the API server adds to it."""
 
@@ -138,11 +142,15 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (
         problems += missing
     elastic, pending = _expected(pools, spec, world)
     requests, unreadable = pod_requests(spec)
-    mapped = world.inventory.devices.mapped(requests)
-    unjudged = tuple(unjudged_devices(spec, mapped)) if mapped or spec.resource_claims else ()
+    mapped = world.inventory.devices.classes.mapped(requests)
+    devices, unjudged = _NO_DEVICES
+    if mapped or spec.resource_claims:
+        given = {grant.resource for grant in (*provision.grants, *provision.stated)}
+        devices = wanted_devices(spec, namespace, requests, mapped, world.inventory.devices, given)
+        unjudged = tuple(unjudged_of(spec, mapped, devices))
     volumes = claimed_volumes(spec, namespace, world.inventory.volumes) if spec.volumes else ()
     unjudged += tuple(doubts(volumes)) if volumes else ()
-    requests = world.inventory.devices.judged(requests) if mapped else requests
+    requests = world.inventory.devices.classes.judged(requests) if mapped else requests
     host = _NO_HOST
     if ClauseName.HOST in placement.by_name or spec.node_name or keys.HOST_BINDING in annotations:
         subject = BindingSubject(
@@ -152,7 +160,7 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (
     ask = Ask(
         namespace, spec, labels, job, pe, placement.clauses, placement.by_name, placement.soft, pools, host.binding,
         elastic, requests, warnings + host.warnings + unjudged, mapping, provision,
-        metadata.owner_references if metadata else None, closed, volumes,
+        metadata.owner_references if metadata else None, closed, volumes, devices, bool(mapped),
     )  # fmt: skip
     if isinstance(pod, CompletedPod):
         ask = replace(ask, completed=pod, warnings=pod.warnings + ask.warnings)
@@ -216,6 +224,8 @@ def _provided(
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
         hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
     gone = mandatory_named(hardware, dropped) if dropped else ()
+    if devices := parts_of(dropped, Source.DEVICES):
+        hardware = tuple(one for one in hardware if one.device is None or one.device.part not in devices)
     provision = provide(spec, annotations, hardware, gone, stated)
     return replace(provision, problems=(*problems, *provision.problems)) if problems else provision
 

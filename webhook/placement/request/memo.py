@@ -39,11 +39,12 @@ _Answer = TypeVar("_Answer")
 Key = tuple[Hashable, ...]
 """Everything that the decision read of a pod."""
 
-Stamp = tuple[int, int, int, int, int, int, int, int, int]
+Stamp = tuple[int, int, int, int, int, int, int, int, int, int]
 """Versions of what the decision read of the inventory.
 
 In this order: nodes, pools, jobs, HPAIntents, DeviceClasses, use of the devices that are optional hardware of the pod,
-the job's notable pods, pods that are being deleted, all pods of the job. The last two are -1 where they do not matter.
+the job's notable pods, pods that are being deleted, all pods of the job, and devices with their claims. The last three
+are -1 where they do not matter.
 """
 
 
@@ -71,14 +72,16 @@ class Memo(Generic[_Answer]):
         if kept is None:
             return None
         stamp, devices, answer = kept
-        return answer if stamp == _stamp(inventory, key, devices, all_pods=stamp[-1] >= 0) else None
+        now = _stamp(inventory, key, devices, all_pods=stamp[-2] >= 0, claims=stamp[-1] >= 0)
+        return answer if stamp == now else None
 
     def keep(self, world: World, key: Key, ask: Ask, answer: _Answer, text: str | None = None) -> None:
         """Keep the answer to ``ask``, unless it depends on something that has no version.
 
+        Where the time for devices was over, the next decision gets further, so that answer is not kept either.
         ``text`` is the placement text, if the answer quotes it: other texts of the same meaning have another answer.
         """
-        if world.predicted or ask.volumes:
+        if world.predicted or ask.volumes or (ask.devices and world.device_budget.spent):
             return
         if world.inventory is not self._inventory or len(self._kept) >= SIZE:
             self._inventory = world.inventory
@@ -88,7 +91,8 @@ class Memo(Generic[_Answer]):
             spread or not _TOGETHER.isdisjoint(ask.by_name) or ask.mapping.uniform != "none" or ask.provision.cpu_bound
         )
         devices = tuple([wish.resource for wish in ask.provision.wanted])
-        stamp = _stamp(world.inventory, key, devices, all_pods=together)
+        claims = bool(ask.spec.resource_claims or ask.mapped)
+        stamp = _stamp(world.inventory, key, devices, all_pods=together, claims=claims)
         if text is None:
             self._kept[key] = stamp, devices, answer
         else:
@@ -154,8 +158,11 @@ def _known_by_owner(annotations: Mapping[str, str], namespace: str, job: str, in
 _NO_METADATA = Metadata()
 
 
-def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool) -> Stamp:
-    """The present versions; ``all_pods`` tells whether all pods of the job matter, not only its notable ones."""
+def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods: bool, claims: bool) -> Stamp:
+    """The present versions; ``all_pods`` tells whether all pods of the job matter, not only its notable ones.
+
+    ``claims`` tells that the pod wants devices.
+    """
     job_pods = inventory.job_pods(str(key[0]), "" if key[1] is None else str(key[1]))
     everyone = job_pods.changed if all_pods else -1
     return (
@@ -163,9 +170,10 @@ def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods
         inventory.pools.version,
         inventory.jobs_version,
         inventory.intents.version,
-        inventory.devices.version,
+        inventory.devices.classes.version,
         inventory.nodes.capacity.changes(devices) if devices else 0,
         job_pods.notable_changed,
         inventory.leaving_changed if all_pods else -1,
         everyone,
+        inventory.devices.version if claims else -1,
     )

@@ -12,9 +12,10 @@ from webhook.placement.kube.containers import host_ports
 from webhook.placement.kube.pod import HARD, Affinity, Container, Pod, PodSpec, SpreadConstraint
 from webhook.placement.kube.requests import lowered
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
+from webhook.placement.request.claimed_devices import claim_part, without_resources
 from webhook.placement.request.claimed_volumes import clause_of
 from webhook.placement.text import keys
-from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.clause import Clause, Source, parts_of
 from webhook.placement.text.problem import enumerated
 
 SELECTOR: Final = Clause(Source.NODE_SELECTOR, (), "the pod's nodeSelector")
@@ -87,7 +88,7 @@ def without(pod: Pod, dropped: Collection[Clause]) -> Pod:
 
 
 def _reduced(spec: PodSpec, dropped: Collection[Clause]) -> PodSpec:
-    """The spec without these clauses: node name, labels, host ports, required terms, spread, volumes."""
+    """The spec without these clauses: node name, labels, host ports, required terms, spread, volumes, devices."""
     name, labels, affinity, constraints = (
         spec.node_name, spec.node_selector, spec.affinity, spec.topology_spread_constraints
     )  # fmt: skip
@@ -103,6 +104,9 @@ def _reduced(spec: PodSpec, dropped: Collection[Clause]) -> PodSpec:
     if affinity:
         affinity = _loosened(affinity, dropped)
     volumes = spec.volumes and tuple(volume for volume in spec.volumes if clause_of(volume) not in dropped)
+    if gone := parts_of(dropped, Source.DEVICES):
+        claims = tuple(claim for claim in spec.resource_claims or () if claim_part(claim) not in gone)
+        spec = without_resources(replace(spec, resource_claims=claims), gone)
     return replace(
         spec,
         node_name=name,

@@ -9,6 +9,8 @@ import enum
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Final, TypeVar, cast
 
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.selector import DeviceBudget
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import JobPods
@@ -17,7 +19,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.priorities import LowerPods
 from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.pool import Phase, Pool
-from webhook.placement.pools.allocation import Allocation
+from webhook.placement.pools.allocation import Allocation, eligible
 from webhook.placement.pools.host_list import nodes_of_host
 from webhook.placement.pools.pool_plan import granted
 from webhook.placement.text.keys import MEMBERSHIP
@@ -48,11 +50,12 @@ class World:
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
     ``preemption`` is what counts as free for groups of pods; single pods are compared with what nodes offer in all.
+    The pools ``choosing`` get hosts that suit the pods: each node that is eligible counts as any host of these.
     ``everything`` is the set of all nodes.
     """
 
     __slots__ = (
-        "_allocations", "_assumed", "_hosts", "_known", "_leaving", "everything", "inventory", "patient",
+        "_allocations", "_assumed", "_choosing", "_hosts", "_known", "_leaving", "everything", "inventory", "patient",
         "policy", "preemption", "unbound",
     )  # fmt: skip
 
@@ -73,6 +76,7 @@ class World:
         self.unbound = unbound
         self._leaving = leaving
         self._assumed = assumed
+        self._choosing: Collection[Name] = ()
         self.everything: Bits = inventory.nodes.everything
         self._hosts: dict[Name, dict[int, Bits]] = {}
         self._allocations: dict[Name, Allocation] = {}
@@ -88,6 +92,11 @@ class World:
             # The part is kept as well: once it were freed, another object could have its id.
             kept = self._known[id(part)] = part, judge(part, self)
         return cast("_Judged", kept[1])
+
+    @property
+    def device_budget(self) -> DeviceBudget:
+        """What the decision may still spend on devices."""
+        return self.once(self.inventory.devices, _new_budget)
 
     def recovered(self, *, unbound: bool = False) -> "World | None":
         """The world as it will be when passing conditions of nodes have ended; ``None`` if no node has one.
@@ -118,6 +127,19 @@ class World:
         )
         preempting.preemption = preemption
         return preempting
+
+    def choosing(self, pools: Collection[Name]) -> "World":
+        """The world in which these sized pools get hosts that suit the pods, whatever the controller would choose."""
+        choosing = World(
+            self.inventory,
+            self.policy,
+            leaving=self._leaving,
+            assumed=self._assumed,
+            patient=self.patient,
+            unbound=self.unbound,
+        )
+        choosing._choosing = pools
+        return choosing
 
     @property
     def predicted(self) -> bool:
@@ -210,10 +232,17 @@ class World:
 
     def shortage(self, pool: Pool) -> str:
         """Why a sized pool that is not ready cannot be completed; empty if it can, or is ready."""
-        return "" if not pool.sized or pool.phase is Phase.READY else self.allocation(pool).reason
+        if not pool.sized or pool.phase is Phase.READY or (pool.namespace, pool.name) in self._choosing:
+            return ""
+        return self.allocation(pool).reason
 
     def _predicted(self, pool: Pool) -> dict[int, Bits]:
         """The hosts, by index, that the pool would get now."""
+        if (pool.namespace, pool.name) in self._choosing:
+            # A pool that no node is eligible for is refused by itself; which nodes would be is not known.
+            able = eligible(pool, self.inventory, self.policy) or self.everything
+            standing = self.inventory.pools.hosts(pool)
+            return {index: standing.get(index) or able for index in range(pool.size or 0)}
         allocation = self.allocation(pool)
         if allocation.reason and pool.phase is not Phase.READY and not pool.elastic:
             # A pool gets all of its hosts or none, so no node is a host of a pool that cannot be completed.
@@ -228,3 +257,7 @@ class World:
 
 def _ended(leavers: JobPods, world: World) -> Collection[str]:
     return {*world.inventory.leaving, *world.inventory.ending, *leavers.pods}
+
+
+def _new_budget(_devices: Devices, _world: World) -> DeviceBudget:
+    return DeviceBudget()

@@ -239,7 +239,7 @@ def _unquoted(reader: Reader, name: ClauseName) -> str:
 
 
 def _pool(reader: Reader) -> PoolName:
-    """``pool = identifier , [ "[" , digits , [ "u" ] , "]" ] ;`` (or ``$default``)."""
+    """``pool = ( identifier | "$default" ) , [ "[" , digits , [ "u" ] , "]" ] ;``."""
     name = reader.read().text
     if not reader.take("["):
         return PoolName(name)

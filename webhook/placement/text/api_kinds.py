@@ -1,7 +1,8 @@
 """Every kind of object that is watched, listed, reviewed, read or written, as the API server names it.
 
 A kind is listed here once; ``cluster/objects/kinds.py`` says how the watched ones become values, and
-``admission/validate.py`` how the reviewed ones are checked. All of them are read in version ``v1`` of their group.
+``admission/validate.py`` how the reviewed ones are checked. All of them are read in version ``v1`` of their group; one
+that is not served in ``v1`` everywhere has ``older`` versions, too.
 """
 
 from typing import Final
@@ -11,15 +12,19 @@ from msgspec import Struct
 from webhook.placement.text.keys import API_GROUP
 
 VERSION: Final = "v1"
-"""The version of every kind."""
+"""The version of every kind, where the API server serves it."""
 
 
 class ApiKind(Struct, frozen=True, gc=False):
-    """A kind of object: its ``group`` (empty for the core group), ``name`` (``Pod``) and ``resource`` (``pods``)."""
+    """A kind of object: its ``group`` (empty for the core group), ``name`` (``Pod``) and ``resource`` (``pods``).
+
+    ``older`` are versions in which it is read where the API server does not serve :data:`VERSION`, the best first.
+    """
 
     group: str
     name: str
     resource: str
+    older: tuple[str, ...] = ()
 
     @property
     def api_version(self) -> str:
@@ -32,9 +37,19 @@ class ApiKind(Struct, frozen=True, gc=False):
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property
+    def api_versions(self) -> tuple[str, ...]:
+        """What objects may state as their apiVersion, the best first."""
+        return (self.api_version, *(f"{self.group}/{version}" for version in self.older))
+
+    @property
     def path(self) -> str:
         """Where the API server has all of them."""
         return f"{self._version_path}/{self.resource}"
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the API server may have all of them: one path for each version."""
+        return (self.path, *(f"/apis/{self.group}/{version}/{self.resource}" for version in self.older))
 
     def path_in(self, namespace: str) -> str:
         """Where the API server has those of a namespace; the name is to be quoted if it may be anything."""
@@ -57,7 +72,11 @@ HOST_POOL: Final = ApiKind(API_GROUP, "HostPool", "streamshostpools")
 STREAMS_JOB: Final = ApiKind(API_GROUP, "Job", "streamsjobs")
 """The Job of Streams; that of ``batch`` is another kind."""
 PROCESSING_ELEMENT: Final = ApiKind(API_GROUP, "ProcessingElement", "streamspes")
+PARALLEL_REGION: Final = ApiKind(API_GROUP, "ParallelRegion", "streamsparallelregions")
 HPA_INTENT: Final = ApiKind(API_GROUP, "HPAIntent", "streamshpaintents")
+
+SCALE: Final = ApiKind("autoscaling", "Scale", "scale")
+"""What the subresource ``scale`` of an object is."""
 
 DEPLOYMENT: Final = ApiKind("apps", "Deployment", "deployments")
 REPLICA_SET: Final = ApiKind("apps", "ReplicaSet", "replicasets")
@@ -70,7 +89,12 @@ PERSISTENT_VOLUME: Final = ApiKind("", "PersistentVolume", "persistentvolumes")
 STORAGE_CLASS: Final = ApiKind("storage.k8s.io", "StorageClass", "storageclasses")
 
 DEVICE_CLASS: Final = ApiKind("resource.k8s.io", "DeviceClass", "deviceclasses")
-"""Served since Kubernetes 1.34."""
+"""Served since Kubernetes 1.34, as the three that follow."""
+RESOURCE_SLICE: Final = ApiKind("resource.k8s.io", "ResourceSlice", "resourceslices")
+RESOURCE_CLAIM: Final = ApiKind("resource.k8s.io", "ResourceClaim", "resourceclaims")
+CLAIM_TEMPLATE: Final = ApiKind("resource.k8s.io", "ResourceClaimTemplate", "resourceclaimtemplates")
+DEVICE_TAINT_RULE: Final = ApiKind("resource.k8s.io", "DeviceTaintRule", "devicetaintrules", ("v1beta2", "v1alpha3"))
+"""Served in ``v1beta2`` by Kubernetes 1.36, and before in ``v1alpha3``, if an administrator turns that on."""
 
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
@@ -80,5 +104,16 @@ WORKLOADS: Final = (
 )  # fmt: skip
 """Kinds with a template of pods, which are decided about when they are submitted."""
 
-REVIEWED: Final = (POD, BINDING, NODE, HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT, HPA_INTENT, *WORKLOADS)
+REVIEWED: Final = (
+    POD,
+    BINDING,
+    NODE,
+    HOST_POOL,
+    STREAMS_JOB,
+    PROCESSING_ELEMENT,
+    PARALLEL_REGION,
+    SCALE,
+    HPA_INTENT,
+    *WORKLOADS,
+)
 """Kinds of which reviews are looked into."""

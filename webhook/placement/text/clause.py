@@ -46,6 +46,8 @@ class Source(enum.StrEnum):
     """Host ports."""
     VOLUME = enum.auto()
     """A volume of a claim."""
+    DEVICES = enum.auto()
+    """A ResourceClaim, or a resource that a DeviceClass maps."""
 
 
 class Clause(Struct, frozen=True, gc=False, cache_hash=True):

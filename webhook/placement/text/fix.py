@@ -12,6 +12,9 @@ from msgspec import Struct
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_LIMIT, counted, shorten
 
+LOWER: Final = "lower"
+"""The verb of clauses of which less may be left; all others are dropped."""
+
 
 class Fix(Struct, frozen=True, gc=False):
     """Base of all fixes; the text of one says what to do, in the imperative and without a full stop.
@@ -34,15 +37,21 @@ class Advice(Fix, frozen=True, gc=False):
 class AddNode(Fix, frozen=True, gc=False):
     """Nodes are added: ``count`` of them, each as ``what`` says. They help only if nothing ties pods to other nodes.
 
-    A ``count`` of 0 stands for several.
+    A ``count`` of 0 stands for several. Each has ``labels``, those without a value with any one. With ``otherwise``
+    they can run the pod by all else, whatever that takes.
     """
 
     what: str = ""
     count: int = 1
+    labels: Mapping[str, str | None] = {}
+    otherwise: bool = False
 
     def __str__(self) -> str:
         nodes = "a node" if self.count == 1 else counted(self.count, "node") if self.count else "nodes"
-        return f"add {nodes}{self.what and f' {self.what}'}"
+        before = " and the" if self.what.startswith("with ") else " with the"
+        label = f"{before} label{'s' * (len(self.labels) > 1)} {labels_in_words(self.labels)}" if self.labels else ""
+        otherwise = " that can otherwise run this pod" if self.otherwise else ""
+        return f"add {nodes}{self.what and f' {self.what}'}{label}{otherwise}"
 
 
 class AddDomain(Fix, frozen=True, gc=False):
@@ -194,23 +203,25 @@ class RunFewer(Fix, frozen=True, gc=False):
 class Drop(Fix, frozen=True, gc=False):
     """Clauses are dropped or lowered: ``steps`` are verbs with their clauses.
 
-    ``gain`` is what that opens, if it was counted.
+    ``gain`` is what that opens, if it was counted. ``to`` are the amounts that are left of a clause that is lowered, if
+    they are known.
     """
 
     limit: ClassVar[int] = MESSAGE_LIMIT
     steps: tuple[tuple[str, Clause], ...]
     gain: str = ""
+    to: str = ""
 
     @classmethod
-    def of(cls, clauses: Iterable[Clause], verbs: Mapping[Clause, str], gain: str = "") -> "Drop":
+    def of(cls, clauses: Iterable[Clause], verbs: Mapping[Clause, str], gain: str = "", to: str = "") -> "Drop":
         """The fix that drops or lowers these clauses; ``verbs`` has the verb of each clause there is."""
-        return cls(tuple((verbs[clause], clause) for clause in clauses), gain)
+        return cls(tuple((verbs[clause], clause) for clause in clauses), gain, to)
 
     def __str__(self) -> str:
         parts: list[str] = []
         before = ""
         for verb, clause in self.steps:
-            short = shorten(clause.text, CLAUSE_LIMIT)
+            short = shorten(clause.text, CLAUSE_LIMIT) + (f" to {self.to}" if self.to and verb == LOWER else "")
             parts.append(short if verb == before else f"{verb} {short}")
             before = verb
         return f"{' and '.join(parts)}{self.gain and f' ({self.gain})'}"

@@ -29,6 +29,8 @@ class Rule(enum.StrEnum):
     """The pod's own node name, node selector or node affinity."""
     VOLUMES = "volumes"
     """Volumes that only some nodes can use."""
+    DEVICES = "devices"
+    """Devices of ResourceClaims, or of resources that DeviceClasses map."""
     OWN_SPREAD = "own-spread"
     """The pod's own anti-affinity, topology spread or host ports."""
     REPLICAS = "replicas"

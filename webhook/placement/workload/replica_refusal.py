@@ -10,10 +10,13 @@ from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.clause_nodes import verbs_of, without_each
 from webhook.placement.decision.cluster_change import joinable, mends
 from webhook.placement.decision.conflict import answered, smallest_failing
+from webhook.placement.decision.lowered_requests import lowered_of_replicas
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
+from webhook.placement.kube.bits import union
+from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
@@ -45,7 +48,10 @@ def refuse_replicas(
     clauses = (*map(str, limiting), replicas.said)
     fits = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     first = f"{cannot_hold(clauses)}: {fits}{_where(fit, verdict, world)}."
-    fixes = (*_cluster_changes(fit, verdict, ask, world, count - room), *_user_changes(replicas, room, relaxation))
+    fixes = (
+        *_cluster_changes(fit, verdict, ask, world, count - room),
+        *_user_changes(fit, ask, world, replicas, relaxation),
+    )
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     rules = (*(verdict.rules(limiting) if limiting else ()), Rule.REPLICAS)
     return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, rules, fixes)
@@ -118,7 +124,7 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
     nodewise = by_node(fit, world)
     if spreads >= _CONTRARY or not joinable(constraints, ask):
         if Spread.TOGETHER not in spreads and nodewise:
-            yield from _larger(constraints, ask)
+            yield from _larger(constraints, ask, world)
         return
     if Spread.TOGETHER in spreads:
         yield from () if fit.limits() else (AddNode("with room for all of them"),)
@@ -134,17 +140,25 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
         yield AddNode(f"with room for {missing if missing > 1 else 'one'} more of them", int(missing == 1))
 
 
-def _larger(constraints: Sequence[Constraint], ask: Ask) -> Iterator[Fix]:
-    """A larger pool, if only the hosts of one pool tie the pods to the nodes there are."""
+def _larger(constraints: Sequence[Constraint], ask: Ask, world: World) -> Iterator[Fix]:
+    """A larger pool, if only the hosts of one pool tie the pods to the nodes there are.
+
+    A pool with a host that is no longer eligible would lose that host when its size changes.
+    """
     tied = [constraint for constraint in constraints if constraint.tie is not Tie.NONE]
     others = [constraint for constraint in constraints if constraint.tie is Tie.NONE]
     pool = tied[0].pool if len(tied) == 1 and tied[0].tie is Tie.HOSTS else None
-    if pool and joinable(others, ask):
+    if pool is None or not joinable(others, ask):
+        return
+    if pool.hosts is not None or not union(world.hosts(pool).values()) & ~eligible(pool, world.inventory, world.policy):
         yield EnlargePool(pool.spl_name)
 
 
-def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation[Clause]) -> Iterator[Fix]:
+def _user_changes(
+    fit: ReplicaFit, ask: Ask, world: World, replicas: Replicas, relaxation: Relaxation[Clause]
+) -> Iterator[Fix]:
     """What the user could change: the number of pods, or a clause."""
+    room = fit.room(replicas.count)
     if replicas.spare and room == replicas.count - 1:
         yield Advice("set maxUnavailable to 1, so that a rollout needs no room to spare")
     elif room > replicas.spare:
@@ -153,7 +167,8 @@ def _user_changes(replicas: Replicas, room: int, relaxation: Relaxation[Clause])
         yield Advice(f"set maxUnavailable to 1 and {Lower(replicas.field, room)}")
     count, best = relaxation.best()
     if count > room:
-        yield Drop.of(best, relaxation.verbs, f"{count} of {replicas.count} would fit")
+        to = lowered_of_replicas(fit, ask, best, count, world)
+        yield Drop.of(best, relaxation.verbs, f"{count} of {replicas.count} would fit", to)
 
 
 def alone_in(fit: ReplicaFit, world: World) -> str:

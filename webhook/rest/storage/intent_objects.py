@@ -15,6 +15,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct, field
 
+from kubeapi.client.decoding import ERRORS
 from webhook.placement.objects.consumer import NEEDED, own_name, stated
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HPA_INTENT
@@ -118,7 +119,7 @@ def entity_of(stored: StoredHPAIntent, group: IntentGroup) -> IntentEntity:
     text = (stored.metadata.annotations or {}).get(keys.EMCO, "")
     try:
         names = msgspec.json.decode(text, type=EmcoNames)
-    except msgspec.MsgspecError:
+    except ERRORS:
         raise UnusableObjectError(f"its annotation {keys.EMCO} was not written by this interface") from None
     if _hash(*_names(group), names.hpa_intent) != stored.metadata.name.rpartition("-")[2]:
         raise UnusableObjectError(f"its annotation {keys.EMCO} is about another HPA intent than its name")
@@ -181,8 +182,10 @@ def _requirements(entries: Iterable[Mapping[str, Any]]) -> Iterator[RequirementE
         wish["container-name"] = said.get("container-name") or said.get("container")
         wish = {name: value for name, value in wish.items() if value is not None}
         hardware = msgspec.convert(wish, HardwareWish)
+        if hardware.name is None and hardware.device is None:
+            raise msgspec.ValidationError("Object missing required field `name`")
         given = (entry.get("name") if "spec" in entry else None) or (entry.get("metadata") or {}).get("name")
-        name = base = given or hardware.name
+        name = base = given or hardware.name or "device"
         count = 1
         while name in used_names:
             count += 1

@@ -1,0 +1,153 @@
+"""``python -m bench.devices``: what devices cost a webhook that watches a cluster: memory, and time to get ready.
+
+The same cluster is listed twice, without ResourceSlices and with them: on each node some GPUs with the attributes that
+drivers publish, of which two differ from device to device, and for each fourth GPU a claim that holds it.
+"""
+
+import argparse
+import itertools
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from bench import generator, memory, processes
+from bench.topology import NAMESPACE, Scale, node_name, pick, uid
+from bench.trouble import Trouble
+
+DRIVER: Final = "gpu.bench.example"
+VERSION: Final = "resource.k8s.io/v1"
+NODES: Final = 5_000
+PODS: Final = 10_000
+EACH: Final = 8
+"""Devices of a node."""
+
+HELD: Final = 4
+"""One of so many devices is held by a claim."""
+
+_MODELS: Final = (("Example A100", "40Gi"), ("Example H100", "80Gi"))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure, and print a row without devices, one with them, and what the machine did besides."""
+    parser = argparse.ArgumentParser("python -m bench.devices", description="Measure what devices cost the webhook.")
+    parser.add_argument("--nodes", type=int, default=NODES, help="nodes of the cluster")
+    parser.add_argument("--devices", type=int, default=EACH, help="devices of each node")
+    chosen = parser.parse_args(argv)
+    scale = Scale(chosen.nodes, PODS)
+    processes.compile_product()
+    print("| cluster | resident, MB | peak, MB | ready after, s | CPU time, s |\n|---|---|---|---|---|")
+    for each in (0, chosen.devices):
+        print(row(f"{scale}, {each} devices each", *measure(scale, each)), flush=True)
+    print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
+    return 0
+
+
+def row(what: str, held: memory.Memory, ready: float) -> str:
+    """A row of the table."""
+    return f"| {what} | {held.resident:.0f} | {held.peak:.0f} | {ready:.1f} | {held.cpu_seconds:.1f} |"
+
+
+def measure(scale: Scale, each: int) -> tuple[memory.Memory, float]:
+    """What the webhook holds once it has listed the cluster, and the seconds until then."""
+    cache = generator.CACHE
+    with tempfile.TemporaryDirectory(prefix="devices-") as made:
+        folder = Path(made)
+        for path in generator.folder(scale).iterdir():
+            shutil.copy(path, folder)
+        for name, content in pages(scale.nodes, each):
+            (folder / name).write_bytes(content)
+        with processes.listing(cache, folder) as api, processes.watching(cache, api) as product:
+            held = memory.measure(product.pid)
+    if held is None:
+        raise Trouble("this system does not say how much memory and time a process takes")
+    return held, product.ready_seconds
+
+
+def pages(nodes: int, each: int) -> Iterator[tuple[str, bytes]]:
+    """Name and content of every file, as :func:`generator.pages` has those of the other kinds."""
+    kinds: dict[str, Iterator[dict[str, Any]]] = {
+        "deviceclasses": classes(),
+        "resourceslices": (resource_slice(index, each) for index in range(nodes if each else 0)),
+        "resourceclaims": (claim(index, each) for index in range(nodes * each // HELD)),
+        "resourceclaimtemplates": templates(),
+    }
+    for kind, objects in kinds.items():
+        for number in itertools.count():
+            page = list(itertools.islice(objects, generator.PAGE))
+            if not page:
+                break
+            content = {"apiVersion": "v1", "items": page, "kind": "List", "metadata": {"resourceVersion": ""}}
+            yield f"{kind}-{number:04d}.json", msgspec.json.encode(content)
+
+
+def classes() -> Iterator[dict[str, Any]]:
+    """A class of all devices of the driver."""
+    selectors = [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]
+    yield _object("DeviceClass", DRIVER, {"selectors": selectors, "extendedResourceName": "bench.example/gpu"})
+
+
+def templates() -> Iterator[dict[str, Any]]:
+    """A template of claims of one device."""
+    yield _object("ResourceClaimTemplate", "one-gpu", {"spec": _request()}, namespace=NAMESPACE)
+
+
+def resource_slice(index: int, each: int) -> dict[str, Any]:
+    """The slice of a node."""
+    node = node_name(index)
+    pool = {"name": node, "generation": 1, "resourceSliceCount": 1}
+    devices = [_device(index, at) for at in range(each)]
+    return _object(
+        "ResourceSlice", f"{node}-{DRIVER}", {"driver": DRIVER, "nodeName": node, "pool": pool} | {"devices": devices}
+    )
+
+
+def claim(index: int, each: int) -> dict[str, Any]:
+    """A claim of the template that holds one device."""
+    node, device = divmod(index * HELD, each)
+    result = {"request": "gpu", "driver": DRIVER, "pool": node_name(node), "device": f"gpu-{device}"}
+    user = {"resource": "pods", "name": f"trainer-{index}", "uid": uid(9, index)}
+    made = _object("ResourceClaim", f"trainer-{index}-gpu", _request(), namespace=NAMESPACE)
+    terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [node_name(node)]}]}]
+    allocation = {"devices": {"results": [result]}, "nodeSelector": {"nodeSelectorTerms": terms}}
+    return {**made, "status": {"allocation": allocation, "reservedFor": [user]}}
+
+
+def _request() -> dict[str, Any]:
+    exactly = {"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 1}
+    return {"devices": {"requests": [{"name": "gpu", "exactly": exactly}]}}
+
+
+def _device(index: int, at: int) -> dict[str, Any]:
+    """A GPU as drivers publish it: ``uuid`` and ``pciBusID`` are its own."""
+    model, size = _MODELS[pick(index, 5, len(_MODELS))]
+    attributes = {
+        "architecture": {"string": "Ampere"},
+        "brand": {"string": "Example"},
+        "cudaComputeCapability": {"version": "8.0.0"},
+        "cudaDriverVersion": {"version": "12.8.0"},
+        "driverVersion": {"version": "570.86.15"},
+        "index": {"int": at},
+        "minor": {"int": at},
+        "pciBusID": {"string": f"0000:{at * 16 + 1:02x}:{pick(index, 6, 32):02x}.0"},
+        "productName": {"string": model},
+        "resource.kubernetes.io/pcieRoot": {"string": f"pci0000:{at // 2:02x}"},
+        "type": {"string": "gpu"},
+        "uuid": {"string": f"GPU-{uid(at, index)}"},
+    }
+    return {"name": f"gpu-{at}", "attributes": attributes, "capacity": {"memory": {"value": size}}}
+
+
+def _object(kind: str, name: str, spec: dict[str, Any], *, namespace: str | None = None) -> dict[str, Any]:
+    metadata = {"name": name, "uid": uid(8, len(name)), "creationTimestamp": "2026-01-01T00:00:00Z"}
+    where = {"namespace": namespace} if namespace else {}
+    return {"apiVersion": VERSION, "kind": kind, "metadata": {**metadata, **where}, "spec": spec}
+
+
+if __name__ == "__main__":
+    sys.exit(main())

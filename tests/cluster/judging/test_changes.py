@@ -1,0 +1,43 @@
+"""Changes of an inventory that are told, and done to another one."""
+
+from tests.builders import NAMESPACE, bound_pod, node, pool
+from webhook.cluster.judging.changes import ChangeLog, InventoryChange
+from webhook.cluster.objects.kinds import DEVICES, KINDS, NODES, PODS, POOLS
+from webhook.placement.inventory.inventory import Inventory
+
+
+def test_what_is_told_makes_another_inventory_the_same() -> None:
+    log, told = ChangeLog(), list[InventoryChange]()
+    log.listener = told.append
+    kinds = dict(zip(KINDS, log.kinds(), strict=True))
+    first, second = Inventory(), Inventory()
+    kinds[NODES].put(first, node())
+    kinds[NODES].put(first, node("node-b"))
+    kinds[PODS].put(first, bound_pod(uid="u"))
+    kinds[POOLS].put(first, pool("P"))
+    kinds[NODES].drop(first, "node-b")
+    for kind in DEVICES:
+        kinds[kind].listed(first, True)  # noqa: FBT003 -- as reflectors call it
+    for change in told:
+        log.apply(change, second)
+    assert (first.devices.read, second.devices.read) == (True, True)
+    assert [one.name for one in second.nodes.nodes.values()] == ["node-a"]
+    assert (list(second.pod_uids), list(second.pools.of_namespace(NAMESPACE))) == (
+        list(first.pod_uids),
+        list(first.pools.of_namespace(NAMESPACE)),
+    )
+    assert [change.gone for change in told] == [False, False, False, False, True, *[False] * len(DEVICES)]
+
+
+def test_nobody_needs_to_listen() -> None:
+    log, inventory = ChangeLog([NODES]), Inventory()
+    (told,) = log.kinds()
+    told.put(inventory, node())
+    assert len(inventory.nodes.nodes) == 1
+    told.listed(inventory, True)  # noqa: FBT003 -- as reflectors call it
+    told.drop(inventory, "node-a")
+    assert not inventory.nodes.nodes
+
+
+def test_a_told_kind_is_read_as_before() -> None:
+    assert [kind.api for kind in ChangeLog().kinds()] == [kind.api for kind in KINDS]

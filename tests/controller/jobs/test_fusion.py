@@ -1,0 +1,121 @@
+"""A Job of operators: its controller fuses them, and what changes later moves as little as can be."""
+
+import json
+from typing import Any
+
+from msgspec import Raw
+
+from tests.apiserver.paths import ELEMENTS
+from tests.controller.jobs.job_cluster import JobCluster
+from webhook.controller.jobstore.records import read_job
+from webhook.controller.reconciler_settings import ReconcilerSettings
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.job_spec import JobSpec
+
+Json = dict[str, Any]
+
+MODEL: Json = {
+    "fusion": {"manual": 2},
+    "operators": [
+        {"name": "Src", "cost": "500m", "restartable": True},
+        {"name": "Work", "placement": 'hostExlocation("apart"), partitionExlocation("p")', "cost": "250m"},
+        {"name": "Sink", "placement": 'hostExlocation("apart")'},
+    ],
+    "streams": [{"from": "Src", "to": "Work", "rate": 9}, {"from": "Work", "to": "Sink"}],
+}
+
+
+def operators(cluster: JobCluster) -> dict[str, list[str]]:
+    """The operators of each ProcessingElement."""
+    return {
+        found["metadata"]["name"]: [one["name"] for one in found["spec"]["operators"]]
+        for found in cluster.kube.all(ELEMENTS)
+    }
+
+
+async def test_operators_become_elements_with_pods(cluster: JobCluster) -> None:
+    cluster.job(**MODEL)
+    await cluster.lead()
+    assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"]}
+    assert cluster.pods == ["parallel-0-1", "parallel-1-1"]
+    status = cluster.status()
+    assert status["phase"] == "Running"
+    assert status["processingElements"] == 2
+    fusion = status["fusion"]
+    assert (fusion["scheme"], fusion["asked"], fusion["made"], fusion["inside"]) == ("manual", 2, 2, 90)
+    assert fusion["separations"] == [
+        {"operators": ["Work", "Sink"], "clause": 'Work: hostExlocation("apart") / Sink: hostExlocation("apart")'}
+    ]
+    spec = cluster.element("parallel-0")["spec"]
+    assert spec["resources"]["requests"] == {"cpu": "750m"}
+    assert spec["operators"][1] == {"name": "Work", "placement": 'hostExlocation("apart")'}
+
+
+async def test_a_change_replaces_what_it_changes_only(cluster: JobCluster) -> None:
+    """One operator more: the element with the changed streams is replaced, the other keeps its pod."""
+    cluster.job(**MODEL)
+    await cluster.lead()
+    uids = {name: cluster.element(name)["metadata"]["uid"] for name in ("parallel-0", "parallel-1")}
+    cluster.change(
+        operators=[*MODEL["operators"], {"name": "Log", "placement": "partitionIsolation"}],
+        streams=[*MODEL["streams"], {"from": "Sink", "to": "Log"}],
+        fusion={"manual": 3},
+    )
+    await cluster.wait(30)
+    assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"], "parallel-2": ["Log"]}
+    assert {name: cluster.element(name)["metadata"]["uid"] for name in uids} == uids
+    assert cluster.pods == ["parallel-0-1", "parallel-1-2", "parallel-2-1"]
+
+
+async def test_a_new_controller_leaves_the_fusion_as_it_is(cluster: JobCluster) -> None:
+    cluster.job(**MODEL)
+    await cluster.lead()
+    before = cluster.status()["fusion"], cluster.pods
+    await cluster.lead()
+    assert (cluster.status()["fusion"], cluster.pods) == before
+
+
+async def test_what_contradicts_itself_fails_and_nothing_is_made(cluster: JobCluster) -> None:
+    """Whoever only audits gets no processing elements either: there is no way to make them."""
+    tied = 'partitionColocation("t")'
+    operators = [
+        {"name": "A", "placement": f'{tied}, host("node-0")'},
+        {"name": "B", "placement": f'{tied}, host("node-1")'},
+    ]
+    cluster.rules = ReconcilerSettings(Policy(audit=True))
+    cluster.job(operators=operators)
+    await cluster.lead()
+    assert cluster.status()["phase"] == "Failed"
+    assert cluster.names(ELEMENTS) == []
+    assert cluster.condition(cluster.found(), "Submitted") == (
+        "False",
+        "Unsatisfiable",
+        (
+            'A: partitionColocation("t"), B: partitionColocation("t"), A: host("node-0") and B: host("node-1") cannot '
+            "all hold: operators of one partition colocation share a processing element. Nearest fix: drop A: "
+            'partitionColocation("t"), or drop B: partitionColocation("t").'
+        ),
+    )
+
+
+async def test_where_the_webhook_changes_no_pod_operators_are_fused_all_the_same(cluster: JobCluster) -> None:
+    cluster.rules = ReconcilerSettings(Policy(excluded=frozenset({"default"})))
+    cluster.job(**MODEL)
+    await cluster.lead()
+    assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"]}
+
+
+async def test_both_forms_are_one_too_many(cluster: JobCluster) -> None:
+    cluster.job(**MODEL, processingElements=[{}])
+    await cluster.lead()
+    assert cluster.condition(cluster.found(), "Submitted")[1:] == (
+        "Invalid",
+        "spec.operators: stated beside processingElements",
+    )
+
+
+def test_a_fusion_that_cannot_be_read_is_none() -> None:
+    item = {"metadata": {"name": "j"}, "spec": {"operators": [{"name": "A"}]}, "status": {"fusion": 7}}
+    job = read_job(Raw(json.dumps(item).encode()))
+    assert job.fusion() is None
+    assert job.stated() == JobSpec()

@@ -1,0 +1,104 @@
+"""Applications of another operator: refused by ``kubectl apply`` before anything of them is stored."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.e2e.api import Api, Object
+from tests.e2e.chart.installation import install
+from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
+from tests.e2e.kubelet import Kubelet
+from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
+from tests.e2e.workloads import namespace
+
+SPACE: Final = "applications"
+CLUSTERS: Final = f"/apis/ray.io/v1/namespaces/{SPACE}/rayclusters"
+SECONDS: Final = 60
+
+APART: Final = """\
+hostExlocation("ray") cannot hold: 3 of 4 pods fit (head, worker small).
+Nearest fix: add a node with cpu 200m, memory 256Mi free, or drop hostExlocation("ray") (all 4 would fit), \
+or run 3 of these 4.
+"""
+
+DEFINITION: Final[Object] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "rayclusters.ray.io"},
+    "spec": {
+        "group": "ray.io",
+        "scope": "Namespaced",
+        "names": {"kind": "RayCluster", "plural": "rayclusters", "singular": "raycluster"},
+        "versions": [
+            {
+                "name": "v1", "served": True, "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}  # fmt: skip
+"""KubeRay's kind, without its schema."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _reviewed(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+    """The kind is chosen before its definition is there, as the order of installations may be."""
+    namespace(plane.admin, SPACE)
+    values = json.loads((plane.folder / "values.yaml").read_text())
+    install(plane, installed, {**values, "workloads": {"kinds": ["RayCluster"]}})
+    plane.admin.create(DEFINITION)
+    until(lambda: refused_anew(plane, cluster("probe", 3)), "the kind is served and reviewed", SECONDS)
+    yield
+    install(plane, installed, values)
+
+
+def refused_anew(plane: ControlPlane, found: Object) -> bool:
+    """Whether the object would be refused now, by the webhook."""
+    done = plane.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(found))
+    return "cannot hold" in done.stderr
+
+
+def cluster(name: str, workers: int, placement: str = 'hostExlocation("ray")', **metadata: Any) -> Object:
+    template = {
+        "metadata": {
+            "labels": {"streams.ibm.com/job": "ray"},
+            **({"annotations": {"streams.ibm.com/placement": placement}} if placement else {}),
+        },
+        "spec": {"containers": [{"name": "ray", "image": "ray"}]},
+    }
+    if not placement:
+        template["metadata"] = {}
+    return {
+        "apiVersion": "ray.io/v1",
+        "kind": "RayCluster",
+        "metadata": {"name": name, "namespace": SPACE, **metadata},
+        "spec": {
+            "headGroupSpec": {"template": template},
+            "workerGroupSpecs": [{"groupName": "small", "replicas": workers, "template": template}],
+        },
+    }
+
+
+def test_kubectl_says_what_cannot_hold_together(admin: Api, plane: ControlPlane) -> None:
+    assert refusal(plane, cluster("large", 3), hook="applications") == APART
+    assert admin.find(f"{CLUSTERS}/large") is None
+
+
+def test_one_that_fits_is_stored_and_may_not_grow_beyond(admin: Api, plane: ControlPlane) -> None:
+    applied(plane, cluster("fits", 2))
+    assert refusal(plane, cluster("fits", 3), hook="applications") == APART
+    assert admin.get(f"{CLUSTERS}/fits")["spec"]["workerGroupSpecs"][0]["replicas"] == 2
+    assert "Warning" not in applied(plane, cluster("fits", 1))
+
+
+def test_one_that_asks_for_nothing_is_stored(plane: ControlPlane) -> None:
+    applied(plane, cluster("plain", 99, ""))
+
+
+def test_a_mistake_is_refused_with_the_component(plane: ControlPlane) -> None:
+    assert "2 of 2 components cannot run even by themselves (head, worker small):" in refused(
+        plane, cluster("wrong", 1, "host("), INVALID
+    )

@@ -1,0 +1,497 @@
+"""Devices that a pod wants: nodes without them are out, and what is not known refuses nobody."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.builders import NAMESPACE, Json, decided, node, nodes, pod, typed
+from tests.placement.devices.clusters import (
+    CLASS,
+    GPU,
+    MODEL,
+    RESOURCE,
+    asking,
+    equipped,
+    held,
+    large,
+    on,
+    template,
+    wanting,
+)
+from tests.placement.hardware_containers import amount, required
+from tests.placement.planning.at_once import job_spec, judged
+from webhook.placement.decision.replica_fit import Replicas
+from webhook.placement.devices.claims import ClaimAllocation, ClaimSpec, DeviceChoice, DeviceRequest, ResourceClaim
+from webhook.placement.devices.device import Device, Reach
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.text.rule import Rule
+from webhook.placement.workload.workload import decide_replicas
+
+ONE, TWO, THREE = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2, 3))
+
+
+def made_from(*names: str, **tweaks: object) -> Json:
+    claims = [{"name": f"c{at}", "resourceClaimTemplateName": name} for at, name in enumerate(names)]
+    return pod(resourceClaims=claims, **tweaks)
+
+
+def named(*names: str) -> Json:
+    return pod(resourceClaims=[{"name": name, "resourceClaimName": name} for name in names])
+
+
+def with_template(spec: ClaimSpec, inventory: Inventory | None = None) -> Inventory:
+    inventory = inventory or equipped()
+    template(inventory, "t", spec)
+    return inventory
+
+
+def candidates(found: Json, inventory: Inventory) -> list[str]:
+    decision = decided(found, inventory)
+    assert decision.verdict, decision.message
+    names = inventory.nodes.names
+    return [names[slot] for slot in sorted(names) if decision.verdict.candidates >> slot & 1]
+
+
+def message(found: Json, inventory: Inventory) -> list[str]:
+    decision = decided(found, inventory)
+    assert decision.refused
+    return decision.message.splitlines()
+
+
+# Claims of templates
+
+
+@pytest.mark.parametrize(
+    ("spec", "expected"),
+    [
+        (ONE, ["node-a", "node-b"]),
+        (TWO, ["node-a"]),
+        (wanting(DeviceChoice(GPU), DeviceChoice(GPU)), ["node-a"]),
+        (wanting(DeviceChoice(GPU, selectors=(large(80),))), ["node-b"]),
+        (wanting(DeviceChoice(GPU, all=True)), ["node-a", "node-b"]),
+        (
+            ClaimSpec((DeviceRequest("r", (DeviceChoice(GPU, "many", count=3), DeviceChoice(GPU, "few"))),)),
+            ["node-a", "node-b"],
+        ),
+        (ClaimSpec(), ["node-a", "node-b", "node-c"]),
+    ],
+    ids=["one", "two", "two requests", "large", "all", "the second choice", "nothing"],
+)
+def test_nodes_with_the_devices(spec: ClaimSpec, expected: list[str]) -> None:
+    assert candidates(made_from("t"), with_template(spec)) == expected
+
+
+def test_devices_that_others_have_come_free() -> None:
+    inventory = with_template(TWO)
+    inventory.devices.put_claim(held("other", "node-a", 0, 1))
+    assert candidates(made_from("t"), inventory) == ["node-a"]
+
+
+def test_too_few_devices() -> None:
+    assert message(made_from("t"), with_template(THREE)) == [
+        "ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
+        f"  1 node has only 2 of 3 devices of DeviceClass {GPU}",
+        f"  1 node has only 1 of 3 devices of DeviceClass {GPU}",
+        f"  1 node has no device of DeviceClass {GPU}",
+        (
+            "Nearest fix: lower count of request r0 of ResourceClaimTemplate t to 2 (this opens 1 node), or drop "
+            "ResourceClaimTemplate t (3 nodes would fit)."
+        ),
+    ]
+
+
+def test_the_lower_count_fits() -> None:
+    assert candidates(made_from("t"), with_template(TWO)) == ["node-a"]
+
+
+def test_a_lower_count_of_all_nodes_that_have_fewer() -> None:
+    inventory = equipped(on("node-a", 1), on("node-b", 1))
+    assert message(made_from("t"), with_template(TWO, inventory))[-1] == (
+        "Nearest fix: lower count of request r0 of ResourceClaimTemplate t to 1 (this opens 2 nodes), or drop "
+        "ResourceClaimTemplate t (3 nodes would fit)."
+    )
+
+
+def test_no_device_that_is_large_enough() -> None:
+    wanted = DeviceChoice(GPU, selectors=(MODEL, large(100)), capacity=(("memory", 2**30 * 10**9),))
+    assert message(made_from("t"), with_template(wanting(wanted))) == [
+        "ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
+        f'  3 nodes have no device of DeviceClass {GPU} with model == "A100" and memory >= 100Gi and memory 1Gi',
+        (
+            f'Nearest fix: add a node with a device of DeviceClass {GPU} with model == "A100" and memory >= 100Gi and '
+            "memory 1Gi, or drop ResourceClaimTemplate t (3 nodes would fit)."
+        ),
+    ]
+
+
+def test_a_node_with_several_devices_is_asked_for() -> None:
+    found = message(made_from("t"), with_template(wanting(DeviceChoice(GPU, selectors=(large(100),), count=2))))
+    assert found[-1].startswith(f"Nearest fix: add a node with 2 devices of DeviceClass {GPU} with memory >= 100Gi, or")
+
+
+def test_all_of_too_few_is_not_lowered() -> None:
+    spec = ClaimSpec((DeviceRequest("r", (DeviceChoice(GPU, selectors=(large(100),), all=True),)),))
+    assert f"add a node with a device of DeviceClass {GPU}" in message(made_from("t"), with_template(spec))[-1]
+
+
+def test_a_node_that_is_selected_has_too_few() -> None:
+    found = message(made_from("t", nodeSelector={"kubernetes.io/hostname": "node-b"}), with_template(TWO))
+    assert found == [
+        (
+            "nodeSelector kubernetes.io/hostname=node-b and ResourceClaimTemplate t cannot both hold: 0 of 3 nodes can "
+            "run this pod."
+        ),
+        "  2 nodes do not have the label kubernetes.io/hostname=node-b",
+        f"  1 node has only 1 of 2 devices of DeviceClass {GPU}",
+        (
+            "Nearest fix: lower count of request r0 of ResourceClaimTemplate t to 1 (this opens 1 node), or drop "
+            "nodeSelector kubernetes.io/hostname=node-b (1 node would fit)."
+        ),
+    ]
+
+
+def test_a_refusal_is_counted_under_devices() -> None:
+    refusal = decided(made_from("t"), with_template(THREE)).refusal
+    assert refusal
+    assert refusal.rules == (Rule.DEVICES,)
+
+
+# Several claims
+
+
+def test_claims_that_fit_alone_but_not_together() -> None:
+    inventory = with_template(TWO)
+    template(inventory, "one", ONE)
+    assert message(made_from("one", "t"), inventory) == [
+        "ResourceClaimTemplate one and ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
+        f"  1 node has only 1 of 2 devices of DeviceClass {GPU}",
+        "  1 node has not all devices of ResourceClaimTemplate one and ResourceClaimTemplate t at the same time",
+        f"  1 node has no device of DeviceClass {GPU}",
+        (
+            "Nearest fix: lower count of request r0 of ResourceClaimTemplate t to 1 (this opens 1 node), or drop "
+            "ResourceClaimTemplate one and ResourceClaimTemplate t (3 nodes would fit)."
+        ),
+    ]
+
+
+def test_three_claims_are_named_in_short() -> None:
+    inventory = with_template(ONE)
+    template(inventory, "u", ONE)
+    template(inventory, "v", ONE)
+    assert message(made_from("t", "u", "v"), inventory)[0] == (
+        "ResourceClaimTemplate t and 2 more cannot hold: 0 of 3 nodes can run this pod."
+    )
+
+
+def test_claims_that_fit_together_on_one_node() -> None:
+    inventory = with_template(ONE)
+    template(inventory, "u", ONE)
+    assert candidates(made_from("t", "u"), inventory) == ["node-a"]
+
+
+def test_a_claim_that_fits_nowhere_is_named_alone() -> None:
+    inventory = with_template(THREE)
+    template(inventory, "one", ONE)
+    assert message(made_from("one", "t"), inventory)[0] == (
+        "ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod."
+    )
+
+
+def test_two_claims_of_one_template() -> None:
+    inventory = with_template(TWO)
+    assert message(made_from("t", "t"), inventory)[:3] == [
+        "2 claims of ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
+        f"  1 node has only 1 of 2 devices of DeviceClass {GPU}",
+        "  1 node has not all devices of 2 claims of ResourceClaimTemplate t at the same time",
+    ]
+    assert "drop 2 claims of ResourceClaimTemplate t (3 nodes would fit)" in message(made_from("t", "t"), inventory)[-1]
+
+
+def test_a_lower_count_that_does_not_help_is_not_proposed() -> None:
+    inventory = with_template(TWO)
+    template(inventory, "u", ONE)
+    template(inventory, "v", ONE)
+    assert message(made_from("t", "u", "v"), inventory)[-1] == (
+        f"Nearest fix: add a node with 2 devices of DeviceClass {GPU}, or drop ResourceClaimTemplate t and 2 more "
+        "(3 nodes would fit)."
+    )
+
+
+# Claims by name
+
+
+def test_a_claim_that_is_to_be_allocated() -> None:
+    inventory = equipped()
+    inventory.devices.put_claim(ResourceClaim("default", "mine", TWO))
+    assert candidates(named("mine"), inventory) == ["node-a"]
+
+
+def test_an_allocated_claim_ties_the_pod_to_its_nodes() -> None:
+    inventory = equipped()
+    inventory.devices.put_claim(held("mine", "node-b", 0))
+    assert candidates(named("mine"), inventory) == ["node-b"]
+
+
+def test_an_allocated_claim_for_every_node_ties_nothing() -> None:
+    inventory = equipped()
+    inventory.devices.put_claim(ResourceClaim("default", "mine", ONE, ClaimAllocation()))
+    assert len(candidates(named("mine"), inventory)) == 3
+
+
+def test_a_claim_has_what_another_one_of_the_pod_wants() -> None:
+    inventory = with_template(ONE)
+    inventory.devices.put_claim(held("mine", "node-a", 0, 1))
+    both = pod(
+        resourceClaims=[
+            {"name": "a", "resourceClaimName": "mine"},
+            {"name": "b", "resourceClaimTemplateName": "t"},
+        ]
+    )
+    assert message(both, inventory) == [
+        "ResourceClaim mine and ResourceClaimTemplate t cannot both hold: 0 of 3 nodes can run this pod.",
+        "  2 nodes cannot use the devices that ResourceClaim mine has",
+        ("  1 node has not all devices of ResourceClaimTemplate t beside those that the pod has by other claims"),
+        "Nearest fix: drop ResourceClaim mine (2 nodes would fit).",
+    ]
+
+
+# Resources that a class maps
+
+
+@pytest.mark.parametrize(("count", "expected"), [(1, ["node-a", "node-b"]), (2, ["node-a"])])
+def test_a_mapped_resource_counts_the_devices_of_the_class(count: int, expected: list[str]) -> None:
+    assert candidates(asking(count), equipped()) == expected
+
+
+def test_a_mapped_resource_of_which_no_node_has_enough() -> None:
+    found = message(asking(3), equipped())
+    assert (found[0], found[-1]) == (
+        "requests example.com/gpu 3 cannot hold: 0 of 3 nodes can run this pod.",
+        (
+            "Nearest fix: lower requests example.com/gpu to 2 (this opens 1 node), or drop requests example.com/gpu 3 "
+            "(3 nodes would fit)."
+        ),
+    )
+
+
+def test_a_node_that_offers_the_resource_needs_no_devices() -> None:
+    machines = [*nodes(3), node("node-d", **{RESOURCE: 2})]
+    inventory = equipped(machines=machines)
+    assert candidates(asking(2), inventory) == ["node-a", "node-d"]
+    assert "  1 node offers less than example.com/gpu 3" in message(asking(3), inventory)
+
+
+def test_a_mapped_resource_beside_a_claim() -> None:
+    inventory = with_template(ONE)
+    both = {RESOURCE: "1"}
+    found = pod(
+        resourceClaims=[{"name": "a", "resourceClaimTemplateName": "t"}],
+        containers=[{"name": "main", "resources": {"requests": both, "limits": both}}],
+        initContainers=[{"name": "first"}],
+    )
+    assert candidates(found, inventory) == ["node-a"]
+    template(inventory, "t", TWO)
+    assert message(found, inventory)[0] == (
+        "ResourceClaimTemplate t and requests example.com/gpu 1 cannot hold: 0 of 3 nodes can run this pod."
+    )
+
+
+def test_too_many_mapped_resources_are_not_judged() -> None:
+    classes = [CLASS, DeviceClass("b", "example.com/b"), DeviceClass("c", "example.com/c")]
+    found = decided(asking(9, "example.com/b", "example.com/c"), equipped(classes=classes))
+    assert not found.refused
+    assert found.warnings[0].startswith("example.com/b, example.com/c and 1 more: devices of DeviceClasses")
+
+
+def test_hardware_that_is_a_mapped_resource_is_not_judged() -> None:
+    found = decided(pod(annotations=required(amount(RESOURCE, 9))), equipped())
+    assert (found.refused, found.warnings) == (
+        False,
+        (f"{RESOURCE}: devices of DeviceClass {GPU} are not judged; without free ones the pod waits",),
+    )
+
+
+# What is not known
+
+
+def test_without_slices_nothing_is_judged() -> None:
+    inventory = with_template(THREE)
+    inventory.devices.read = False
+    said = "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"
+    found = decided(made_from("t"), inventory)
+    assert (found.refused, found.warnings) == (False, (said,))
+
+
+def test_many_claims_are_not_judged() -> None:
+    found = decided(made_from(*(f"t{at}" for at in range(9))), equipped())
+    assert found.warnings[0].startswith("spec.resourceClaims: ResourceClaims are not judged")
+
+
+PLUS = f'device.attributes["{GPU}"].model == "A" + "100"'
+MISSING = f'device.attributes["{GPU}"].missing == 1'
+
+
+@pytest.mark.parametrize(
+    ("spec", "doubt"),
+    [
+        (
+            wanting(DeviceChoice("gone")),
+            "there is no DeviceClass gone; the pod waits until there is",
+        ),
+        (
+            wanting(DeviceChoice(GPU, selectors=(PLUS,))),
+            (
+                '"device.attributes[\\"gpu.example.com\\"].model == \\"A\\" + \\"100\\"" cannot be evaluated here; its '
+                "devices are not judged"
+            ),
+        ),
+        (
+            wanting(DeviceChoice("odd")),
+            "the selectors of DeviceClass odd cannot be evaluated here; its devices are not judged",
+        ),
+        (
+            wanting(DeviceChoice("new")),
+            "the selectors of DeviceClass new cannot be evaluated here; its devices are not judged",
+        ),
+        (
+            ClaimSpec(unread="requests[0].exactly.allocationMode"),
+            "requests[0].exactly.allocationMode is not known here; its devices are not judged",
+        ),
+        (
+            wanting(DeviceChoice("silent", count=9)),
+            "no driver offers devices of DeviceClass silent, so they are not judged; the pod waits",
+        ),
+        (
+            wanting(DeviceChoice(GPU, selectors=(MISSING,), count=9)),
+            (
+                'devices of 2 nodes are not judged, for which "device.attributes[\\"gpu.example.com\\"].missing == 1" '
+                "cannot be evaluated; the pod may wait for them"
+            ),
+        ),
+    ],
+    ids=["no class", "selector", "class", "new class", "new field", "no driver", "failing"],
+)
+def test_what_is_not_known_is_a_warning(spec: ClaimSpec, doubt: str) -> None:
+    silent = DeviceClass("silent", selectors=('device.driver == "silent"',))
+    odd, new = DeviceClass("odd", selectors=(PLUS,)), DeviceClass("new", unread="spec.selectors[0]")
+    found = decided(made_from("t"), with_template(spec, equipped(classes=(CLASS, silent, odd, new))))
+    assert (found.refused, found.warnings) == (False, (f"ResourceClaimTemplate t: {doubt}",))
+
+
+def test_a_selector_that_fails_for_some_devices_is_a_warning() -> None:
+    spec = wanting(DeviceChoice(GPU, selectors=(MODEL,)))
+    plain = DeviceSlice("plain", GPU, "more", reach=Reach(node="node-a"), devices=(Device("plain"),))
+    found = decided(made_from("t"), with_template(spec, equipped(on("node-a", 1), plain)))
+    assert (found.refused, found.warnings) == (
+        False,
+        (
+            (
+                'ResourceClaimTemplate t: "device.attributes[\\"gpu.example.com\\"].model == \\"A100\\"" cannot be '
+                "evaluated for some devices; the pod may wait until they are gone"
+            ),
+        ),
+    )
+
+
+def test_devices_that_are_being_updated_refuse_nobody() -> None:
+    updating = replace(on("node-b", 1), expected=2)
+    found = decided(made_from("t"), with_template(TWO, equipped(on("node-a", 1), updating)))
+    assert (found.refused, found.warnings) == (
+        False,
+        ("ResourceClaimTemplate t: devices of 1 node are not judged; the pod may wait for them",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("claim", "doubt"),
+    [
+        (None, "there is no such claim; the pod waits until there is"),
+        (
+            ResourceClaim("default", "mine", ONE, terminating=True),
+            "the claim is being deleted; the pod waits for a new one of that name",
+        ),
+    ],
+    ids=["missing", "being deleted"],
+)
+def test_a_claim_that_cannot_be_used_is_a_warning(claim: ResourceClaim | None, doubt: str) -> None:
+    inventory = equipped()
+    if claim:
+        inventory.devices.put_claim(claim)
+    found = decided(named("mine"), inventory)
+    assert (found.refused, found.warnings) == (False, (f"ResourceClaim mine: {doubt}",))
+
+
+def test_a_template_that_is_missing_is_a_warning() -> None:
+    found = decided(made_from("gone"), equipped())
+    assert found.warnings == ("ResourceClaimTemplate gone: there is no such template; the pod waits until there is",)
+
+
+# Many pods
+
+
+def replicas(found: Json, count: int, inventory: Inventory) -> str:
+    several = Replicas(count, f"replicas {count}")
+    decision = decide_replicas(typed(found), NAMESPACE, inventory, Policy(), several)
+    return decision.message
+
+
+def test_each_replica_takes_devices() -> None:
+    inventory = with_template(ONE)
+    assert not replicas(made_from("t", owner="ReplicaSet"), 3, inventory)
+    assert replicas(made_from("t", owner="ReplicaSet"), 4, inventory).splitlines() == [
+        "ResourceClaimTemplate t and replicas 4 cannot both hold: 3 of 4 pods fit on 2 of 3 nodes.",
+        f"  1 node has no device of DeviceClass {GPU}",
+        "Nearest fix: lower replicas to 3, or drop ResourceClaimTemplate t (4 of 4 would fit).",
+    ]
+
+
+def test_replicas_with_a_mapped_resource() -> None:
+    assert not replicas(asking(1), 3, equipped())
+    assert replicas(asking(1), 4, equipped()).startswith("requests example.com/gpu 1 and replicas 4 cannot both hold")
+
+
+def test_replicas_on_nodes_that_offer_the_resource_are_not_counted_by_devices() -> None:
+    machines = [*nodes(3), node("node-d", **{RESOURCE: 2})]
+    assert not replicas(asking(1), 4, equipped(machines=machines))
+
+
+def test_replicas_share_a_claim_on_one_node() -> None:
+    inventory = equipped(machines=[node(f"node-{letter}", cpu=2000) for letter in "abc"])
+    inventory.devices.put_claim(ResourceClaim("default", "mine", ONE))
+    found = pod(
+        resourceClaims=[{"name": "mine", "resourceClaimName": "mine"}],
+        containers=[{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
+        owner="ReplicaSet",
+    )
+    assert not replicas(found, 2, inventory)
+    assert "ResourceClaim mine" in replicas(found, 3, inventory)
+
+
+def test_replicas_share_a_claim_of_devices_for_every_node() -> None:
+    fabric = DeviceSlice("fabric", GPU, "fabric", reach=Reach(everywhere=True), devices=on("", 1).devices)
+    inventory = equipped(fabric, machines=[node(f"node-{letter}", cpu=2000) for letter in "abc"])
+    inventory.devices.put_claim(ResourceClaim("default", "mine", ONE))
+    found = pod(
+        resourceClaims=[{"name": "mine", "resourceClaimName": "mine"}],
+        containers=[{"name": "main", "resources": {"requests": {"cpu": "1"}}}],
+        owner="ReplicaSet",
+    )
+    assert not replicas(found, 6, inventory)
+
+
+def test_elements_of_a_job_take_devices() -> None:
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "t"}]
+    element = {"template": {"spec": {"containers": [{"name": "main"}], "resourceClaims": claims}}}
+    inventory = with_template(ONE)
+
+    def said(count: int) -> str:
+        return judged(job_spec(*({"name": f"app-{at}", **element} for at in range(count))), inventory).text
+
+    assert not said(3)
+    assert said(4).splitlines() == [
+        ("ResourceClaimTemplate t cannot hold: 3 of 4 processing elements fit (app-0, app-1, app-2 and 1 more)."),
+        f"  1 node has no device of DeviceClass {GPU}",
+        "Nearest fix: drop ResourceClaimTemplate t (all 4 would fit), or run 3 of these 4.",
+    ]

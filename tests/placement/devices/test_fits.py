@@ -1,0 +1,362 @@
+"""Nodes with devices for claims, as devices and nodes change."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.builders import node
+from tests.placement.devices.clusters import GPU, MODEL, devices_of, equipped, held, on, wanting
+from webhook.placement.devices import fits as fits_module
+from webhook.placement.devices import looks as looks_module
+from webhook.placement.devices.allocation import Lack
+from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
+from webhook.placement.devices.device import Attribute, Counters, Device, Reach, Traits
+from webhook.placement.devices.fits import Fit, Wanted
+from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.kube.tolerations import Taint
+
+ONE, TWO = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2))
+ZONE_A = Reach(terms=(NodeTerm((Requirement("zone", "In", ("a",)),)),))
+
+
+def fit(
+    inventory: Inventory, *claims: ClaimSpec, budget: DeviceBudget | None = None, wanted: Wanted | None = None
+) -> Fit:
+    return inventory.device_fits.fit(wanted or Wanted(claims), inventory.nodes, budget or DeviceBudget())
+
+
+def fitting(inventory: Inventory, *claims: ClaimSpec) -> set[str]:
+    nodes = fit(inventory, *claims).nodes
+    return {name for slot, name in inventory.nodes.names.items() if nodes >> slot & 1}
+
+
+def test_nodes_with_equal_devices_are_tried_once() -> None:
+    """Of equal nodes, and of those without devices, one is looked at; the answer is kept."""
+    inventory = equipped(on("node-a", 2), on("node-b", 2))
+    budget = DeviceBudget()
+    assert fit(inventory, ONE, budget=budget).nodes == 0b011
+    assert budget.nodes == DeviceBudget().nodes - 2
+    assert fit(inventory, ONE, budget=budget).nodes == 0b011
+    assert budget.nodes == DeviceBudget().nodes - 2
+
+
+def test_changes_of_slices_are_followed() -> None:
+    """A slice that changes, comes or goes changes the answer for its node alone."""
+    inventory = equipped()
+    assert fitting(inventory, TWO) == {"node-a"}
+    inventory.devices.put_slice(on("node-b", 2))
+    assert fitting(inventory, TWO) == {"node-a", "node-b"}
+    inventory.devices.put_slice(on("node-z", 2))
+    assert fitting(inventory, TWO) == {"node-a", "node-b"}
+    inventory.devices.drop_slice("slice-node-a")
+    assert fitting(inventory, TWO) == {"node-b"}
+    inventory.devices.put_claim(held("other", "node-b", 0, 1))
+    assert fitting(inventory, TWO) == {"node-b"}
+
+
+def test_many_changes_at_once() -> None:
+    """Who missed more changes than are remembered finds out everything again."""
+    inventory = equipped()
+    assert fitting(inventory, TWO) == {"node-a"}
+    for count in range(4100):
+        inventory.devices.put_slice(on("node-b", 1 + count % 2))
+    assert fitting(inventory, TWO) == {"node-a", "node-b"}
+
+
+def test_nodes_come_and_go() -> None:
+    """Devices of a node count while it is there, whatever slot it has."""
+    inventory = equipped()
+    inventory.devices.put_slice(on("node-d", 2))
+    assert fitting(inventory, TWO) == {"node-a"}
+    inventory.set_node(node("node-d"))
+    assert fitting(inventory, TWO) == {"node-a", "node-d"}
+    inventory.remove_node("node-a")
+    inventory.set_node(node("node-e"))
+    assert fitting(inventory, TWO) == {"node-d"}
+    inventory.set_node(node("node-e", labels={"new": "label"}))
+    assert fitting(inventory, TWO) == {"node-d"}
+
+
+def test_no_nodes() -> None:
+    """A cluster without nodes has no devices."""
+    inventory = Inventory()
+    assert fit(inventory, ONE) == Fit()
+    assert not inventory.device_fits.copies(Wanted((ONE,)), inventory.nodes, DeviceBudget()).size
+
+
+def test_pool_for_nodes_with_a_label() -> None:
+    """Nodes can use a pool as their labels say, also after these change."""
+    pool = DeviceSlice("fabric", GPU, "fabric", reach=ZONE_A, devices=devices_of(1))
+    inventory = equipped(pool, machines=[node("node-a", labels={"zone": "a"}), node("node-b")])
+    assert fitting(inventory, ONE) == {"node-a"}
+    inventory.set_node(node("node-b", labels={"zone": "a"}))
+    assert fitting(inventory, ONE) == {"node-a", "node-b"}
+    inventory.devices.drop_slice("fabric")
+    assert fitting(inventory, ONE) == set()
+
+
+def test_pool_for_every_node() -> None:
+    """A pool for every node is one that each can use; so is a device that says it of itself."""
+    everywhere = Reach(everywhere=True)
+    each = Device("each", traits=Traits(Reach(node="node-b")))
+    inventory = equipped(
+        DeviceSlice("fabric", GPU, "fabric", reach=everywhere, devices=devices_of(1)),
+        DeviceSlice("each", GPU, "each", devices=(each, Device("nobody", traits=Traits(Reach())), Device("none"))),
+    )
+    assert fitting(inventory, ONE) == {"node-a", "node-b", "node-c"}
+    assert fitting(inventory, TWO) == {"node-b"}
+
+
+def test_pool_in_several_slices() -> None:
+    """Slices of one pool count together, those of an old generation and of an incomplete pool not at all."""
+    parts = [
+        DeviceSlice(f"part-{at}", GPU, "node-a", 2, 2, Reach(node="node-a"), (Device(f"d{at}"),)) for at in range(2)
+    ]
+    old = DeviceSlice("old", GPU, "node-a", 1, 1, Reach(node="node-a"), (Device("old"),))
+    inventory = equipped(*parts, old)
+    assert fitting(inventory, TWO) == {"node-a"}
+    inventory.devices.drop_slice("part-1")
+    assert fit(inventory, ONE).unknown == 0b001
+
+
+def test_a_part_of_a_pool_in_another_place() -> None:
+    """A pool is complete by all of its slices, whichever nodes they are for; a newer generation replaces it."""
+    here, there = (
+        DeviceSlice(f"on-{name}", GPU, "rack", 1, 2, Reach(node=name), devices_of(1)) for name in ("node-a", "node-b")
+    )
+    inventory = equipped(here, there)
+    assert fitting(inventory, ONE) == {"node-a", "node-b"}
+    inventory.devices.put_slice(DeviceSlice("on-node-b", GPU, "rack", 2, 1, Reach(node="node-b"), devices_of(1)))
+    assert fitting(inventory, ONE) == {"node-b"}
+
+
+def test_names_that_are_there_twice() -> None:
+    """A pool with two devices of one name is not valid, and gives none."""
+    inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=devices_of(1) * 2))
+    assert fit(inventory, ONE).unknown == 0b001
+
+
+def test_taint_rules() -> None:
+    """Devices that a rule taints are given to claims that tolerate it."""
+    inventory = equipped()
+    assert fitting(inventory, ONE) == {"node-a", "node-b"}
+    inventory.devices.put_rule(TaintRule("r", Taint("broken", effect="NoExecute"), pool="node-a"))
+    assert fitting(inventory, ONE) == {"node-b"}
+    covering = Toleration("broken", "Exists", effect="NoExecute")
+    for tolerations, nodes in (
+        ((covering,), {"node-a", "node-b"}),
+        ((replace(covering, effect="NoSchedule"),), {"node-b"}),
+        ((replace(covering, key="hot"),), {"node-b"}),
+    ):
+        assert fitting(inventory, wanting(DeviceChoice(GPU, tolerations=tolerations))) == nodes
+    inventory.devices.drop_rule("r")
+    assert fitting(inventory, ONE) == {"node-a", "node-b"}
+
+
+def test_own_devices() -> None:
+    """Devices that the pod has by another claim are not given to it twice."""
+    inventory = equipped()
+    allocation = held("mine", "node-a", 0).allocation
+    assert allocation
+    assert fit(inventory, wanted=Wanted((TWO,), allocation.devices)).nodes == 0
+    assert fit(inventory, wanted=Wanted((ONE,), allocation.devices)).nodes == 0b011
+
+
+def test_what_nodes_lack() -> None:
+    """A node that has too few devices is under what it lacks first."""
+    inventory = equipped()
+    choice = TWO.requests[0].choices[0]
+    assert fit(inventory, TWO).lacks == {Lack("r0", choice, 2, 1): 0b010, Lack("r0", choice, 2, 0): 0b100}
+
+
+def test_copies() -> None:
+    """A node has devices for as many pods as the claims of all of these fit; where that is not known, for 32."""
+    inventory = equipped(on("node-a", 5), on("node-b", 1))
+    assert inventory.device_fits.copies(Wanted((TWO,)), inventory.nodes, DeviceBudget()).tolist() == [2, 0, 0]
+    unsure = DeviceSlice("part", GPU, "node-c", 1, 2, Reach(node="node-c"), devices_of(1))
+    inventory.devices.put_slice(unsure)
+    assert inventory.device_fits.copies(Wanted((TWO,)), inventory.nodes, DeviceBudget()).tolist() == [2, 0, 32]
+
+
+def test_copies_have_a_limit() -> None:
+    """Pods with a device that they share are not counted beyond 32."""
+    device = Device("d", traits=Traits(shared=True))
+    inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=(device,)))
+    assert inventory.device_fits.copies(Wanted((ONE,)), inventory.nodes, DeviceBudget()).tolist() == [32, 0, 0]
+
+
+def test_a_node_without_devices_for_few_pods_has_none_for_many() -> None:
+    """Where so many pods are too many to be searched for, a node that lacked devices for fewer still does."""
+    inventory = equipped(on("node-a", 120), on("node-b", 20))
+    ten = wanting(DeviceChoice(GPU, count=10))
+    assert inventory.device_fits.copies(Wanted((ten,)), inventory.nodes, DeviceBudget()).tolist() == [32, 2, 0]
+
+
+@pytest.mark.parametrize(("claims", "answer"), [(4, (1, 0)), (8, (0, 1))])
+def test_very_many_requests_are_not_searched_for(claims: int, answer: tuple[int, int]) -> None:
+    """A search goes deeper with each device: beyond 128 of them it would end at the limit of the language."""
+    inventory = equipped(on("node-a", 260), machines=[node("node-a")])
+    many = wanting(*[DeviceChoice(GPU)] * 32)
+    found = fit(inventory, *[many] * claims)
+    assert (found.nodes, found.unknown) == answer
+
+
+def test_many_alternatives_with_many_selectors_end_with_the_budget() -> None:
+    """A claim that takes long on each of many different nodes does not make a decision take long."""
+    devices = [
+        (Device("d", (Attribute("model", "A100"), Attribute("uuid", str(at)))), *devices_of(63)) for at in range(9)
+    ]
+    names = [f"node-{at}" for at in range(9)]
+    slices = [
+        DeviceSlice(name, GPU, name, reach=Reach(node=name), devices=own)
+        for name, own in zip(names, devices, strict=True)
+    ]
+    inventory = equipped(*slices, machines=[node(name) for name in names])
+    selectors = tuple(f'device.attributes["{GPU}"].model != "{at}"' for at in range(8))
+    choices = tuple(DeviceChoice(GPU, name=f"c{at}", selectors=selectors) for at in range(8))
+    each = Agreement(distinct=f"{GPU}/uuid")
+    claim = ClaimSpec(tuple(DeviceRequest(f"r{at}", choices) for at in range(16)), (each,))
+    budget = DeviceBudget()
+    found = fit(inventory, claim, budget=budget)
+    assert budget.steps <= 0
+    assert budget.nodes > 90
+    assert found.unknown.bit_count() >= 7
+
+
+@pytest.mark.parametrize(
+    "budget", [DeviceBudget(nodes=1), DeviceBudget(left=0), DeviceBudget(steps=0)], ids=["nodes", "left", "steps"]
+)
+def test_a_budget_that_is_spent(budget: DeviceBudget) -> None:
+    """What is not found out in one decision is not known, and is found out later."""
+    inventory = equipped()
+    assert fit(inventory, TWO, budget=budget).unknown
+    assert fit(inventory, TWO).unknown == 0
+    assert fitting(inventory, TWO) == {"node-a"}
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [DeviceBudget(left=1), DeviceBudget(steps=1)],
+    ids=["in the middle of expressions", "in the middle of a search"],
+)
+def test_a_budget_that_ends_on_the_way(budget: DeviceBudget) -> None:
+    """An answer that was not found for want of budget is not kept."""
+    distinct = Device("other", (Attribute("model", "B"),))
+    slices = DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=(*devices_of(1), distinct))
+    inventory = equipped(slices)
+    spec = wanting(
+        DeviceChoice(GPU, selectors=(f"{MODEL} || device.driver == 'nobody-{budget.steps}'",), count=1),
+        DeviceChoice(GPU, count=1),
+        DeviceChoice(GPU, count=1),
+    )
+    assert fit(inventory, spec, budget=budget).unknown & 1
+    assert fit(inventory, spec).unknown == 0
+
+
+def test_a_budget_that_ends_with_the_selectors_leaves_none_for_the_search() -> None:
+    inventory = equipped(on("node-a", 64))
+    selectors = tuple(f'device.driver != "selectors-cost-steps-{at}"' for at in range(8))
+    spec = wanting(DeviceChoice(GPU, selectors=selectors))
+    budget = DeviceBudget(steps=1)
+    assert fit(inventory, spec, budget=budget).unknown & 1
+    assert budget.steps <= 0
+    assert fit(inventory, spec).unknown == 0
+
+
+def test_search_of_which_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only so many claims, looks and outcomes are remembered; what is forgotten is found out again."""
+    monkeypatch.setattr(fits_module, "_KEPT", 1)
+    monkeypatch.setattr(fits_module, "_LOOKS", 1)
+    monkeypatch.setattr(fits_module, "_OUTCOMES", 1)
+    monkeypatch.setattr(looks_module, "_KEPT", 1)
+    two = Device("d", (Attribute("a", 1), Attribute("b", 1)))
+    inventory = equipped(on("node-a", 2), DeviceSlice("s", GPU, "node-b", reach=Reach(node="node-b"), devices=(two,)))
+    modelled = wanting(DeviceChoice(GPU, selectors=(MODEL,)))
+    for _ in range(2):
+        assert fitting(inventory, TWO) == {"node-a"}
+        assert fit(inventory, modelled).unknown == 0b010
+
+
+def test_looks_that_all_attributes_make() -> None:
+    """A selector that looks at every attribute tells devices apart by all of them."""
+    inventory = equipped(
+        *(
+            DeviceSlice(
+                f"s-{name}", GPU, name, reach=Reach(node=name), devices=(Device("d", (Attribute(name[-1], name),)),)
+            )
+            for name in ("node-a", "node-b")
+        )
+    )
+    spec = wanting(DeviceChoice(GPU, selectors=(f'device.attributes["{GPU}"].exists(k, k == "a")',)))
+    assert fitting(inventory, spec) == {"node-a"}
+
+
+def test_agreements_tell_devices_apart() -> None:
+    """Attributes on which devices must agree are part of what they look like; true and 1 differ."""
+    roots = {"node-a": (1, 1), "node-b": (1, 2), "node-c": (1, True)}
+    inventory = equipped(
+        *(
+            DeviceSlice(
+                f"s-{name}",
+                GPU,
+                name,
+                reach=Reach(node=name),
+                devices=tuple(Device(f"d{at}", (Attribute("root", value),)) for at, value in enumerate(values)),
+            )
+            for name, values in roots.items()
+        )
+    )
+    same = wanting(DeviceChoice(GPU, count=2), agreements=(Agreement(match=f"{GPU}/root"),))
+    assert fitting(inventory, same) == {"node-a"}
+    assert fit(inventory, same).lacks == {Lack(): 0b110}
+    every = wanting(DeviceChoice(GPU, all=True), agreements=(Agreement(match=f"{GPU}/root"),))
+    assert fit(inventory, every) == Fit(0b001, 0b110)
+    each = wanting(DeviceChoice(GPU), DeviceChoice(GPU), agreements=(Agreement(distinct=f"{GPU}/root"),))
+    assert fitting(inventory, each) == {"node-b", "node-c"}
+
+
+def test_counters() -> None:
+    """Devices that consume counters of their pool are given as long as these last."""
+    memory = Counters("memory", (("gib", 40 * NANO),))
+    part = Traits(consumes=(Counters("memory", (("gib", 20 * NANO),)),))
+    inventory = equipped(
+        DeviceSlice("counters", GPU, "node-a", 1, 2, Reach(node="node-a"), counters=(memory,)),
+        DeviceSlice(
+            "parts", GPU, "node-a", 1, 2, Reach(node="node-a"), tuple(Device(f"d{at}", traits=part) for at in range(4))
+        ),
+    )
+    assert fitting(inventory, TWO) == {"node-a"}
+    assert fitting(inventory, wanting(DeviceChoice(GPU, count=3))) == set()
+
+
+def test_counters_of_two_drivers_in_pools_of_one_name() -> None:
+    """The scheduler may take one of such pools for the other, so that nothing is refused."""
+    slices = [
+        DeviceSlice(
+            f"{driver}-{kind}", driver, "node-a", 1, 2, Reach(node="node-a"),
+            () if kind == "c" else (Device("d", traits=Traits(consumes=(Counters("m", (("gib", 1),)),))),),
+            (Counters("m", (("gib", 0),)),) if kind == "c" else (),
+        )
+        for driver in (GPU, "nic.example.com") for kind in "cd"
+    ]  # fmt: skip
+    assert fit(equipped(*slices), ONE).unknown == 0b001
+    assert fit(equipped(*slices[:2]), ONE).unknown == 0
+
+
+def test_more_devices_than_a_claim_may_have() -> None:
+    """A claim has at most 32 devices."""
+    inventory = equipped(on("node-a", 40))
+    assert fitting(inventory, wanting(DeviceChoice(GPU, count=32))) == {"node-a"}
+    assert fitting(inventory, wanting(DeviceChoice(GPU, count=33))) == set()
+    assert fitting(inventory, wanting(DeviceChoice(GPU, all=True))) == set()
+
+
+def test_more_devices_than_are_searched_for() -> None:
+    """Claims for very many devices are not judged."""
+    assert fit(equipped(), *([wanting(DeviceChoice(GPU, count=30))] * 9)).unknown == 0b111
+    updating = DeviceSlice("part", GPU, "node-a", 1, 2, Reach(node="node-a"), devices_of(1))
+    assert fit(equipped(updating), wanting(DeviceChoice(GPU, all=True))).unknown == 0b001

@@ -1,0 +1,119 @@
+"""Selectors, evaluated for devices."""
+
+import subprocess
+import sys
+
+import pytest
+
+from webhook.placement.devices import selector as module
+from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Traits, Value, Version
+from webhook.placement.devices.selector import DeviceBudget, Selector, selector
+from webhook.placement.kube.quantity import NANO
+
+DRIVER = "gpu.example.com"
+D = f'device.attributes["{DRIVER}"]'
+DEVICE = Device(
+    "gpu-0",
+    (
+        Attribute("model", "A100"),
+        Attribute("numa", 1),
+        Attribute("ok", value=True),
+        Attribute("other.example.com/root", "p0"),
+        Attribute("version", Version("1.2.3")),
+    ),
+    (DeviceCapacity("memory", 40 * 2**30 * NANO), DeviceCapacity("other.example.com/lanes", 16 * NANO)),
+    Traits(shared=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("expression", "answer"),
+    [
+        (f'device.driver == "{DRIVER}"', True),
+        ("device.allowMultipleAllocations", True),
+        (f'{D}.model == "A100"', True),
+        (f"{D}.ok", True),
+        (f"{D}.numa > 1", False),
+        ('device.attributes["other.example.com"].root == "p0"', True),
+        (f'device.capacity["{DRIVER}"].memory.compareTo(quantity("40Gi")) == 0', True),
+        (f'device.capacity["{DRIVER}"].memory == quantity("40960Mi")', True),
+        (f'device.capacity["{DRIVER}"].memory.isGreaterThan(quantity("40Gi"))', False),
+        ('device.capacity["other.example.com"].lanes.isLessThan(quantity("17"))', True),
+        ('isQuantity("1Gi") && !isQuantity("x")', True),
+        ('isSemver("1.0.0") && !isSemver("1.0")', True),
+        (f'{D}.version.isLessThan(semver("1.10.0"))', True),
+        (f'{D}.version.isGreaterThan(semver("1.2.3-rc.1"))', True),
+        (f'{D}.version == semver("1.2.3+build")', True),
+        (f"{D}.version.major() == 1 && {D}.version.minor() == 2 && {D}.version.patch() == 3", True),
+        (f"cel.bind(d, {D}, d.ok && d.numa == 1)", True),
+        (f'{D}.?missing.orValue("x") == "x"', True),
+        (f"has({D}.missing)", False),
+        ('has(device.attributes["gone"].x)', False),
+        (f'{D}.exists(k, k == "numa")', True),
+        (f'{D}.model.lowerAscii().startsWith("a")', True),
+        (f'{D}.model in ["A100", "H100"]', True),
+        (f"{D}.missing == 1", None),
+        ('device.attributes["gone"].x == 1', None),
+        ('device.capacity[?"a"]', None),
+        ('"\udc9c" == "a"', None),
+        ("bind", None),
+        (f"{D}.missing == 1 || true", True),
+        (f"{D}.model", None),
+        ('quantity("x") == quantity("1")', None),
+        ('semver("1") == semver("1.0.0")', None),
+        (f'{D}.version.isLessThan(quantity("1"))', None),
+        ('quantity("1").major() == 1', None),
+        ("true ? 1 : true", None),
+        ('device.driver == "a" + "b"', None),
+    ],
+)
+def test_answers(expression: str, *, answer: bool | None) -> None:
+    """A device meets the selector, or does not; an evaluation that fails has no answer."""
+    assert Selector(expression).matches(DRIVER, DEVICE, DeviceBudget()) is answer
+
+
+@pytest.mark.parametrize("value", [("a", "b"), None, Version("1")], ids=["list", "unknown type", "no version"])
+def test_values_that_are_not_read(value: Value) -> None:
+    """An attribute of several values, or of an unknown type, has no answer for selectors that may read it."""
+    device = Device("gpu-0", (Attribute("model", value), Attribute("numa", 1)))
+    assert Selector(f'{D}.model == "a"').matches(DRIVER, device, DeviceBudget()) is None
+    assert Selector(f"{D}.numa == 1").matches(DRIVER, device, DeviceBudget()) is True
+
+
+def test_devices_that_look_alike_are_evaluated_once() -> None:
+    """Devices that agree in what is read cost one evaluation; true and 1 are different values."""
+    found, budget = Selector(f"{D}.numa == 1"), DeviceBudget(1)
+    for name in ("gpu-0", "gpu-1"):
+        device = Device(name, (Attribute("numa", 1), Attribute("uuid", name)))
+        assert found.matches(DRIVER, device, budget) is True
+    other = Device("gpu-2", (Attribute("numa", value=True),))
+    assert found.matches(DRIVER, other, budget) is None
+    assert found.matches(DRIVER, other, DeviceBudget()) is False
+    assert found.matches(DRIVER, other, budget) is False
+
+
+def test_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only so many answers are kept."""
+    monkeypatch.setattr(module, "_KEPT", 1)
+    found, budget = Selector(f"{D}.numa == 1"), DeviceBudget(2)
+    for value in (1, 2):
+        assert found.matches(DRIVER, Device("d", (Attribute("numa", value),)), budget) is (value == 1)
+    assert found.matches(DRIVER, Device("d", (Attribute("numa", 1),)), budget) is None
+
+
+def test_compiled_once() -> None:
+    """An expression has one selector; one that cannot be compiled reads nothing."""
+    assert selector("device.driver == 'x'") is selector("device.driver == 'x'")
+    assert selector("true ? 1 : 'x'").read is None
+    assert selector("true").read is not None
+
+
+@pytest.mark.parametrize(("expression", "imported"), [("", False), ("device.driver == 'x'", True)])
+def test_the_library_is_imported_with_the_first_selector(expression: str, *, imported: bool) -> None:
+    """A process that compiles no selector does not import the library of CEL."""
+    code = (
+        "import sys; from webhook.app import serve; from webhook.placement.devices.selector import Selector; "
+        f"{expression!r} and Selector({expression!r}); print('cel_expr_python' in sys.modules)"
+    )
+    found = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)  # noqa: S603 -- code of this test
+    assert found.stdout == f"{imported}\n"

@@ -1,0 +1,213 @@
+"""Partitions: the search against all partitions, the lower bound, and laws that every fusion keeps."""
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.example_count import examples
+from tests.fusion_jobs import job_of
+from tests.placement.planning.at_once import all_of
+from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.graph import Graph, graph_of
+from webhook.placement.fusion.partition import Partition, all_partitions, least_cut
+from webhook.placement.fusion.rules.mark import Setting
+from webhook.placement.fusion.search import _Elements, good_partition
+
+Model = dict[str, Any]
+CLAUSES = ("", "", "", 'partitionExlocation("x")', 'host("a")', 'host("b")', 'partitionColocation("c")')
+
+
+def graph(model: Model, type_: str = "") -> Graph:
+    found = graph_of(application_of(job_of(model)), Setting(type_))
+    assert isinstance(found, Graph)
+    return found
+
+
+@st.composite
+def models(draw: st.DrawFn, most: int = 7) -> Model:
+    """An application that does not contradict itself."""
+    count = draw(st.integers(1, most))
+    operators = [
+        {"name": f"Op{at}", "cost": draw(st.sampled_from(("1", "2", "4"))), "placement": draw(st.sampled_from(CLAUSES))}
+        for at in range(count)
+    ]
+    pairs = draw(
+        st.lists(st.tuples(st.integers(0, count - 1), st.integers(0, count - 1), st.integers(0, 9)), max_size=12)
+    )
+    streams = [{"from": f"Op{one}", "to": f"Op{to}", "rate": rate} for one, to, rate in pairs]
+    return {"operators": operators, "streams": streams}
+
+
+def exact(found: Graph, count: int) -> Partition | None:
+    """The best partition into so many elements, of all."""
+    return min((one for one in all_partitions(found, {}) if len(one.blocks) == count), key=_goals, default=None)
+
+
+def _goals(one: Partition) -> tuple[object, ...]:
+    return one.goals
+
+
+def searched(found: Graph, count: int) -> Partition:
+    return all_of(good_partition(found, count, {}))
+
+
+@examples(150)
+@given(models(), st.integers(1, 4))
+def test_the_search_keeps_the_rules_and_is_never_better_than_the_best(model: Model, count: int) -> None:
+    found = graph(model)
+    partition = searched(found, count)
+    for block in partition.blocks:
+        assert not any(found.clash(one, other) for one in block for other in block)
+    best = exact(found, len(partition.blocks))
+    assert best is not None
+    assert best.goals[:2] <= partition.goals[:2]
+    assert least_cut(found, len(best.blocks)) <= best.cut
+
+
+@examples(90)
+@given(models(5), st.integers(1, 3), st.data())
+def test_more_traffic_on_a_stream_never_separates_its_ends(model: Model, count: int, data: st.DataObject) -> None:
+    before = exact(graph(model), count)
+    if before is None or not model["streams"]:
+        return
+    at = data.draw(st.integers(0, len(model["streams"]) - 1))
+    stream = model["streams"][at]
+    heavier = [*model["streams"], {**stream, "rate": 5}]
+    after = exact(graph({**model, "streams": heavier}), count)
+    assert after is not None
+    assert not (_together(model, before, stream) and not _together(model, after, stream))
+
+
+def _together(model: Model, partition: Partition, stream: Model) -> bool:
+    found = graph(model)
+    place = {
+        found.application.operators[member].name: number
+        for number, block in enumerate(partition.blocks)
+        for unit in block
+        for member in found.units[unit].members
+    }
+    return place[stream["from"]] == place[stream["to"]]
+
+
+@examples(90)
+@given(models(), st.integers(1, 4))
+def test_other_names_change_nothing(model: Model, count: int) -> None:
+    def renamed(name: str) -> str:
+        return f"Z{9 - int(name[2:])}"
+
+    operators = [{**one, "name": renamed(one["name"])} for one in model["operators"]]
+    streams = [{**one, "from": renamed(one["from"]), "to": renamed(one["to"])} for one in model["streams"]]
+    other = searched(graph({"operators": operators, "streams": streams}), count)
+    assert other.goals == searched(graph(model), count).goals
+
+
+@pytest.mark.parametrize("width", [1, 2, 3])
+def test_a_stricter_type_never_fuses_more(width: int) -> None:
+    """What channelIsolation fuses channelExlocation fuses as well, and that is fused without a type."""
+    model = {
+        "operators": [{"name": "A", "region": "r"}, {"name": "B", "region": "r"}, "C"],
+        "streams": [{"from": "A", "to": "B"}, {"from": "B", "to": "C"}],
+        "parallelRegions": [{"name": "r", "width": width}],
+    }
+    fused = [
+        {one.blocks for one in all_partitions(graph(model, type_), {})}
+        for type_ in ("channelIsolation", "channelExlocation", "noChannelInfluence")
+    ]
+    assert fused[0] <= fused[1] <= fused[2]
+
+
+def test_nested_regions_have_both_indices_and_streams_their_shares() -> None:
+    """Two channels of two: the rate of a stream is that of all of its copies."""
+    model = {
+        "operators": [{"name": "A"}, {"name": "B", "region": "outer"}, {"name": "C", "region": "inner"}],
+        "streams": [{"from": "A", "to": "B", "rate": 8}, {"from": "B", "to": "C", "rate": 4}, {"from": "C", "to": "A"}],
+        "parallelRegions": [{"name": "outer", "width": 2}, {"name": "inner", "width": 2, "within": "outer"}],
+    }
+    found = application_of(job_of(model))
+    names = [one.name for one in found.operators]
+    assert names == ["A", "B[0]", "B[1]", "C[0][0]", "C[0][1]", "C[1][0]", "C[1][1]"]
+    traffic = {(names[one], names[to]): weight for (one, to), weight in found.traffic.items()}
+    assert {pair: weight // 4 for pair, weight in traffic.items()} == {
+        ("A", "B[0]"): 4, ("A", "B[1]"): 4, ("B[0]", "C[0][0]"): 1, ("B[0]", "C[0][1]"): 1, ("B[1]", "C[1][0]"): 1,
+        ("B[1]", "C[1][1]"): 1, ("A", "C[0][0]"): 0, ("A", "C[0][1]"): 0, ("A", "C[1][0]"): 0, ("A", "C[1][1]"): 0,
+    }  # fmt: skip
+    assert sum(traffic.values()) == 4 * (8 + 4 + 1)
+
+
+def test_what_a_stored_model_lacks_is_left_out() -> None:
+    """A model with problems is read as far as it goes: a region in itself, a stream without an end."""
+    model = {
+        "operators": [{"name": "A", "region": "r"}, "B"],
+        "streams": [{"from": "A", "to": "gone"}],
+        "parallelRegions": [{"name": "r", "width": 2, "within": "r"}],
+    }
+    found = application_of(job_of(model))
+    assert [one.name for one in found.operators] == ["A[0]", "A[1]", "B"]
+    assert found.links == ()
+
+
+def test_a_large_graph_is_fused_evenly_and_reaches_its_number() -> None:
+    """Thousands of operators: no element is heavier than 1.3 times the mean, and a heavy operator has its own."""
+    names = [f"Op{at}" for at in range(1000)]
+    operators = [{"name": name, "cost": "100" if at == 5 else "1"} for at, name in enumerate(names)]
+    streams = [{"from": one, "to": to, "rate": at % 7 + 1} for at, (one, to) in enumerate(itertools.pairwise(names))]
+    found = graph({"operators": operators, "streams": streams})
+    partition = searched(found, 50)
+    assert len(partition.blocks) == 50
+    assert partition.goals[0] == 0
+
+
+def test_a_partition_with_too_many_clauses_in_a_pod_is_none() -> None:
+    """Two operators with twenty tokens each: a pod may have 32."""
+    placements = [", ".join(f'hostColocation("{name}{at}")' for at in range(20)) for name in "AB"]
+    found = graph({"operators": [("A", placements[0]), ("B", placements[1])]})
+    assert [one.blocks for one in all_partitions(found, {})] == [((0,), (1,))]
+
+
+def test_operators_that_are_apart_stay_apart_however_much_flows_between_them() -> None:
+    """The bound counts the stream between them, and of a ring one more than the parts that are missing."""
+    apart = 'partitionExlocation("x")'
+    streams = [("A", "B", 9), ("A", "C", 1), ("B", "D", 1), ("C", "D", 1)]
+    model = {
+        "operators": [("A", apart), ("B", apart), "C", "D"],
+        "streams": [{"from": one, "to": to, "rate": rate} for one, to, rate in streams],
+    }
+    found = graph(model)
+    partition = searched(found, 2)
+    assert partition.blocks == ((0, 2), (1, 3))
+    assert partition.cut == 10
+    ring = graph({**model, "operators": ["A", "B", "C", "D"]})
+    assert least_cut(ring, 1) == 0
+
+
+def test_the_search_of_a_long_row_ends() -> None:
+    """Each pass could move one more operator along a row whose streams get heavier: the passes are limited."""
+    operators = [{"name": f"Op{at}"} for at in range(40)]
+    streams = [{"from": f"Op{at}", "to": f"Op{at + 1}", "rate": at + 1} for at in range(39)]
+    found = graph({"operators": operators, "streams": streams})
+    partition = searched(found, 5)
+    assert len(partition.blocks) == 5
+    assert least_cut(found, 5) <= partition.cut <= 61
+
+
+def test_what_cannot_be_fused_with_a_hub_is_tried_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A hub meets all its neighbours again with each that it is fused with, and refuses most of them: 32 tokens fit."""
+    leaves = [f"Op{at}" for at in range(200)]
+    operators: list[Any] = ["Hub", *((name, f'hostColocation("{name}")') for name in leaves)]
+    found = graph({"operators": operators, "streams": [{"from": "Hub", "to": name} for name in leaves]})
+    tried: list[tuple[int, ...]] = []
+    oversized = Graph.oversized
+
+    def counting(self: Graph, units: tuple[int, ...]) -> bool:
+        tried.append(units)
+        return oversized(self, units)
+
+    monkeypatch.setattr(Graph, "oversized", counting)
+    elements = _Elements(found, 2, 0)
+    all_of(elements.merge())
+    hub = [units for units in tried if 0 in units]
+    assert len(hub) < 2 * len(leaves)
+    assert len(elements.places()) == 201

@@ -1,0 +1,414 @@
+"""A Job of operators, fused and placed as one problem, and refused in the words of its operators."""
+
+import itertools
+from typing import Any
+
+import pytest
+
+from tests.builders import cluster, node, nodes, pool
+from tests.fusion_jobs import elements, fused_job, job_of
+from tests.placement.planning.at_once import AtOnce
+from webhook.placement.fusion.graph import Graph
+from webhook.placement.jobs.fused_job import as_fused
+from webhook.placement.objects.job_fusion import FusedElement, JobFusion
+from webhook.placement.objects.node import Taint
+from webhook.placement.text.problem import Fault
+
+
+def chain(count: int, **fusion: Any) -> dict[str, Any]:
+    """A Job of so many operators in a row."""
+    names = [f"Op{at}" for at in range(count)]
+    streams = [{"from": one, "to": other} for one, other in itertools.pairwise(names)]
+    return {"operators": list(names), "streams": streams, "fusion": fusion}
+
+
+TOLERANT = {
+    "spec": {"containers": [{"name": "own", "image": "own:1"}], "tolerations": [{"key": "a", "operator": "Exists"}]}
+}
+"""A template by which a pod may run where others may not."""
+
+
+def costly(count: int, cost: str = "400m", **fusion: Any) -> dict[str, Any]:
+    """The same with a cost of each operator."""
+    spec = chain(count, **fusion)
+    return spec | {"operators": [{"name": name, "cost": cost} for name in spec["operators"]]}
+
+
+def test_another_fusion_is_chosen_where_the_best_one_does_not_fit() -> None:
+    """One processing element is asked for, and no node holds it: two are made, and it is said."""
+    model = fused_job(costly(4, manual=1), cluster(nodes(2, cpu=1000)))
+    assert not model.verdict.refused
+    assert elements(model) == [["Op0", "Op1"], ["Op2", "Op3"]]
+    assert model.verdict.warnings == (
+        "fusion.manual asks for 1 processing element, and 2 are made: with so many it does not fit on the cluster",
+    )
+    assert model.spec.operators is None
+    requests = [one.resources.requests for one in model.spec.processing_elements or () if one.resources]
+    assert requests == [{"cpu": "800m"}, {"cpu": "800m"}]
+
+
+def test_fewer_elements_than_asked_for_are_said() -> None:
+    assert fused_job(chain(2, manual=5), cluster(nodes(2))).verdict.warnings == (
+        "fusion.manual asks for 5 processing elements, and 2 are made: 2 operators can be fused into no more",
+    )
+    apart = {"operators": [("A", 'host("node-a")'), ("B", 'host("node-b")')], "fusion": {"manual": 1}}
+    assert fused_job(apart, cluster(nodes(2))).verdict.warnings == (
+        (
+            'fusion.manual asks for 1 processing element, and 2 are made: A: host("node-a") and B: host("node-b") keep '
+            "operators apart"
+        ),
+    )
+
+
+def test_elements_cannot_be_more_than_hosts_for_isolated_ones() -> None:
+    """Two isolated operators on one node: they share a processing element, since apart they would not fit."""
+    spec = {"operators": [("A", "hostIsolation"), ("B", "hostIsolation")], "fusion": {"manual": 2}}
+    model = fused_job(spec, cluster(nodes(1)))
+    assert elements(model) == [["A", "B"]]
+    assert model.verdict.warnings == (
+        "fusion.manual asks for 2 processing elements, and 1 is made: with so many it does not fit on the cluster",
+    )
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        pytest.param(
+            costly(2, "2"),
+            "Op0: cost 2 cannot hold: no fusion of 2 operators fits on the cluster.\n"
+            "Nearest fix: add a node with cpu 4 free.",
+            id="cost",
+        ),
+        pytest.param(
+            {"operators": [("A", "hostIsolation"), {"name": "B", "restartable": False}]},
+            "A: hostIsolation and B: restartable: false cannot both hold: no fusion of 2 operators fits on the "
+            "cluster.\nNearest fix: add a node, or drop A: hostIsolation.",
+            id="restartable",
+        ),
+        pytest.param(
+            {
+                "operators": [{"name": "A", "region": "r", "placement": "hostIsolation"}],
+                "parallelRegions": [{"name": "r", "width": 2}],
+                "fusion": {"type": "channelIsolation"},
+            },
+            "type: channelIsolation and A[0]: hostIsolation cannot both hold: no fusion of 2 operators fits on the "
+            "cluster.\n"
+            "Nearest fix: add a node, or set fusion.type to noChannelInfluence.",
+            id="type",
+        ),
+        pytest.param(
+            {
+                "operators": [("A", "hostIsolation"), {"name": "B", "restartable": False}],
+                "fusion": {"type": "channelIsolation"},
+            },
+            "A: hostIsolation and B: restartable: false cannot both hold: no fusion of 2 operators fits on the "
+            "cluster.\nNearest fix: add a node, or drop A: hostIsolation.",
+            id="type that is tried in vain",
+        ),
+        pytest.param(
+            {
+                "operators": [
+                    {"name": "A", "placement": "hostIsolation", "memory": "1Gi"},
+                    {"name": "B", "template": {"spec": {"containers": [{"name": "b", "image": "b"}]}}},
+                    {"name": "C", "template": {"spec": {"containers": [{"name": "c", "image": "c"}]}}},
+                ]
+            },
+            "A: hostIsolation, B: template and C: template cannot all hold: no fusion of 3 operators fits on the "
+            "cluster.\nNearest fix: add a node with memory 1Gi free, or drop A: hostIsolation.",
+            id="template",
+        ),
+    ],
+)
+def test_a_smallest_set_of_clauses_and_the_nearest_fix_are_named(spec: dict[str, Any], text: str) -> None:
+    """One node of one core; each fix was tried."""
+    model = fused_job(spec, cluster([node("node-a", cpu=1000)]))
+    assert model.verdict.text == text
+    assert model.verdict.fault is Fault.FORBIDDEN
+    assert model.fusion is not None  # for a Job that runs already, or that is only audited
+
+
+def test_a_group_on_two_hosts_is_refused() -> None:
+    """Four clauses of two operators cannot hold together, and any three can."""
+    operators = [(name, f'host("node-{name.lower()}"), hostColocation("x")') for name in "AB"]
+    assert fused_job({"operators": operators}, cluster(nodes(2))).verdict.text == (
+        'A: host("node-a"), A: hostColocation("x"), B: host("node-b") and B: hostColocation("x") cannot all hold: no '
+        "fusion of 2 operators fits on the cluster.\n"
+        'Nearest fix: drop A: host("node-a"), or drop A: hostColocation("x").'
+    )
+
+
+def test_what_no_node_runs_is_found_without_trying_all_fusions() -> None:
+    spec = chain(60, manual=7)
+    spec["operators"][7] = ("Op7", 'host("absent")')
+    model = fused_job(spec, cluster(nodes(2)))
+    assert model.verdict.text == (
+        'operator Op7: host("absent") cannot hold: 0 of 2 nodes can run this pod.\n'
+        "  2 nodes are not named absent\n"
+        'Nearest fix: add a node named absent, or drop host("absent") (2 nodes would fit).'
+    )
+    assert model.fusion is not None
+
+
+def test_many_operators_are_fused_as_near_to_the_number_as_they_fit() -> None:
+    """Sixty operators of 400m: four elements would take 6 cores each, and nodes have five."""
+    model = fused_job(costly(60, manual=4), cluster(nodes(6, cpu=5000)))
+    assert not model.verdict.refused
+    assert model.fusion is not None
+    assert (model.fusion.asked, model.fusion.made) == (4, 5)
+    assert model.fusion.inside_at_most >= model.fusion.inside
+
+
+def test_a_large_job_that_fits_in_no_way_that_was_tried_is_not_decided() -> None:
+    """There is no proof, so it is admitted with a warning, and the controller decides."""
+    spec = costly(30, manual=2)
+    spec["operators"] = [{**one, "template": TOLERANT} for one in spec["operators"]]
+    model = fused_job(spec, cluster(nodes(2, cpu=1000)))
+    assert model.verdict.undecided
+    assert (
+        model.verdict.warnings
+        == (
+            "whether all processing elements can run at a time was not decided in time: some of them may have to wait",
+            "fusion.manual asks for 2 processing elements, and 2 are made",
+        )[:1]
+    )
+
+
+def test_without_time_nothing_is_decided() -> None:
+    for spec in (chain(3), chain(30)):
+        model = fused_job(spec, cluster(nodes(1)), solving=AtOnce(0))
+        assert model.verdict.undecided
+        assert model.fusion is not None
+
+
+def test_a_job_that_fits_once_a_node_has_recovered_is_admitted() -> None:
+    """The condition passes, and it is said."""
+    away = node("node-a", taints=[Taint("node.kubernetes.io/not-ready", "", "NoSchedule")])
+    model = fused_job(chain(2), cluster([away]))
+    assert not model.verdict.refused
+    assert model.verdict.warnings[-1:] == ("not all processing elements can run at a time now",)
+
+
+def test_a_partition_colocation_is_limited_like_an_element() -> None:
+    operators = [(f"A{at}", 'partitionColocation("t")') for at in range(1001)]
+    model = fused_job({"operators": operators}, cluster([node("a")]))
+    assert model.verdict.text == (
+        "One partition colocation is too large for a processing element, which has at most 1000 operators, 64 "
+        "different clauses, 32 tokens and 8192 bytes of them."
+    )
+
+
+def test_resources_of_the_job_are_divided_among_the_elements() -> None:
+    """Devices that do not divide among three elements are for two, and costs balance only."""
+    spec = costly(6, manual=3) | {"resources": {"requests": {"cpu": "2"}, "limits": {"nvidia.com/gpu": 4}}}
+    there = cluster([node(f"node-{name}", **{"nvidia.com/gpu": 4}) for name in "ab"])
+    model = fused_job(spec, there)
+    assert model.fusion is not None
+    assert model.fusion.made == 2
+    assert [one.resources for one in model.spec.processing_elements or ()] == [None, None]
+    none = spec | {"resources": {"limits": {"nvidia.com/gpu": 4}}, "fusion": {"legacy": True}}
+    assert fused_job(none, there).verdict.text == (
+        "No number of processing elements divides spec.resources: 6 operators cannot be fused."
+    )
+    short = spec | {"resources": {"requests": {"cpu": "90"}}, "operators": ["A", "B"], "streams": []}
+    assert fused_job(short, there).verdict.headline == (
+        "cpu 45 (1/2 of the resources of Job apps) cannot hold: 0 of 2 processing elements fit (apps-0, apps-1)."
+    )
+
+
+def test_a_job_with_an_elastic_pool_waits_for_its_nodes() -> None:
+    """Nodes are expected to come."""
+    spec = chain(2) | {"hostPools": [{"name": "P", "elastic": True, "tags": ["gpu"]}]}
+    spec["operators"] = [("Op0", "host(P)"), "Op1"]
+    assert not fused_job(spec, cluster(nodes(1))).verdict.refused
+
+
+def test_elements_keep_their_names_and_operators() -> None:
+    """The same input gives the same elements; one operator more moves no other."""
+    there = cluster(nodes(3))
+    first = fused_job(chain(6, manual=3), there)
+    assert first.fusion is not None
+    before = first.fusion.processing_elements
+    assert fused_job(chain(6, manual=3), there).fusion == first.fusion
+    again = fused_job(chain(6, manual=3), there, previous=before[::-1])
+    assert again.fusion is not None
+    assert {one.name: one.operators for one in again.fusion.processing_elements} == {
+        one.name: one.operators for one in before
+    }
+    more = chain(7, manual=3)
+    grown = fused_job(more, there, previous=before)
+    assert grown.fusion is not None
+    kept = {one.name: set(one.operators) for one in grown.fusion.processing_elements}
+    assert all(set(one.operators) <= kept[one.name] for one in before)
+
+
+def test_a_job_that_is_not_fused_yet_has_no_elements() -> None:
+    """Operators that are gone are left out of what was fused before."""
+    spec = job_of({"operators": ["A", "B"], "streams": [{"from": "A", "to": "B"}]})
+    assert as_fused(spec, None).processing_elements is None
+    fusion = JobFusion(processing_elements=(FusedElement("apps-0", ("A", "gone")), FusedElement("apps-1", ("B",))))
+    made = as_fused(spec, fusion).processing_elements or ()
+    assert [[one.name for one in element.operators or ()] for element in made] == [["A"], ["B"]]
+    assert made[0].connections == made[1].connections is not None
+    plain = as_fused(spec, fusion)
+    assert as_fused(plain, fusion) is plain
+
+
+def test_a_pool_of_the_job_gets_its_hosts_with_the_fusion() -> None:
+    spec = chain(2, manual=1) | {"hostPools": [{"name": "P", "size": 2}]}
+    spec["operators"] = [("Op0", "host(P[0])"), ("Op1", "host(P[1])")]
+    assert elements(fused_job(spec, cluster(nodes(2)))) == [["Op0"], ["Op1"]]
+    assert "HostPool P" in fused_job(spec, cluster(nodes(1), [pool("Q")])).verdict.text
+
+
+class Hurried(AtOnce):
+    """Time for so many looks at the clock."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self.looks = looks
+
+    def left(self) -> float:
+        self.looks -= 1
+        return max(0.0, float(self.looks))
+
+
+@pytest.mark.parametrize("count", [2, 12])
+def test_whenever_time_ends_nothing_wrong_is_said(count: int) -> None:
+    """Time ends at each look at the clock in turn: the Job is refused, with fewer words perhaps, or not decided."""
+    spec = chain(count, manual=1)
+    spec["operators"] = [(name, "hostIsolation, partitionIsolation") for name in spec["operators"]]
+    for looks in range(160):
+        solving = Hurried(looks)
+        verdict = fused_job(spec, cluster(nodes(1)), solving=solving).verdict
+        assert verdict.refused or verdict.undecided
+        if solving.looks > 0:
+            break
+    assert solving.looks > 0, "time ended before the verdict"
+
+
+def test_the_reasons_of_a_refusal_that_is_no_operators_fault() -> None:
+    assert fused_job(chain(2), cluster()).verdict.refused
+    absent = {"operators": [("A", 'host("absent")'), "B"]}
+    assert fused_job(absent, cluster(nodes(1))).verdict.headline == (
+        'operator A: host("absent") cannot hold: 0 of 1 node can run this pod.'
+    )
+    away = node("node-a", taints=[Taint("node.kubernetes.io/not-ready", "", "NoSchedule")])
+    assert fused_job(absent, cluster([away])).verdict.refused
+    twice = 'partitionColocation("t"), partitionColocation("u")'
+    both = {"operators": [("A", f'{twice}, host("node-a")'), ("B", f'{twice}, host("node-b")')]}
+    assert fused_job(both, cluster(nodes(2))).verdict.text.endswith(
+        'Nearest fix: drop A: host("node-a"), or drop B: host("node-b").'
+    )
+
+
+def test_of_very_many_clauses_no_smallest_set_is_looked_for() -> None:
+    spec = costly(201, "8", legacy=True)
+    assert fused_job(spec, cluster(nodes(2))).verdict.refused
+
+
+def test_operators_that_meet_keep_the_name_of_most_of_them() -> None:
+    """Two elements become one, and a stream within an operator or a partition colocation is no traffic."""
+    tied = 'partitionColocation("t")'
+    spec = {
+        "operators": [("A", tied), ("B", tied), "C"],
+        "streams": [{"from": "A", "to": "A"}, {"from": "A", "to": "B"}, {"from": "B", "to": "C"}],
+        "fusion": {"manual": 1},
+    }
+    previous = (FusedElement("apps-0", ("C",)), FusedElement("apps-1", ("A", "B")))
+    model = fused_job(spec, cluster(nodes(1)), previous)
+    assert model.fusion is not None
+    assert [one.name for one in model.fusion.processing_elements] == ["apps-1"]
+
+
+def test_fusions_that_are_the_same_are_tried_once() -> None:
+    """Nine operators by themselves, whatever the number, and too little room."""
+    spec = costly(9, "1", manual=2)
+    spec["operators"] = [{**one, "placement": "partitionIsolation", "template": TOLERANT} for one in spec["operators"]]
+    assert fused_job(spec, cluster(nodes(2, cpu=4000))).verdict.undecided
+
+
+def test_operators_of_a_large_job_may_have_a_template() -> None:
+    spec = chain(12, manual=2)
+    template = {"spec": {"containers": [{"name": "own", "image": "own:1"}]}}
+    spec["operators"] = [*spec["operators"][1:], {"name": "Op0", "template": template}]
+    model = fused_job(spec, cluster(nodes(2)))
+    assert not model.verdict.refused
+    assert [one.template is not None for one in model.spec.processing_elements or ()].count(True) == 1
+
+
+@pytest.mark.parametrize("count", [4, 12], ids=["all fusions are tried", "a good fusion is looked for"])
+def test_all_operators_that_no_node_can_run_are_told_of(count: int) -> None:
+    """Whoever mends the first of them is not refused again for the next."""
+    spec = chain(count)
+    spec["operators"] = [("Op0", 'host("absent")'), {"name": "Op1", "cost": "99"}, *spec["operators"][2:]]
+    assert fused_job(spec, cluster(nodes(2))).verdict.text == (
+        f"2 of {count} operators cannot run even by themselves (Op0, Op1):\n"
+        '  Op0: host("absent") cannot hold: 0 of 2 nodes can run this pod. '
+        'Nearest fix: add a node named absent, or drop host("absent") (2 nodes would fit).\n'
+        "  Op1: cpu 99 cannot hold: 0 of 2 nodes can run this pod. "
+        "Nearest fix: add a node with cpu 99 to offer, or lower cpu 99 to cpu 8 (2 nodes would fit)."
+    )
+
+
+def test_a_clause_of_one_of_two_conflicts_is_no_fix() -> None:
+    """Two pairs of operators are together on different nodes: without a clause of one pair the other cannot run."""
+    pairs = [(token, node) for token in ("c", "d") for node in ("node-a", "node-b")]
+    operators = [(f"Op{at}", f'host("{node}"), hostColocation("{token}")') for at, (token, node) in enumerate(pairs)]
+    verdict = fused_job({"operators": operators}, cluster(nodes(2))).verdict
+    assert verdict.text == (
+        'Op0: host("node-a"), Op0: hostColocation("c"), Op1: host("node-b") and Op1: hostColocation("c") cannot all '
+        "hold: no fusion of 4 operators fits on the cluster.\n"
+        "Nearest fix: none by a single change."
+    )
+
+
+def test_a_smallest_set_is_found_where_less_is_harder_to_keep() -> None:
+    """Without ``restartable: false`` of C it is kept apart from A, and then the costs of others do not matter."""
+    cannot = {"restartable": False}
+    operators = [
+        {"name": "A", "cost": "400m", **cannot},
+        {"name": "B", "cost": "100m"},
+        {"name": "C", "cost": "400m", "placement": "hostIsolation", **cannot},
+        {"name": "D", "cost": "100m", "placement": 'host("node-b")'},
+        {"name": "E", "cost": "200m", "placement": 'host("node-b"), partitionIsolation', **cannot},
+    ]
+    there = cluster([node("node-a", cpu=1000), node("node-b", cpu=300)])
+    refusal = fused_job({"operators": operators, "fusion": {"manual": 1}}, there).verdict.refusal
+    assert refusal is not None
+    assert refusal.clauses == ("A: restartable: false", "A: cost 400m", "C: hostIsolation", "C: cost 400m")
+
+
+@pytest.mark.parametrize(
+    ("spec", "fix"),
+    [
+        ({"operators": [f"Op{at}" for at in range(1001)], "fusion": {"legacy": True}}, "fusion.legacy"),
+        ({"operators": [(f"Op{at}", "partitionIsolation") for at in range(1001)]}, ""),
+    ],
+    ids=["legacy", "isolated"],
+)
+def test_operators_that_are_kept_apart_into_more_elements_than_a_job_may_have(spec: dict[str, Any], fix: str) -> None:
+    nearest = "set fusion.automatic in place of fusion.legacy" if fix else "none by a single change"
+    assert fused_job(spec, cluster(nodes(9))).verdict.text == (
+        "1001 operators cannot be fused into 1000 processing elements, the most that a Job may have.\n"
+        f"Nearest fix: {nearest}."
+    )
+
+
+def test_elements_that_their_marks_keep_apart_from_all_others_cost_no_search() -> None:
+    """Steps are a part of a millisecond each; isolated units are found by counting, not by asking each other one."""
+    operators = tuple(f"Op{at}" for at in range(900))
+    model = fused_job(
+        {"operators": [(name, "partitionIsolation") for name in operators]}, cluster(nodes(1)), solving=AtOnce(0)
+    )
+    assert len(elements(model)) == 900
+
+
+def test_the_reason_for_more_elements_than_are_asked_for_is_found_without_comparing_all_operators(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of thousands of operators all pairs would take seconds; nothing but room keeps these apart."""
+    monkeypatch.setattr(Graph, "clash", pytest.fail)
+    spec = {"operators": [{"name": f"Op{at}", "cost": "2"} for at in range(12)], "fusion": {"manual": 1}}
+    model = fused_job(spec, cluster(nodes(6)))
+    (warning,) = model.verdict.warnings
+    assert warning.endswith("with so many it does not fit on the cluster")

@@ -1,0 +1,52 @@
+"""``convert --fused`` and ``plan``: a Job of operators becomes one of processing elements."""
+
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.templates import is_job
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.explain import wrong
+from webhook.cluster.objects.metadata import NAMESPACE
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.fused_job import judge_model
+from webhook.placement.objects.job_fusion import JobFusion
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.planning.solver import finished
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import render
+
+
+class FusedManifest(Struct, frozen=True, eq=False):
+    """A Job with processing elements in place of its operators, and how these were fused; ``text`` if it is refused.
+
+    ``stated`` is the Job as the manifest states it.
+    """
+
+    manifest: Unstructured
+    stated: JobSpec | None = None
+    fusion: JobFusion | None = None
+    warnings: tuple[str, ...] = ()
+    text: str = ""
+
+
+def name_of(document: Unstructured) -> Name:
+    """The namespace and the name of an object of a manifest."""
+    metadata = mapping(document, "metadata")
+    return str(metadata.get("namespace") or NAMESPACE), str(metadata.get("name") or "")
+
+
+def fused_manifest(document: Unstructured, world: World, seconds: float) -> FusedManifest:
+    """The object with its operators fused, decided in at most so many seconds; one without operators as it is."""
+    if not is_job(document) or "operators" not in mapping(document, "spec"):
+        return FusedManifest(document)
+    if problems := wrong(document, world.inventory):
+        return FusedManifest(document, text=render(problems))
+    spec = msgspec.convert(mapping(document, "spec"), JobSpec)
+    model = finished(judge_model(name_of(document), spec, world.inventory, world.policy, AtOnce(seconds)))
+    if model.verdict.refused:
+        return FusedManifest(document, text=model.verdict.text)
+    made: dict[str, Any] = {**document, "spec": msgspec.to_builtins(model.spec)}
+    return FusedManifest(made, spec, model.fusion, model.verdict.warnings)

@@ -1,0 +1,49 @@
+"""Explanation of one application of another operator as a whole; its pods are explained by themselves."""
+
+from msgspec.structs import replace
+
+from webhook import app
+from webhook.admission.templates import origin_of
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.cli.explanation import NAMESPACE, UNREAD
+from webhook.cli.job_explanation import JobExplanation
+from webhook.placement.jobs.whole_application import read_pods
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.kinds.application import OperatorApplication
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import fault_of, render
+
+
+def explain_application(
+    file: str, document: Unstructured, application: OperatorApplication, world: World
+) -> JobExplanation:
+    """Explain the application as admission would judge it; one that asks for no placement is admitted as it is."""
+    namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
+    verdict = _verdict(application, namespace, world)
+    verdict = replace(verdict, warnings=(*application.lost(str(document.get("kind"))), *verdict.warnings))
+    if verdict.refused and not application.asks:
+        verdict = JobVerdict(warnings=(UNREAD,))
+    elif verdict.refused and application.suspended:
+        verdict = verdict.postponed()
+    return JobExplanation(
+        file=file,
+        origin=origin_of(document),
+        namespace=namespace,
+        verdict="refused" if verdict.refused else "admitted",
+        code=verdict.fault.value if verdict.refused else 200,
+        message=verdict.text,
+        warnings=[*verdict.warnings],
+        candidates=[],
+        removed=[],
+        patch=[],
+        before=document,
+        after=None if verdict.refused else document,
+    )
+
+
+def _verdict(application: OperatorApplication, namespace: str, world: World) -> JobVerdict:
+    """The verdict on the application; refused for what cannot be read of it."""
+    pods = read_pods(application)
+    if isinstance(pods, tuple):
+        return JobVerdict(text=render(pods), fault=fault_of(pods))
+    return app.explain.whole_application(pods, namespace, world)

@@ -1,0 +1,62 @@
+"""``ChangeLog``: tells a listener what the watches write into the inventory, so that another process can do so too."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.cluster.objects.kinds import KINDS, AnyKind
+from webhook.cluster.objects.sink import Sink
+
+
+class InventoryChange(Struct, frozen=True, gc=False):
+    """An object that was put into the inventory, or the key of one that is ``gone``; ``kind`` is a place in a list.
+
+    ``listed`` tells that the kind was listed, or could not be: ``value`` is whether it could.
+    """
+
+    kind: int
+    value: Any
+    gone: bool = False
+    listed: bool = False
+
+
+class ChangeLog:
+    """The kinds that are watched, each of which tells ``listener``, if there is one, of all its changes."""
+
+    def __init__(self, kinds: Sequence[AnyKind] = KINDS) -> None:
+        self.listener: Callable[[InventoryChange], object] | None = None
+        self._kinds = tuple(kinds)
+
+    def kinds(self) -> tuple[AnyKind, ...]:
+        """The kinds for watches whose changes are told."""
+        return tuple(self._told(place, kind) for place, kind in enumerate(self._kinds))
+
+    def apply(self, change: InventoryChange, sink: Sink) -> None:
+        """Do to the sink what the change did to the inventory."""
+        kind = self._kinds[change.kind]
+        if change.listed:
+            kind.listed(sink, change.value)
+        elif change.gone:
+            kind.drop(sink, change.value)
+        else:
+            kind.put(sink, change.value)
+
+    def _told(self, place: int, kind: AnyKind) -> AnyKind:
+        def put(sink: Sink, value: Any) -> None:  # noqa: ANN401 -- of that kind
+            if self.listener is not None:
+                self.listener(InventoryChange(place, value))
+            kind.put(sink, value)
+
+        def drop(sink: Sink, key: str) -> None:
+            if self.listener is not None:
+                self.listener(InventoryChange(place, key, gone=True))
+            kind.drop(sink, key)
+
+        def listed(sink: Sink, readable: bool) -> None:  # noqa: FBT001 -- as kinds call it
+            if self.listener is not None:
+                self.listener(InventoryChange(place, readable, listed=True))
+            kind.listed(sink, readable)
+
+        return replace(kind, put=put, drop=drop, listed=listed)

@@ -1,0 +1,85 @@
+"""``Channel``: the server's end of the socket to its worker, on the event loop, which it never blocks."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from typing import Final
+
+from webhook.cluster.judging.messages import FromWorker, MessageReader, ToWorker, written
+
+LIMIT: Final = 32 * 1024**2
+"""Bytes that wait to be sent: ten of the largest Jobs, or the changes of a cluster for minutes."""
+
+_PIECE: Final = 1 << 18
+"""Bytes that are read or sent at a time."""
+
+
+class ChannelFullError(Exception):
+    """The worker does not read what it is sent."""
+
+
+class Channel:
+    """Sends messages, and calls ``take`` with each that comes; ``lost`` is called once, when the other end is gone."""
+
+    def __init__(
+        self, connection: socket.socket, take: Callable[[FromWorker], object], lost: Callable[[], object]
+    ) -> None:
+        self.socket = connection
+        self._take = take
+        self._lost = lost
+        self._unsent = bytearray()
+        self._reader = MessageReader()
+        self._loop = asyncio.get_running_loop()
+        self._open = True
+        self._loop.add_reader(connection, self.read)
+
+    @property
+    def full(self) -> bool:
+        """Whether so much waits to be sent that what is left of the limit is for changes alone."""
+        return len(self._unsent) > LIMIT // 2
+
+    def send(self, message: ToWorker, *, now: bool = True) -> None:
+        """Send the message; unless ``now``, together with the next one, or once there is much to be sent."""
+        if len(self._unsent) > LIMIT:
+            raise ChannelFullError
+        self._unsent += written(message)
+        if self._open and (now or len(self._unsent) > _PIECE):
+            self._loop.add_writer(self.socket, self.write)
+
+    def close(self) -> None:
+        """Hang up; ``lost`` is not called."""
+        if self._open:
+            self._open = False
+            self._loop.remove_reader(self.socket)
+            self._loop.remove_writer(self.socket)
+            self.socket.close()
+
+    def write(self) -> None:
+        """Send some of what waits, as the socket takes it; the loop calls it."""
+        try:
+            del self._unsent[: self.socket.send(memoryview(self._unsent)[:_PIECE])]
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            self._end()
+            return
+        if not self._unsent:
+            self._loop.remove_writer(self.socket)
+
+    def read(self) -> None:
+        """Take what has come; the loop calls it."""
+        try:
+            piece = self.socket.recv(_PIECE)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            piece = b""
+        if not piece:
+            self._end()
+            return
+        for message in self._reader.read(piece):
+            self._take(message)
+
+    def _end(self) -> None:
+        self.close()
+        self._lost()

@@ -1,0 +1,88 @@
+"""``forked``: a process that begins with everything that this one has in memory, and keeps one socket of it.
+
+Only memory is inherited for good. Every other descriptor is closed, so the child can neither answer a client nor keep a
+port from being closed; signals mean what they mean by default; and it ends with its parent, however that ends.
+"""
+
+import contextlib
+import ctypes
+import gc
+import os
+import signal
+import socket
+import sys
+import traceback
+import warnings
+from collections.abc import Callable
+from typing import Final, NoReturn
+
+from msgspec import Struct
+
+NICE: Final = 10
+"""By how much the child stands back where both want one core: it gets a tenth of it."""
+
+_PR_SET_PDEATHSIG: Final = 1
+"""The call that has a child end with its parent (Linux, prctl.h)."""
+
+_ERRORS: Final = 2
+"""The descriptor of standard error, where a child says why it ends."""
+
+_DESCRIPTORS: Final = 1 << 16
+"""Descriptors are closed up to here: a container's limit may be a billion."""
+
+
+class Forked(Struct, frozen=True):
+    """A child: its process, and this end of the socket between both."""
+
+    pid: int
+    socket: socket.socket
+
+
+def forked(work: Callable[[socket.socket], object]) -> Forked:
+    """Start a child that does the work with its end of the socket, and ends; OSError if the system refuses one."""
+    ours, theirs = socket.socketpair()
+    parent = os.getpid()
+    try:
+        with warnings.catch_warnings():
+            # Other threads may look up an address or solve a program: of neither the child needs anything.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            pid = os.fork()
+    except OSError:
+        ours.close()
+        theirs.close()
+        raise
+    if not pid:
+        _live(parent, theirs, work)
+    theirs.close()
+    ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
+    return Forked(pid, ours)
+
+
+def _live(parent: int, channel: socket.socket, work: Callable[[socket.socket], object]) -> NoReturn:
+    """The whole life of a child; what called :func:`forked` never goes on in it."""
+    code = 1
+    try:
+        _settle(parent, channel.fileno())
+        work(channel)
+        code = 0
+    except BaseException:  # noqa: BLE001 -- nothing may leave this function
+        os.write(_ERRORS, traceback.format_exc().encode())
+    finally:
+        os._exit(code)
+
+
+def _settle(parent: int, kept: int) -> None:
+    """Let go of everything of the parent but its memory."""
+    gc.freeze()  # what is inherited is never looked through, nor copied for that
+    sys.set_asyncgen_hooks(None, None)  # those of the parent's event loop
+    signal.set_wakeup_fd(-1)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the parent, which ends its child
+    os.closerange(_ERRORS + 1, kept)
+    os.closerange(max(_ERRORS, kept) + 1, _DESCRIPTORS)
+    os.nice(NICE)
+    with contextlib.suppress(AttributeError):  # only Linux has it
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:
+        raise ProcessLookupError("the parent has ended")

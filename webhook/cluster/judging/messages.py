@@ -1,0 +1,87 @@
+"""What the server and its worker say to each other, and how it is written on a socket.
+
+Values are pickled: both ends are one program at one moment, and nobody else has the socket.
+"""
+
+import pickle
+from collections.abc import Iterator
+from typing import Any, Final
+
+from msgspec import Struct
+
+from webhook.admission.responses import Answer
+from webhook.cluster.judging.changes import InventoryChange
+from webhook.cluster.queries.review_queries import Findable
+
+_LENGTH: Final = 4
+"""Bytes of the length before each message."""
+
+
+class Judge(Struct, frozen=True):
+    """To the worker: the body of a review of ``/validate``, to be decided until the monotonic clock reaches ``end``."""
+
+    number: int
+    body: bytes
+    end: float
+
+
+class ApiReply(Struct, frozen=True):
+    """To the worker: what the API server said to the question of that review."""
+
+    number: int
+    value: Any
+
+
+class Forget(Struct, frozen=True):
+    """To the worker: nobody waits for the answer to that review any more."""
+
+    number: int
+
+
+class JudgedReview(Struct, frozen=True):
+    """From the worker: the answer to a review."""
+
+    number: int
+    answer: Answer
+
+
+class Asking(Struct, frozen=True):
+    """From the worker: what the answer depends on, and only the API server knows."""
+
+    number: int
+    question: Findable
+
+
+class Failed(Struct, frozen=True):
+    """From the worker: an error in the program, with its traceback."""
+
+    number: int
+    trace: str
+
+
+ToWorker = InventoryChange | Judge | ApiReply | Forget
+FromWorker = JudgedReview | Asking | Failed
+
+
+def written(message: ToWorker | FromWorker) -> bytes:
+    """The message as it is sent."""
+    text = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    return len(text).to_bytes(_LENGTH, "big") + text
+
+
+class MessageReader:
+    """Messages read from the pieces in which they arrive."""
+
+    def __init__(self) -> None:
+        self._arrived = bytearray()
+
+    def read(self, piece: bytes) -> Iterator[Any]:
+        """The messages that are complete with this piece."""
+        self._arrived += piece
+        while len(self._arrived) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._arrived[:_LENGTH], "big")
+            if len(self._arrived) < end:
+                return
+            text = bytes(self._arrived[_LENGTH:end])
+            del self._arrived[:end]
+            yield pickle.loads(text)  # noqa: S301 -- written by this program

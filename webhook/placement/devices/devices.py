@@ -1,0 +1,240 @@
+"""All objects of a cluster that are about devices, in indexes: classes, slices, claims, templates and taint rules.
+
+The watch of the cluster, or the loader of a snapshot, calls the methods ``put_...`` and ``drop_...`` for each object.
+An update takes time by what changed.
+"""
+
+import enum
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from webhook.placement.devices.changes import Changes
+from webhook.placement.devices.claims import ClaimName, ClaimTemplate, DeviceName, HeldDevice, ResourceClaim
+from webhook.placement.devices.slices import DevicePool, DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
+
+_NO_SLICES: Final[Mapping[str, DeviceSlice]] = {}
+
+
+class DevicePart(enum.Enum):
+    """The kinds of objects without all of which nothing about devices can be judged.
+
+    DeviceTaintRules are not among them: few clusters serve them, and without them no device is less free.
+    """
+
+    CLASSES = "deviceclasses"
+    SLICES = "resourceslices"
+    CLAIMS = "resourceclaims"
+    TEMPLATES = "resourceclaimtemplates"
+
+
+class Devices:
+    """The devices of a cluster and who holds them.
+
+    ``version`` counts changes of everything. ``read`` tells that all objects of all parts are in; without it nothing
+    about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
+    """
+
+    __slots__ = ("_claims", "_holders", "_listed", "_local", "_others", "_pools", "_rules", "_slices", "_templates",
+                 "_wide", "changes", "classes", "read")  # fmt: skip
+
+    def __init__(self) -> None:
+        self.read = False
+        self.classes = DeviceClasses()
+        self.changes = Changes()
+        """Changes of what nodes have, whoever holds it: of slices and taint rules."""
+        self._others = 0
+        self._listed: set[DevicePart] = set()
+        self._slices: dict[str, DeviceSlice] = {}
+        self._pools: dict[DevicePool, dict[str, DeviceSlice]] = {}
+        self._local: dict[str, dict[DevicePool, int]] = {}
+        """By node, the pools that have slices of that node, each with the number of these slices."""
+        self._wide: dict[DevicePool, int] = {}
+        """The pools that have slices that are not of one node."""
+        self._claims: dict[ClaimName, ResourceClaim] = {}
+        self._templates: dict[ClaimName, ClaimTemplate] = {}
+        self._rules: dict[str, TaintRule] = {}
+        self._holders: dict[DeviceName, tuple[HeldDevice, ...]] = {}
+
+    @property
+    def version(self) -> int:
+        """A number that grows with every change."""
+        return self.classes.version + self.changes.version + self._others
+
+    def listed(self, part: DevicePart, *, readable: bool) -> None:
+        """All objects of that part are in, or they cannot be read."""
+        if readable:
+            self._listed.add(part)
+        else:
+            self._listed.discard(part)
+        read = len(self._listed) == len(DevicePart)
+        if read is not self.read:
+            self.read = read
+            self.changes.everywhere()
+
+    # Classes
+
+    def put_class(self, device_class: DeviceClass) -> None:
+        """Add the DeviceClass, or replace the one with its name."""
+        self.classes.put(device_class)
+
+    def drop_class(self, name: str) -> None:
+        """Remove the DeviceClass; an absent one changes nothing."""
+        self.classes.drop(name)
+
+    # Slices
+
+    def put_slice(self, published: DeviceSlice) -> None:
+        """Add the ResourceSlice, or replace the one with its name; an equal one changes nothing."""
+        if self._slices.get(published.name) == published:
+            return
+        self.drop_slice(published.name)
+        self._slices[published.name] = published
+        self._pools.setdefault(published.pool_name, {})[published.name] = published
+        _count(self._where(published), published.pool_name, 1)
+        self._changed(published.pool_name)
+
+    def drop_slice(self, name: str) -> None:
+        """Remove the ResourceSlice; an absent one changes nothing."""
+        removed = self._slices.pop(name, None)
+        if removed is None:
+            return
+        pool = removed.pool_name
+        self._changed(pool)
+        del self._pools[pool][name]
+        if not self._pools[pool]:
+            del self._pools[pool]
+        _count(self._where(removed), pool, -1)
+        if removed.reach and self._local.get(removed.reach.node) == {}:
+            del self._local[removed.reach.node]
+
+    @property
+    def empty(self) -> bool:
+        """Whether no driver publishes a device."""
+        return not self._slices
+
+    def slices_of(self, pool: DevicePool) -> Mapping[str, DeviceSlice]:
+        """The slices of the pool by name, of all generations."""
+        return self._pools.get(pool, _NO_SLICES)
+
+    def pools(self) -> Iterable[DevicePool]:
+        """All pools."""
+        return self._pools
+
+    def local_pools(self, node: str) -> Iterable[DevicePool]:
+        """The pools that have slices of that node."""
+        return self._local.get(node, ())
+
+    def nodes_with_pools(self) -> Iterable[str]:
+        """The names of nodes that have slices of their own; such a node need not exist."""
+        return self._local
+
+    def wide_pools(self) -> Iterable[DevicePool]:
+        """The pools that have slices for several nodes, or counters."""
+        return self._wide
+
+    @property
+    def wide(self) -> bool:
+        """Whether what a node can use does not follow from its own slices alone, by shared pools or rules."""
+        return bool(self._wide or self._rules)
+
+    def _where(self, published: DeviceSlice) -> dict[DevicePool, int]:
+        """The count of pools by where their devices are: of one node, or not."""
+        if published.reach and published.reach.node and not published.counters:
+            return self._local.setdefault(published.reach.node, {})
+        return self._wide
+
+    def _changed(self, pool: DevicePool) -> None:
+        """Record a change of the pool, for all nodes that may use it."""
+        if pool in self._wide:
+            self.changes.everywhere()
+            return
+        for node in {found.reach.node for found in self.slices_of(pool).values() if found.reach}:
+            self.changes.on(node)
+
+    # Claims
+
+    def put_claim(self, claim: ResourceClaim) -> None:
+        """Add the ResourceClaim, or replace the one with its namespace and name; an equal one changes nothing."""
+        name = claim.namespace, claim.name
+        known = self._claims.get(name)
+        if known == claim:
+            return
+        self._claims[name] = claim
+        self._hold(_devices_of(known), _devices_of(claim))
+        self._others += 1
+
+    def drop_claim(self, namespace: str, name: str) -> None:
+        """Remove the ResourceClaim, which gives back its devices; an absent one changes nothing."""
+        removed = self._claims.pop((namespace, name), None)
+        if removed is not None:
+            self._hold(_devices_of(removed), ())
+            self._others += 1
+
+    def claim(self, name: ClaimName) -> ResourceClaim | None:
+        """The claim of that namespace and name; ``None`` if there is none."""
+        return self._claims.get(name)
+
+    def claims(self) -> Iterator[ResourceClaim]:
+        """All claims."""
+        yield from self._claims.values()
+
+    def holders(self, device: DeviceName) -> Sequence[HeldDevice]:
+        """What is allocated of the device; several allocations if claims share it, or have it for administration."""
+        return self._holders.get(device, ())
+
+    def _hold(self, before: Sequence[HeldDevice], after: Sequence[HeldDevice]) -> None:
+        if before == after:
+            return
+        for held in before:
+            rest = list(self._holders[held.device])
+            rest.remove(held)
+            if rest:
+                self._holders[held.device] = tuple(rest)
+            else:
+                del self._holders[held.device]
+        for held in after:
+            self._holders[held.device] = (*self.holders(held.device), held)
+
+    # Templates
+
+    def put_template(self, template: ClaimTemplate) -> None:
+        """Add the ResourceClaimTemplate, or replace the one with its namespace and name."""
+        self._templates[template.namespace, template.name] = template
+        self._others += 1
+
+    def drop_template(self, namespace: str, name: str) -> None:
+        """Remove the ResourceClaimTemplate; an absent one changes nothing."""
+        if self._templates.pop((namespace, name), None):
+            self._others += 1
+
+    def template(self, name: ClaimName) -> ClaimTemplate | None:
+        """The template of that namespace and name; ``None`` if there is none."""
+        return self._templates.get(name)
+
+    # Taints
+
+    def put_rule(self, rule: TaintRule) -> None:
+        """Add the DeviceTaintRule, or replace the one with its name."""
+        self._rules[rule.name] = rule
+        self.changes.everywhere()
+
+    def drop_rule(self, name: str) -> None:
+        """Remove the DeviceTaintRule; an absent one changes nothing."""
+        if self._rules.pop(name, None):
+            self.changes.everywhere()
+
+    def rules(self) -> Iterable[TaintRule]:
+        """All DeviceTaintRules."""
+        return self._rules.values()
+
+
+def _devices_of(claim: ResourceClaim | None) -> Sequence[HeldDevice]:
+    return claim.allocation.devices if claim and claim.allocation else ()
+
+
+def _count(counts: dict[DevicePool, int], pool: DevicePool, by: int) -> None:
+    counts[pool] = counts.get(pool, 0) + by
+    if not counts[pool]:
+        del counts[pool]

@@ -1,0 +1,221 @@
+"""Which nodes have devices for claims of a pod, kept from one decision to the next.
+
+Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Final, Protocol
+
+import numpy as np
+from msgspec import Struct
+
+from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable
+from webhook.placement.devices.claims import ClaimSpec, DeviceName, HeldDevice
+from webhook.placement.devices.device import Reach
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.looks import Looks, Names, names_read
+from webhook.placement.devices.node_devices import NodeDevices, Reaches, node_devices
+from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
+from webhook.placement.kube.pod import NodeTerm
+from webhook.placement.kube.selector import Nodes, matching_any
+from webhook.placement.objects.node import Node
+
+_KEPT: Final = 256
+"""So many different claims are remembered."""
+
+_OUTCOMES: Final = 4096
+"""So many outcomes by the looks of nodes are remembered of one set of claims."""
+
+_LOOKS: Final = 8
+"""So many different sets of attribute names are remembered."""
+
+
+class IndexedNodes(Nodes, Protocol):
+    """The nodes of the cluster, by slot."""
+
+    version: int
+    slot_of: dict[str, int]
+    nodes: dict[int, Node]
+
+
+class Fit(Struct, frozen=True, gc=False):
+    """Nodes that have the devices, those of which it is not known, and those that lack something.
+
+    ``failed`` are selectors that could not be evaluated for devices of the unknown nodes.
+    """
+
+    nodes: Bits = 0
+    unknown: Bits = 0
+    lacks: Mapping[Lack, Bits] = {}
+    failed: frozenset[str] = frozenset()
+
+
+class Wanted(Struct, frozen=True, gc=False):
+    """Claims of a pod that are to get devices together; ``own`` are devices that it has already by other claims."""
+
+    claims: tuple[ClaimSpec, ...]
+    own: tuple[HeldDevice, ...] = ()
+
+    def times(self, count: int) -> "Wanted":
+        """The claims of so many pods."""
+        return Wanted(self.claims * count, self.own)
+
+
+class _KeptFit:
+    """What is known of claims: outcomes by node and by looks, and the answer for the present nodes."""
+
+    __slots__ = ("by_looks", "by_node", "complete", "epoch", "fit", "looks", "sets", "version")
+
+    def __init__(self, looks: Looks) -> None:
+        self.looks = looks
+        self.by_looks: dict[Hashable, NodeOutcome] = {}
+        self.by_node: dict[str, NodeOutcome] = {}
+        self.fit = Fit()
+        self.complete = False
+        self.sets: dict[NodeOutcome, Bits] = {}
+        self.epoch = 0
+        self.version = 0
+
+
+class DeviceFits:
+    """The nodes that have devices for claims, for one collection of devices."""
+
+    __slots__ = ("_devices", "_epoch", "_kept", "_looks", "_names", "_terms", "_version")
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+        self._kept: dict[Wanted, _KeptFit] = {}
+        self._looks: dict[Names, Looks] = {}
+        self._version = -1
+        self._epoch = 0
+        self._names: dict[int, str] = {}
+        self._terms: dict[tuple[NodeTerm, ...], Bits] = {}
+
+    def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
+        """The nodes that have devices for the claims if nobody else has any."""
+        self._follow(nodes)
+        kept = self._kept.pop(wanted, None)
+        if kept is None:
+            kept = _KeptFit(self._looks_for(names_read(wanted.claims)))
+            if len(self._kept) >= _KEPT:
+                del self._kept[next(iter(self._kept))]
+        self._kept[wanted] = kept
+        version = self._devices.changes.version
+        if not kept.complete or kept.epoch != self._epoch or kept.version != version:
+            self._update(wanted, kept, nodes, budget)
+            kept.epoch, kept.version = self._epoch, version
+        return kept.fit
+
+    def copies(
+        self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget
+    ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+        """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
+        room = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
+        able = nodes.everything
+        for count in range(1, LIMIT + 1):
+            found = self.fit(wanted.times(count), nodes, budget)
+            able &= found.nodes | found.unknown  # who lacks devices for fewer pods lacks them for more
+            room[to_slots(able)] = count if found.nodes else LIMIT
+            if not found.nodes:
+                break
+        return room
+
+    def _follow(self, nodes: IndexedNodes) -> None:
+        """Notice whether nodes have come or gone, or can use other pools than before."""
+        if nodes.version == self._version:
+            return
+        self._version = nodes.version
+        names = {slot: node.name for slot, node in nodes.nodes.items()}
+        terms = {found: matching_any(nodes, found) for found in self._terms}
+        if names != self._names or terms != self._terms:
+            self._names, self._terms = names, terms
+            self._epoch += 1
+
+    def _looks_for(self, names: Names) -> Looks:
+        looks = self._looks.pop(names, None) or Looks(names)
+        if len(self._looks) >= _LOOKS:
+            del self._looks[next(iter(self._looks))]
+        self._looks[names] = looks
+        return looks
+
+    def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
+        """Find the outcome of each node of which it is not known, and put all together."""
+        changed = None if self._devices.wide else self._devices.changes.since(kept.version)
+        if changed is None:
+            kept.by_node.clear()
+        for name in changed or ():
+            kept.by_node.pop(name, None)
+        if changed is not None and kept.complete and kept.epoch == self._epoch:
+            places = [slot for name in changed if (slot := nodes.slot_of.get(name)) in nodes.nodes]
+            kept.sets = {outcome: bits & ~_bits(places) for outcome, bits in kept.sets.items()}
+        else:
+            places, kept.sets, kept.complete = [*nodes.nodes], {}, True
+        by_outcome: dict[NodeOutcome, list[int]] = {}
+        for slot in places:
+            outcome = kept.by_node.get(nodes.nodes[slot].name)
+            if outcome is None:
+                outcome = self._outcome(wanted, kept, slot, nodes, budget)
+            by_outcome.setdefault(outcome, []).append(slot)
+        for outcome, found in by_outcome.items():
+            kept.sets[outcome] = kept.sets.get(outcome, 0) | _bits(found)
+        kept.sets = {outcome: bits for outcome, bits in kept.sets.items() if bits}
+        kept.fit = Fit(
+            union(bits for outcome, bits in kept.sets.items() if outcome.answer),
+            union(bits for outcome, bits in kept.sets.items() if outcome.answer is None),
+            {outcome.lack: bits for outcome, bits in kept.sets.items() if outcome.answer is False},
+            frozenset(outcome.failed for outcome in kept.sets if outcome.failed),
+        )
+
+    def _outcome(
+        self, wanted: Wanted, kept: _KeptFit, slot: int, nodes: IndexedNodes, budget: DeviceBudget
+    ) -> NodeOutcome:
+        """What is known of nodes that look like this one, or is found out now, if the budget allows it."""
+        if budget.spent:
+            kept.complete = False
+            return NodeOutcome(None)
+        name, found = nodes.nodes[slot].name, None
+        looks = None if self._devices.wide or wanted.own else kept.looks.of_node(self._devices, name)
+        if looks is None:
+            found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+            looks = kept.looks.of_devices(found, named=bool(wanted.own))
+        outcome = kept.by_looks.get(looks)
+        if outcome is None:
+            budget.nodes -= 1
+            if found is None:
+                found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+            outcome = self._tried(wanted, found, budget)
+            if outcome.answer is None and budget.exhausted:
+                kept.complete = False
+                return outcome
+            if len(kept.by_looks) >= _OUTCOMES:
+                kept.by_looks.clear()
+            kept.by_looks[looks] = outcome
+        kept.by_node[name] = outcome
+        return outcome
+
+    @staticmethod
+    def _tried(wanted: Wanted, found: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
+        def holders(device: DeviceName) -> Sequence[HeldDevice]:
+            return [held for held in wanted.own if held.device == device]
+
+        return allocatable(wanted.claims, found, holders, budget)
+
+    def _reaches(self, name: str, slot: int, nodes: IndexedNodes) -> Reaches:
+        def reaches(reach: Reach) -> bool:
+            if reach.node or reach.everywhere or not reach.terms:
+                return reach.everywhere or reach.node == name
+            if reach.terms not in self._terms:
+                self._terms[reach.terms] = matching_any(nodes, reach.terms)
+            return bool(self._terms[reach.terms] >> slot & 1)
+
+        return reaches
+
+
+def _bits(places: Sequence[int]) -> Bits:
+    """The set of these slots."""
+    if not places:
+        return 0
+    mask = np.zeros(max(places) + 1, np.bool_)
+    mask[places] = True
+    return from_mask(mask)

@@ -1,0 +1,107 @@
+"""What nodes have in common that have equal devices, as far as the selectors of some claims can tell."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Final
+
+from webhook.placement.devices.claims import ClaimSpec
+from webhook.placement.devices.device import Device
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.node_devices import NodeDevices, UsableDevice
+from webhook.placement.devices.selector import selector
+from webhook.placement.devices.slices import DeviceSlice
+
+_KEPT: Final = 32_768
+"""The looks of so many slices are remembered. A number never stands for other looks again."""
+
+Names = frozenset[str] | None
+"""Ids of attributes without their domain; ``None`` stands for all."""
+
+
+def names_read(claims: Iterable[ClaimSpec]) -> Names:
+    """The ids of attributes that the claims may depend on."""
+    names: set[str] = set()
+    for spec in claims:
+        names.update((found.match or found.distinct).partition("/")[2] for found in spec.agreements)
+        for expression in {
+            text for request in spec.requests for choice in request.choices for text in choice.selectors
+        }:
+            read = selector(expression).read
+            if read is not None and read.names is None:
+                return None
+            names.update((read and read.names) or ())
+    return frozenset(names)
+
+
+class Looks:
+    """The looks of slices by the attributes of these names, as numbers: equal slices have the same one."""
+
+    __slots__ = ("_known", "_last", "_names", "_numbers", "_relevant")
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._last = 0
+        self._relevant: dict[str, bool] = {}
+        """Full names of attributes, and whether they matter."""
+        self._known: dict[str, tuple[DeviceSlice, int]] = {}
+        self._numbers: dict[Hashable, int] = {}
+
+    def of_node(self, devices: Devices, node: str) -> Hashable | None:
+        """The looks of the devices of a node that has all its pools to itself, each in one slice; else ``None``."""
+        looks = []
+        for pool in devices.local_pools(node):
+            published = devices.slices_of(pool)
+            if len(published) > 1:
+                return None
+            (found,) = published.values()
+            if found.expected != 1:
+                return None
+            looks.append((pool.driver, self._of_slice(found)))
+        return tuple(sorted(looks))
+
+    def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
+        """The looks of the devices that a node can use; ``named`` tells that their names matter as well."""
+        return found.unsure, tuple(
+            (
+                pool.name if named else pool.name.driver,
+                self._all(pool.devices, named=named),
+                tuple(sorted(pool.counters.items())),
+                self._all(pool.others, named=named),
+            )
+            for pool in found.pools
+        )
+
+    def _of_slice(self, found: DeviceSlice) -> int:
+        known = self._known.get(found.name)
+        if known is None or known[0] is not found:
+            twice = len({device.name for device in found.devices}) != len(found.devices)
+            looks = twice, tuple(self._of_device(device) for device in found.devices)
+            if len(self._known) >= _KEPT:
+                self._known.clear()
+                self._numbers.clear()
+            if looks not in self._numbers:
+                self._last += 1
+                self._numbers[looks] = self._last
+            known = found, self._numbers[looks]
+            self._known[found.name] = known
+        return known[1]
+
+    def _all(self, devices: Sequence[UsableDevice], *, named: bool) -> Hashable:
+        return tuple((named and found.name, found.taints, self._of_device(found.device)) for found in devices)
+
+    def _of_device(self, device: Device) -> Hashable:
+        """All of the device but its name and attributes of other names; ``True`` differs from 1."""
+        relevant, looks = self._relevant, list[Hashable]()
+        for found in device.attributes:
+            matters = relevant.get(found.name)
+            if matters is None:
+                matters = self._matters(found.name)
+            if matters:
+                looks.append((found.name, found.value.__class__, found.value))
+        return tuple(looks), device.capacity, device.traits
+
+    def _matters(self, name: str) -> bool:
+        """Whether an attribute of that full name matters."""
+        if len(self._relevant) >= _KEPT:
+            self._relevant.clear()
+        matters = self._relevant[name] = self._names is None or name.rpartition("/")[2] in self._names
+        return matters

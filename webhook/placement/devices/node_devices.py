@@ -1,0 +1,125 @@
+"""The devices that one node can use, pool by pool, as the scheduler gathers them.
+
+Source: ``dynamic-resource-allocation/structured/internal/incubating/pools_incubating.go`` of Kubernetes.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from msgspec import Struct
+
+from webhook.placement.devices.claims import DeviceName
+from webhook.placement.devices.device import Counters, Device, Reach
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.slices import DevicePool, DeviceSlice
+from webhook.placement.kube.tolerations import Taint
+
+Reaches = Callable[[Reach], bool]
+"""Whether the node in question can use devices of that reach."""
+
+
+class UsableDevice(Struct, frozen=True, gc=False):
+    """A device that a node can use; ``taints`` are the driver's and those of rules."""
+
+    name: DeviceName
+    device: Device
+    taints: tuple[Taint, ...] = ()
+
+
+class UsablePool(Struct, frozen=True, gc=False):
+    """A pool of a node: its devices in the order in which they are tried, and what its counters have.
+
+    ``others`` are devices of the pool that the node cannot use, which may consume counters as well.
+    """
+
+    name: DevicePool
+    devices: tuple[UsableDevice, ...] = ()
+    counters: Mapping[tuple[str, str], int] = {}
+    others: tuple[UsableDevice, ...] = ()
+
+
+class NodeDevices(Struct, frozen=True, gc=False):
+    """The pools that a node can use.
+
+    ``unsure`` tells that a pool is being updated, or is not valid: what the node lacks now, it may have soon.
+    """
+
+    pools: tuple[UsablePool, ...] = ()
+    unsure: bool = False
+
+
+def node_devices(devices: Devices, node: str, reaches: Reaches) -> NodeDevices:
+    """The devices that the node can use."""
+    pools, unsure = [], False
+    for name in sorted({*devices.local_pools(node), *devices.wide_pools()}):
+        published = devices.slices_of(name)
+        relevant = [found for found in published.values() if found.counters or any(map(reaches, _reaches(found)))]
+        if not relevant:
+            continue
+        newest = max(found.generation for found in relevant)
+        relevant = [found for found in relevant if found.generation == newest]
+        others: list[DeviceSlice] = []
+        if len(relevant) != relevant[0].expected:
+            if any(found.generation > newest for found in published.values()):
+                continue  # the driver replaces what the node sees
+            others = [found for found in published.values() if found.generation == newest and found not in relevant]
+            if len(relevant) + len(others) != relevant[0].expected:
+                unsure = True
+                continue
+        pool = _pool(devices, name, relevant, others, reaches)
+        if pool is None:
+            unsure = True
+        else:
+            pools.append(pool)
+    return NodeDevices(tuple(pools), unsure or _confused(pools))
+
+
+def _reaches(published: DeviceSlice) -> Iterator[Reach]:
+    if published.reach is not None:
+        yield published.reach
+    else:
+        yield from (found.traits.reach for found in published.devices if found.traits.reach is not None)
+
+
+def _pool(
+    devices: Devices, name: DevicePool, relevant: list[DeviceSlice], others: list[DeviceSlice], reaches: Reaches
+) -> UsablePool | None:
+    """The pool of these slices; ``None`` if it is not valid, so that no device of it is given to anybody."""
+    ordered = sorted(relevant, key=lambda found: found.name)
+    names = [found.name for part in ordered for found in part.devices]
+    counters = _counters(part for part in ordered if part.counters)
+    if len(names) != len(set(names)) or counters is None:
+        return None
+    consumed = (used for part in (*ordered, *others) for found in part.devices for used in found.traits.consumes)
+    if any((used.name, counter) not in counters for used in consumed for counter, _ in used.amounts):
+        return None
+    usable: list[UsableDevice] = []
+    rest: list[UsableDevice] = []
+    for part in ordered:
+        for found in part.devices:
+            entry = _usable(devices, name, found)
+            whose = usable if part.reach is not None or (found.traits.reach and reaches(found.traits.reach)) else rest
+            whose.append(entry)
+    rest += [_usable(devices, name, found) for part in others for found in part.devices]
+    return UsablePool(name, tuple(usable), counters, tuple(found for found in rest if found.device.traits.consumes))
+
+
+def _usable(devices: Devices, pool: DevicePool, device: Device) -> UsableDevice:
+    name = DeviceName(*pool, device.name)
+    taints = device.traits.taints
+    if rules := devices.rules():
+        taints += tuple(rule.taint for rule in rules if rule.taints(name))
+    return UsableDevice(name, device, taints)
+
+
+def _counters(parts: Iterable[DeviceSlice]) -> dict[tuple[str, str], int] | None:
+    """The amounts of the pool by counter set and counter; ``None`` if a set is there twice."""
+    sets: list[Counters] = [found for part in parts for found in part.counters]
+    if len({found.name for found in sets}) != len(sets):
+        return None
+    return {(found.name, counter): amount for found in sets for counter, amount in found.amounts}
+
+
+def _confused(pools: list[UsablePool]) -> bool:
+    """Whether pools of two drivers have one name, and counters: the scheduler then may count with those of one."""
+    named = [pool.name.pool for pool in pools if pool.counters and pool.devices]
+    return len(named) != len(set(named))

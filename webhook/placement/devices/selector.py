@@ -1,0 +1,196 @@
+"""CEL selectors of devices, compiled once and evaluated once for all devices that look alike to them.
+
+Source: ``dynamic-resource-allocation/cel/compile.go`` of Kubernetes. The library is imported with the first selector.
+"""
+
+import functools
+from typing import TYPE_CHECKING, Final
+
+from webhook.placement.devices import ordered_values
+from webhook.placement.devices.device import Device, Version
+from webhook.placement.devices.expression import Reads, reads
+
+if TYPE_CHECKING:
+    from cel_expr_python import cel
+
+_COMPILED: Final = 512
+"""So many expressions are kept compiled."""
+
+_KEPT: Final = 8192
+"""So many answers of an expression are kept."""
+
+EVALUATIONS: Final = 2000
+"""What one decision spends on evaluating expressions: 5 ms. Answers are kept, so the next decision gets further."""
+
+STEPS: Final = 20_000
+"""So many devices one decision tries in searches: some 100 ms."""
+
+NODES: Final = 100
+"""On so many nodes with different devices one decision tries to allocate: some 50 ms. Answers are kept here, too."""
+
+Answer = bool | None
+"""Whether a device meets an expression; ``None`` if that is not known: the evaluation failed, or was not made."""
+
+_Entries = dict[str, dict[str, object]]
+"""Attributes or capacities by domain and id."""
+
+
+class DeviceBudget:
+    """What a decision may still spend on expressions, how many devices it may try, and on how many nodes.
+
+    Nodes with equal devices count once.
+    """
+
+    __slots__ = ("left", "nodes", "steps")
+
+    def __init__(self, left: int = EVALUATIONS, steps: int = STEPS, nodes: int = NODES) -> None:
+        self.left = left
+        self.steps = steps
+        self.nodes = nodes
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether no more expressions are evaluated, or no more devices tried."""
+        return self.left <= 0 or self.steps <= 0
+
+    @property
+    def spent(self) -> bool:
+        """Whether nothing more is found out in this decision."""
+        return self.nodes <= 0 or self.exhausted
+
+
+class Selector:
+    """An expression with the answers that it gave; one that cannot be read answers ``None``."""
+
+    __slots__ = ("_answers", "_program", "_reads")
+
+    def __init__(self, expression: str) -> None:
+        self._reads = reads(expression)
+        self._program = None if self._reads is None else _compiled(expression)
+        self._answers: dict[tuple[object, ...], Answer] = {}
+
+    @property
+    def read(self) -> Reads | None:
+        """What the expression reads of a device; ``None`` if it cannot be evaluated."""
+        return None if self._program is None else self._reads
+
+    def matches(self, driver: str, device: Device, budget: DeviceBudget) -> Answer:
+        """Whether the device of that driver meets the expression."""
+        if self._reads is None or self._program is None:
+            return None
+        key = _key(self._reads, driver, device)
+        if key in self._answers:
+            return self._answers[key]
+        if budget.left <= 0:
+            return None
+        budget.left -= self._reads.cost
+        if len(self._answers) >= _KEPT:
+            self._answers.clear()
+        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, device)
+        return answer
+
+
+@functools.lru_cache(maxsize=_COMPILED)
+def selector(expression: str) -> Selector:
+    """The compiled expression; it is kept, with its answers."""
+    return Selector(expression)
+
+
+def qualified(name: str, driver: str) -> tuple[str, str]:
+    """Domain and id of the name of an attribute or capacity; without a domain it is in that of the driver."""
+    domain, slash, identifier = name.partition("/")
+    return (domain, identifier) if slash else (driver, name)
+
+
+def _key(read: Reads, driver: str, device: Device) -> tuple[object, ...]:
+    """What devices agree in that give the same answer; ``True`` differs from 1."""
+    key: list[object] = [driver, device.traits.shared]
+    for attribute in device.attributes:
+        if read.has(read.attributes, *qualified(attribute.name, driver)):
+            key += (attribute.name, attribute.value.__class__, attribute.value)
+    for capacity in device.capacity:
+        if read.has(read.capacity, *qualified(capacity.name, driver)):
+            key += (capacity.name, capacity.amount)
+    return tuple(key)
+
+
+def _evaluated(program: "cel.Expression", read: Reads, driver: str, device: Device) -> Answer:
+    """What the expression says of the device; a domain that the device does not have is empty."""
+    attributes: _Entries = {domain: {} for domain in read.attributes}
+    capacity: _Entries = {domain: {} for domain in read.capacity}
+    try:
+        for entry in device.attributes:
+            domain, identifier = qualified(entry.name, driver)
+            if read.has(read.attributes, domain, identifier):
+                attributes[domain][identifier] = _native(entry.value)
+    except (TypeError, ValueError):
+        return None
+    for held in device.capacity:
+        domain, identifier = qualified(held.name, driver)
+        if read.has(read.capacity, domain, identifier):
+            capacity[domain][identifier] = ordered_values.of_amount(held.amount)
+    facts = {
+        "driver": driver,
+        "allowMultipleAllocations": device.traits.shared,
+        "attributes": attributes,
+        "capacity": capacity,
+    }
+    try:
+        answer = program.eval(data={"device": facts}).value()
+    except TypeError:  # a value that Python does not have, such as an optional one
+        return None
+    return answer if isinstance(answer, bool) else None
+
+
+def _native(value: object) -> object:
+    """The value of an attribute as CEL has it; an error if it is a list, or of a type that is not known here."""
+    if isinstance(value, Version):
+        return ordered_values.version(value.text)
+    if isinstance(value, (bool, int, str)):
+        return value
+    raise TypeError(value)
+
+
+def _compiled(expression: str) -> "cel.Expression | None":
+    """The program of the expression; ``None`` if it cannot be compiled here."""
+    try:
+        return _environment().compile(expression)
+    except (RuntimeError, TypeError):  # what the library raises; the second for text that is not Unicode
+        return None
+
+
+@functools.cache
+def _environment() -> "cel.Env":
+    """The functions that selectors call. The library takes 15 ms and 15 MB, in clusters that have selectors alone."""
+    from cel_expr_python import cel  # noqa: PLC0415 -- see above
+    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings  # noqa: PLC0415 -- see above
+
+    types = cel.Type
+    of_text = {
+        "quantity": (types.BYTES, ordered_values.quantity),
+        "isQuantity": (types.BOOL, ordered_values.is_quantity),
+        "semver": (types.BYTES, ordered_values.version),
+        "isSemver": (types.BOOL, ordered_values.is_version),
+    }
+    of_two = {
+        "compareTo": (types.INT, ordered_values.compare),
+        "isGreaterThan": (types.BOOL, lambda left, right: ordered_values.compare(left, right) > 0),
+        "isLessThan": (types.BOOL, lambda left, right: ordered_values.compare(left, right) < 0),
+    }
+    of_one = {
+        name: (types.INT, functools.partial(ordered_values.number, index=index))
+        for index, name in enumerate(("major", "minor", "patch"))
+    }
+    return cel.NewEnv(
+        variables={"device": types.DYN},
+        extensions=[ext_bindings.ExtBindings(), ext_optional.ExtOptional(), ext_strings.ExtStrings()],
+        functions=[
+            cel.FunctionDecl(name, [cel.Overload(name, result, parameters, is_member=member, impl=impl)])
+            for functions, parameters, member in (
+                (of_text, [types.STRING], False),
+                (of_two, [types.BYTES, types.BYTES], True),
+                (of_one, [types.BYTES], True),
+            )
+            for name, (result, impl) in functions.items()
+        ],
+    )

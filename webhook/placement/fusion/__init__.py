@@ -1,0 +1,1 @@
+"""Fusion: which operators of a Job share a processing element (``docs/fusion.md``)."""

@@ -1,0 +1,248 @@
+"""A good partition of a large graph: units are merged along the heaviest streams, and then moved (multilevel search).
+
+Merging goes on until there are as many processing elements as are asked for, or the rules allow no more. Then single
+units move to other elements, or two change places, as long as that is better. It does the same work for the same graph.
+"""
+
+import heapq
+import itertools
+from bisect import bisect_left, bisect_right, insort
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from webhook.placement.fusion.graph import Graph
+from webhook.placement.fusion.partition import Partition, bound, evaluated
+from webhook.placement.planning.steps import Steps
+
+_STARTS = ((16, 48), (64, 12))
+"""Searches of a graph of at most so many units, each from another order of these."""
+
+_SMALL = 64
+"""Units of a small graph."""
+
+_PASSES = 8
+"""At most so many passes of moves."""
+
+_MATES = 256
+"""Elements that are looked at for one that may be merged with a given one: of thousands most may be kept apart."""
+
+_STEP = 64
+"""Units that are looked at in some tenths of a millisecond."""
+
+
+def good_partition(graph: Graph, count: int, previous: Mapping[str, str]) -> Steps[Partition]:
+    """A partition into as near to ``count`` elements as the search gets; yields between steps."""
+    found: list[Partition] = []
+    starts = next((starts for most, starts in _STARTS if len(graph.units) <= most), 1)
+    for start in range(starts):
+        elements = _Elements(graph, count, start)
+        yield from elements.merge()
+        yield from elements.improve()
+        found.append(evaluated(graph, elements.places(), previous))
+    return min(found, key=lambda one: _rank(one, count))
+
+
+def _rank(found: Partition, count: int) -> tuple[int, int, object]:
+    made = len(found.blocks)
+    return abs(made - count), made > count, found.goals
+
+
+class _Elements:
+    """Processing elements in the making. Each is known by a number; those that were merged away are gone."""
+
+    def __init__(self, graph: Graph, count: int, start: int) -> None:
+        self._graph = graph
+        self._count = count
+        self._start = start
+        size = len(graph.units)
+        self._of = list(range(size))
+        self._units: dict[int, list[int]] = {at: [at] for at in range(size)}
+        self._loads = [unit.load for unit in graph.units]
+        self._near: list[dict[int, int]] = [dict(near) for near in graph.near]
+        self._marks: list[dict[str, str]] = [dict(unit.marks) for unit in graph.units]
+        self._bound = bound(graph, count)
+        self._marked = Counter(key for marks in self._marks for key in marks)
+        self._valued = Counter(mark for marks in self._marks for mark in marks.items())
+
+    def places(self) -> Sequence[int]:
+        """The element of each unit."""
+        return self._of
+
+    def merge(self) -> Steps[None]:
+        """Merge along the heaviest streams, then the lightest elements."""
+        heap = [self._entry(at, to) for at, near in enumerate(self._near) for to in near if at < to]
+        heapq.heapify(heap)
+        refused: set[tuple[int, int]] = set()
+        step = 0
+        while heap and len(self._units) > self._count:
+            step += 1
+            if step % _STEP == 0:
+                yield
+            *_, weight, at, to = heapq.heappop(heap)
+            fresh = at in self._units and to in self._units and self._near[at].get(to) == weight
+            if not fresh or (at, to) in refused:
+                continue
+            if self._loads[at] + self._loads[to] > self._bound or not self._may_merge(at, to):
+                refused.add((at, to))  # elements only grow, so that they never may
+                continue
+            kept = self._merge(at, to)
+            for other in self._near[kept]:
+                pair = min(kept, other), max(kept, other)
+                if pair not in refused:
+                    heapq.heappush(heap, self._entry(*pair))
+        yield from self._merge_rest()
+
+    def _entry(self, at: int, to: int) -> tuple[int, int, int, int, int, int]:
+        weight = self._near[at][to]
+        noise = (at * 7919 + to * 104729) * self._start % 1009
+        biased = weight if not self._start else weight * (200 + noise * self._start // 12)
+        return -biased, self._loads[at] + self._loads[to], noise, weight, at, to
+
+    def _merge_rest(self) -> Steps[None]:
+        """Merge elements that no stream joins, or that get heavy: the lightest pair that may be merged."""
+        by_load = sorted((self._loads[at], at) for at in self._units)
+        heap = [*by_load]
+        while heap and len(self._units) > self._count:
+            yield
+            load, at = heapq.heappop(heap)
+            if at not in self._units or self._loads[at] != load or self._alone(at):
+                continue
+            mates = itertools.islice(self._mates(at, by_load), _MATES)
+            mate = next((to for to in mates if self._may_merge(at, to)), None)
+            if mate is not None:
+                for merged in (at, mate):
+                    del by_load[bisect_left(by_load, (self._loads[merged], merged))]
+                kept = self._merge(at, mate)
+                insort(by_load, (self._loads[kept], kept))
+                heapq.heappush(heap, (self._loads[kept], kept))
+
+    def _mates(self, at: int, by_load: Sequence[tuple[int, int]]) -> Iterator[int]:
+        """The other elements in the order in which they are tried: those that make no heavy element come first.
+
+        Of these the ones with most traffic, of equal ones the lightest. ``by_load`` are all elements.
+        """
+        room, near = self._bound - self._loads[at], self._near[at]
+        yield from sorted(
+            (to for to in near if self._loads[to] <= room), key=lambda to: (-near[to], self._loads[to], to)
+        )
+        heavy = bisect_right(by_load, (room, len(self._of)))
+        yield from (to for _, to in itertools.islice(by_load, heavy) if to != at and to not in near)
+        yield from (to for _, to in itertools.islice(by_load, heavy, None) if to != at)
+
+    def _alone(self, at: int) -> bool:
+        """Whether one of its marks keeps the element apart from all others."""
+        others = len(self._units) - 1
+        return any(self._marked[mark[0]] - self._valued[mark] >= others for mark in self._marks[at].items())
+
+    def _may_merge(self, at: int, to: int) -> bool:
+        first, second = self._marks[at], self._marks[to]
+        if any(second.get(key, value) != value for key, value in first.items()):
+            return False
+        return not self._graph.oversized((*self._units[at], *self._units[to]))
+
+    def _merge(self, at: int, to: int) -> int:
+        """Merge two elements; returns the number of the one that is left."""
+        kept, gone = (at, to) if len(self._units[at]) >= len(self._units[to]) else (to, at)
+        for unit in self._units[gone]:
+            self._of[unit] = kept
+        self._units[kept] += self._units.pop(gone)
+        self._loads[kept] += self._loads[gone]
+        both = [mark for mark in self._marks[gone].items() if mark[0] in self._marks[kept]]
+        self._marked.subtract(key for key, _ in both)
+        self._valued.subtract(both)
+        self._marks[kept] |= self._marks[gone]
+        for other, weight in self._near[gone].items():
+            del self._near[other][gone]
+            if other != kept:
+                self._near[kept][other] = self._near[kept].get(other, 0) + weight
+                self._near[other][kept] = self._near[other].get(kept, 0) + weight
+        self._near[gone] = {}
+        return kept
+
+    def improve(self) -> Steps[None]:
+        """Move units, and let two change places, as long as it is better."""
+        for _ in range(_PASSES):
+            changed = False
+            for unit in range(len(self._of)):
+                if unit % _STEP == 0:
+                    yield
+                changed |= self._moved(unit)
+            if len(self._of) <= _SMALL:
+                changed |= self._swapped()
+                yield
+            if not changed:
+                return
+
+    def _traffic(self, unit: int) -> dict[int, int]:
+        """The traffic of a unit with each element."""
+        found: dict[int, int] = {}
+        for other, weight in self._graph.near[unit].items():
+            found[self._of[other]] = found.get(self._of[other], 0) + weight
+        return found
+
+    def _moved(self, unit: int) -> bool:
+        """Whether the unit has moved to an element where it is better."""
+        own = self._of[unit]
+        if len(self._units[own]) == 1:
+            return False
+        traffic, load = self._traffic(unit), self._graph.units[unit].load
+        heavy = self._loads[own] > self._bound
+        best: tuple[int, int, int] | None = None
+        for to in self._units if heavy or len(self._units) <= _SMALL else traffic:
+            if to == own or not self._light(own, to, load):
+                continue
+            gain = traffic.get(to, 0) - traffic.get(own, 0)
+            evener = self._loads[own] - load - self._loads[to]
+            better = heavy or gain > 0 or (gain == 0 and evener > 0)
+            if better and (best is None or (gain, evener, -to) > best) and self._may_join(unit, to):
+                best = gain, evener, -to
+        if best is None:
+            return False
+        self._move(unit, -best[2])
+        return True
+
+    def _light(self, own: int, to: int, load: int) -> bool:
+        """Whether an element is not too heavy with the load more; a heavy one may pass on to a lighter one."""
+        return self._loads[to] + load <= max(self._bound, self._loads[own] - 1 if self._loads[own] > self._bound else 0)
+
+    def _may_join(self, unit: int, to: int, *, without: int | None = None) -> bool:
+        units = [one for one in self._units[to] if one != without]
+        marks = self._graph.units[unit].marks
+        for one in units:
+            other = self._graph.units[one].marks
+            if any(other.get(key, value) != value for key, value in marks.items()):
+                return False
+        return not self._graph.oversized((unit, *units))
+
+    def _move(self, unit: int, to: int) -> None:
+        own, load = self._of[unit], self._graph.units[unit].load
+        self._units[own].remove(unit)
+        self._units[to].append(unit)
+        self._loads[own] -= load
+        self._loads[to] += load
+        self._of[unit] = to
+
+    def _swapped(self) -> bool:
+        """Whether some two units have changed places."""
+        changed = False
+        for one in range(len(self._of)):
+            for other in range(one + 1, len(self._of)):
+                if self._of[one] != self._of[other] and self._worth(one, other):
+                    here, there = self._of[one], self._of[other]
+                    self._move(one, there)
+                    self._move(other, here)
+                    changed = True
+        return changed
+
+    def _worth(self, one: int, other: int) -> bool:
+        """Whether it is better if two units of different elements change places."""
+        here, there = self._of[one], self._of[other]
+        first, second = self._traffic(one), self._traffic(other)
+        between = self._graph.near[one].get(other, 0)
+        gain = first.get(there, 0) - first.get(here, 0) + second.get(here, 0) - second.get(there, 0) - 2 * between
+        more = self._graph.units[other].load - self._graph.units[one].load
+        before, after = (self._loads[here], self._loads[there]), (self._loads[here] + more, self._loads[there] - more)
+        over_before, over_after = max(0, max(before) - self._bound), max(0, max(after) - self._bound)
+        old = over_before, 0, sum(load * load for load in before)
+        new = over_after, -gain, sum(load * load for load in after)
+        return new < old and self._may_join(one, there, without=other) and self._may_join(other, here, without=one)

@@ -1,0 +1,167 @@
+"""``judge_model``: the verdict on a Job as its user states it, whether or not its operators are fused yet.
+
+A Job of operators is fused in the best way in which all of it can run, and refused if there is none
+(``docs/fusion.md``).
+"""
+
+import functools
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.fused_elements import fused
+from webhook.placement.fusion.partition import least_cut
+from webhook.placement.fusion.scheme import Scheme, scheme_of
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.fusion_refusal import refuse_fusion
+from webhook.placement.jobs.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
+from webhook.placement.jobs.region_widths import with_widths
+from webhook.placement.jobs.scaling import NOTHING, Scaling
+from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict, judge_job
+from webhook.placement.objects.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.planning.group import GroupAnswer
+from webhook.placement.planning.solver import Brief, Solving
+from webhook.placement.text.problem import MESSAGE_LIMIT, counted
+
+_WORDS: Final = 0.5
+"""The part of the time that is left in which the refusal of a width is written: then it is found out which one fits."""
+
+
+class ModelVerdict(Struct, frozen=True, eq=False):
+    """The ``verdict`` on a Job, the Job with its processing elements, and how these were fused."""
+
+    verdict: JobVerdict
+    spec: JobSpec
+    fusion: JobFusion | None = None
+
+
+async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answered
+    job: tuple[str, str],
+    spec: JobSpec,
+    inventory: Inventory,
+    policy: Policy,
+    solving: Solving,
+    previous: Sequence[FusedElement] = (),
+    *,
+    scaling: Scaling = NOTHING,
+) -> ModelVerdict:
+    """The verdict on a Job whose spec has no problems; ``previous`` are elements that its operators are fused into.
+
+    ``scaling`` is what runs and stays while parallel regions get other widths.
+    """
+    if spec.operators is None:
+        return ModelVerdict(await judge_job(*job, spec, inventory, policy, solving), spec)
+    application = await solving.run(functools.partial(application_of, spec))
+    search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
+    outcome = await search.find(spec, application)
+    later = await search.recovering(spec) if outcome.found is None else None
+    if later is not None:
+        recovered = await later.find(spec, application)
+        if recovered.found is not None and recovered.verdict is not None:
+            hint = "not all processing elements can run at a time now"
+            said = replace(recovered.verdict, warnings=(*recovered.verdict.warnings, hint))
+            outcome = replace(recovered, verdict=said)
+    chosen = outcome.found or outcome.first
+    if chosen is None or (outcome.found is None and outcome.decided):
+        words = solving if scaling is NOTHING else Brief(solving, solving.left() * _WORDS)
+        refused = await refuse_fusion(search.within(words), spec, application, outcome, words)
+        if chosen is None:
+            return ModelVerdict(refused, _empty(spec))
+        return ModelVerdict(refused, chosen.spec, _fusion(spec, outcome, chosen))
+    fusion = _fusion(spec, outcome, chosen)
+    verdict = outcome.verdict or JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+    warnings = (*verdict.warnings, *_hints(chosen, fusion))
+    return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
+
+
+async def can_run(  # noqa: PLR0913 -- as :func:`judge_model`
+    job: tuple[str, str],
+    spec: JobSpec,
+    inventory: Inventory,
+    policy: Policy,
+    solving: Solving,
+    previous: Sequence[FusedElement],
+    *,
+    scaling: Scaling,
+) -> bool:
+    """Whether a fusion of the Job was found with which all of it can run."""
+    search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
+    return (await search.find(spec, await solving.run(functools.partial(application_of, spec)))).found is not None
+
+
+def as_fused(spec: JobSpec, fusion: JobFusion | None) -> JobSpec:
+    """The Job with the processing elements that its operators are fused into; none for operators that are not yet."""
+    if spec.operators is None:
+        return spec
+    if fusion is None:
+        return _empty(spec)
+    spec = with_widths(spec, {region.name: region.width for region in fusion.regions})
+    return fused(spec, application_of(spec), fusion.processing_elements)
+
+
+def _empty(spec: JobSpec) -> JobSpec:
+    return replace(spec, operators=None, streams=None, parallel_regions=None)
+
+
+def _fusion(spec: JobSpec, outcome: FusionOutcome, chosen: TriedFusion) -> JobFusion:
+    graph, partition = chosen.graph, chosen.partition
+    total = sum(graph.application.traffic.values())
+    exact = len(graph.units) <= ALL
+    least = partition.cut if exact else min(partition.cut, least_cut(graph, len(partition.blocks)))
+    return JobFusion(
+        scheme=scheme_of(spec.fusion).value,
+        asked=outcome.asked,
+        made=len(chosen.elements),
+        inside=_per_cent(total - partition.cut, total),
+        inside_at_most=_per_cent(total - least, total),
+        processing_elements=chosen.elements,
+        separations=tuple(_separated(chosen))[:SEPARATIONS],
+    )
+
+
+def _per_cent(part: int, total: int) -> int:
+    return 100 * part // total if total else 100
+
+
+def _separated(chosen: TriedFusion) -> Iterator[Separation]:
+    """The operators with a stream between them that a clause keeps apart."""
+    graph, operators = chosen.graph, chosen.graph.application.operators
+    for at, to, key in separations(graph, chosen.partition):
+        if key:
+            said = [clause for one in (at, to) if (clause := graph.units[one].said[key])]
+            names = operators[graph.units[at].members[0]].name, operators[graph.units[to].members[0]].name
+            yield Separation(names, " / ".join(dict.fromkeys(said))[:MESSAGE_LIMIT])
+
+
+def _hints(chosen: TriedFusion, fusion: JobFusion) -> Iterator[str]:
+    """The warning that another number of processing elements is made than the Job asks for, and why."""
+    if fusion.scheme != Scheme.MANUAL or fusion.made == fusion.asked:
+        return
+    graph = chosen.graph
+    made = f"fusion.manual asks for {counted(fusion.asked, 'processing element')}, and {fusion.made} "
+    made += "is made" if fusion.made == 1 else "are made"
+    if fusion.made < fusion.asked and fusion.made == len(graph.units):
+        why = f"{counted(len(graph.application.operators), 'operator')} can be fused into no more"
+    else:
+        why = _apart(chosen) if fusion.made > fusion.asked else ""
+        why = why or "with so many it does not fit on the cluster"
+    yield f"{made}: {why}"
+
+
+def _apart(chosen: TriedFusion) -> str:
+    """What keeps two processing elements apart, in the words of their operators."""
+    units = chosen.graph.units
+    first: dict[str, int] = {}
+    for block in chosen.partition.blocks:
+        for to in block:
+            for key, value in units[to].marks.items():
+                one = first.setdefault(key, to)
+                if units[one].marks[key] != value:
+                    clauses = [*dict.fromkeys(clause for at in (one, to) if (clause := units[at].said[key]))]
+                    return f"{' and '.join(clauses)} {'keeps' if len(clauses) == 1 else 'keep'} operators apart"
+    return ""

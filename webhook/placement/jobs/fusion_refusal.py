@@ -1,0 +1,206 @@
+"""The refusal of a Job that cannot run however its operators are fused: a smallest set of clauses, and the nearest fix.
+
+Each clause is one that an operator states, and each fix is tried before it is named (``docs/fusion.md``).
+"""
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.decision.conflict import answered_in_turn, smallest_failing
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.fusion.application import Application, PhysicalOperator
+from webhook.placement.fusion.graph import TOO_LARGE
+from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
+from webhook.placement.fusion.rules.partition_colocation import contracted
+from webhook.placement.fusion.scheme import Scheme, scheme_of
+from webhook.placement.jobs.fusion_search import FusionOutcome, FusionSearch
+from webhook.placement.jobs.refused_elements import certain, refuse_elements
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.kube.quantity import format_quantity
+from webhook.placement.objects.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
+from webhook.placement.planning.solver import Solving
+from webhook.placement.spl.clauses import PlacementClause
+from webhook.placement.text.fix import AddNode, Advice, EnlargePool, Fix, NodeFix, Partly, ShrinkPool
+from webhook.placement.text.problem import Fault, counted
+from webhook.placement.text.rule import Rule
+
+NONE: Final = Advice("none by a single change")
+"""The fix of a refusal for which none was found."""
+
+_TRIES: Final = 60
+"""At most so many sets of clauses are tried for a smaller one than the first that was found."""
+
+_STATED: Final = 200
+"""Clauses of a Job of which a smallest set is looked for."""
+
+_OF_CLUSTER: Final = (AddNode, EnlargePool, NodeFix, ShrinkPool)
+"""Fixes that were tried with the best fusion, and change the cluster or a pool."""
+
+_FIXES: Final = 2
+"""Fixes that are named."""
+
+
+class _Item(Struct, frozen=True):
+    """Something that the Job states: of an operator, or in ``spec.fusion`` for all of them."""
+
+    operator: int
+    field: str
+    text: str
+    clause: PlacementClause | None = None
+
+
+async def refuse_fusion(
+    search: FusionSearch, spec: JobSpec, application: Application, outcome: FusionOutcome, solving: Solving
+) -> JobVerdict:
+    """The verdict on a Job that no fusion lets run; ``outcome`` is what the search has found of it."""
+    if outcome.wrong:
+        return await _contradicted(search, spec, application, outcome)
+    count = len(application.operators)
+    total = counted(count, "operator")
+    if not outcome.first and spec.resources is None and len({*contracted(application.operators, {})}) > ELEMENT_LIMIT:
+        return await _too_many(search, spec, application, solving)
+    if not outcome.first:
+        divided = f"No number of processing elements divides spec.resources: {total} cannot be fused."
+        text = TOO_LARGE if spec.resources is None else divided
+        return JobVerdict(text=text, fault=Fault.INVALID, of_element=(Rule.NODES,))
+    alone = outcome.alone or await search.alone(spec, outcome.first.graph)
+    if outcome.alone or certain(alone):
+        refusal = refuse_elements(alone, count, all_known=solving.left() > 0, kind="operator")
+        return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+    items = _items(spec, application)
+    if len(items) > _STATED:
+        items = []
+
+    async def fails(kept: Sequence[_Item]) -> bool | None:
+        return await _fails(search, spec, application, [one for one in items if one not in kept], solving)
+
+    # An operator without ``restartable: false`` may be kept apart from one that has it: less can be harder to keep.
+    conflict = tuple(await answered_in_turn(smallest_failing(items, _TRIES, again=True), fails)) if items else ()
+    explained = await search.explained(outcome.first.spec)
+    if not conflict and explained.refused:
+        return explained
+    found = [fix async for fix in _fixes(search, spec, application, conflict, solving)]
+    changes = explained.refusal.fixes if explained.refusal else ()
+    fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *found][:_FIXES]
+    start = cannot_hold([item.text for item in conflict])
+    tried = tuple(fixes) or (NONE,)
+    text = written(f"{start}: no fusion of {total} fits on the cluster.", (), tried)
+    refusal = Refusal(text, tuple(item.text for item in conflict), Fault.FORBIDDEN, (Rule.NODES,), tried)
+    return JobVerdict(refusal=refusal, text=text, fault=Fault.FORBIDDEN)
+
+
+async def _too_many(search: FusionSearch, spec: JobSpec, application: Application, solving: Solving) -> JobVerdict:
+    """The verdict on an application whose operators are kept apart into more elements than a Job may have."""
+    fixes = [fix async for fix in _fixes(search, spec, application, (), solving)]
+    tried = tuple(fixes) or (Advice("none by a single change"),)
+    total = counted(len(application.operators), "operator")
+    first = f"{total} cannot be fused into {ELEMENT_LIMIT} processing elements, the most that a Job may have."
+    text = written(first, (), tried)
+    refusal = Refusal(text, (), Fault.INVALID, (Rule.MISTAKE,), tried)
+    return JobVerdict(refusal=refusal, text=text, fault=Fault.INVALID)
+
+
+async def _contradicted(
+    search: FusionSearch, spec: JobSpec, application: Application, outcome: FusionOutcome
+) -> JobVerdict:
+    """The verdict on an application whose clauses put operators together and apart.
+
+    A fix with which all can run comes before one after which something else is in the way.
+    """
+    wrong = outcome.wrong[0]
+    clauses = wrong.clauses
+    items = {item.text: item for item in _items(spec, application)}
+    fixes: list[Fix] = []
+    partly: list[Fix] = []
+    for text in clauses:
+        item = items.get(text)
+        if item is not None and len(fixes) < _FIXES:
+            changed = await search.find(*_without(spec, application, [item]))
+            fix = Advice(f"drop {text}")
+            if changed.found is not None or not changed.decided:
+                fixes.append(fix)
+            elif not changed.wrong:
+                partly.append(Partly(fix, "not enough by itself"))
+    first = f"{cannot_hold(clauses)}: {wrong.why}."
+    tried = tuple(fixes or partly)[:_FIXES] or (NONE,)
+    text = written(first, (), tried)
+    refusal = Refusal(text, clauses, Fault.INVALID, (Rule.MISTAKE,), tried)
+    return JobVerdict(refusal=refusal, text=text, fault=Fault.INVALID)
+
+
+async def _fails(
+    search: FusionSearch, spec: JobSpec, application: Application, dropped: Sequence[_Item], solving: Solving
+) -> bool | None:
+    """Whether it is certain that the Job cannot run without what is dropped; ``None`` if time is over."""
+    if solving.left() <= 0:
+        return None
+    outcome = await search.find(*_without(spec, application, dropped))
+    return outcome.found is None and outcome.decided
+
+
+async def _fixes(
+    search: FusionSearch, spec: JobSpec, application: Application, conflict: Sequence[_Item], solving: Solving
+) -> AsyncIterator[Fix]:
+    """Single changes with which all can run: another scheme or type first, then each clause of the conflict."""
+    other: list[tuple[str, JobSpec]] = []
+    fusion = spec.fusion or Fusion()
+    if scheme_of(spec.fusion) is Scheme.LEGACY:
+        automatic = replace(fusion, legacy=None, automatic=True)
+        other.append(("set fusion.automatic in place of fusion.legacy", replace(spec, fusion=automatic)))
+    if fusion.type in {ISOLATION, EXLOCATION}:
+        open_type = replace(fusion, type="noChannelInfluence")
+        other.append(("set fusion.type to noChannelInfluence", replace(spec, fusion=open_type)))
+    for words, changed in other:
+        if solving.left() > 0 and (await search.find(changed, application)).found is not None:
+            yield Advice(words)
+    for item in conflict:
+        changed_model = _without(spec, application, [item])
+        if item.operator >= 0 and solving.left() > 0 and (await search.find(*changed_model)).found is not None:
+            yield Advice(f"drop {item.text}")
+
+
+def _items(spec: JobSpec, application: Application) -> list[_Item]:
+    """All that restricts the fusion or the placement."""
+    found: list[_Item] = []
+    if scheme_of(spec.fusion) is Scheme.LEGACY:
+        found.append(_Item(-1, "legacy", "legacy: true"))
+    if spec.fusion and spec.fusion.type in {ISOLATION, EXLOCATION}:
+        found.append(_Item(-1, "type", f"type: {spec.fusion.type}"))
+    for at, operator in enumerate(application.operators):
+        found += _of_operator(at, operator)
+    return found
+
+
+def _of_operator(at: int, operator: PhysicalOperator) -> Iterator[_Item]:
+    for clause in operator.clauses:
+        yield _Item(at, "clauses", operator.says(clause), clause)
+    for option in ("restartable", "relocatable"):
+        if not getattr(operator, option):
+            yield _Item(at, option, operator.says(f"{option}: false"))
+    if operator.template is not None:
+        yield _Item(at, "template", operator.says("template"))
+    for amount in ("cost", "memory"):
+        value = getattr(operator, amount)
+        if value:
+            yield _Item(at, amount, operator.says(f"{amount} {format_quantity(value)}"))
+
+
+def _without(spec: JobSpec, application: Application, dropped: Sequence[_Item]) -> tuple[JobSpec, Application]:
+    """The Job and its application without these."""
+    operators = list(application.operators)
+    fusion = spec.fusion
+    for item in dropped:
+        if item.operator < 0 and fusion is not None:
+            fusion = replace(fusion, **{item.field: None})
+            continue
+        operator = operators[item.operator]
+        if item.clause is not None:
+            kept = tuple(one for one in operator.clauses if one is not item.clause)
+            operators[item.operator] = replace(operator, clauses=kept)
+        else:
+            default = True if item.field in {"restartable", "relocatable"} else None
+            operators[item.operator] = replace(operator, **{item.field: default})
+    return replace(spec, fusion=fusion), replace(application, operators=tuple(operators))

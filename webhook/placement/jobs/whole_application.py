@@ -1,0 +1,215 @@
+"""An application of another operator judged as a whole, before the operator makes anything of it.
+
+All of its components are one group: the pods that run at the same time, with HostPools, tokens and isolation across
+components, against what is free now, as the processing elements of a Job are judged. See ``docs/applications.md``.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
+from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
+from webhook.placement.kinds.application import ComponentPods, OperatorApplication
+from webhook.placement.kube.pod import Pod
+from webhook.placement.planning.group import Group, GroupAnswer
+from webhook.placement.planning.group_refusal import refuse_group
+from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.mutual_avoidance import unplanned
+from webhook.placement.planning.preemption import notices, with_more_room
+from webhook.placement.planning.solver import Solving, taken
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
+from webhook.placement.text import keys
+from webhook.placement.text.decoder_words import decoder_problem
+from webhook.placement.text.problem import Fault, Problem, enumerated
+
+NOUN: Final = "pod"
+
+MOST: Final = 10_000
+"""Pods of a group: few enough to be counted within the time."""
+
+_SAID: Final = 3
+"""Names in a warning."""
+
+_WARNINGS: Final = 6
+"""Warnings of components: an answer has ten at most, and those about the whole application come after them."""
+
+UNDECIDED: Final = (
+    "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+)
+"""The warning for an application that is admitted without a decision."""
+
+
+class PodsToJudge(Struct, frozen=True, eq=False):
+    """A component with its ``pod`` as placement reads it."""
+
+    component: ComponentPods
+    pod: Pod
+
+
+def read_pods(application: OperatorApplication) -> list[PodsToJudge] | tuple[Problem, ...]:
+    """The components with their pods, or everything that cannot be read of the object."""
+    found: list[PodsToJudge] = []
+    problems = [*application.problems]
+    for component in application.components:
+        try:
+            found.append(PodsToJudge(component, msgspec.convert(component.pod, Pod)))
+        except msgspec.ValidationError as error:
+            wrong = decoder_problem(error, component.pod)
+            problems.append(replace(wrong, field=f"{component.field}.{wrong.field}"))
+    return tuple(problems) if problems else found
+
+
+async def judge_application(
+    pods: Sequence[PodsToJudge],
+    namespace: str,
+    inventory: Inventory,
+    policy: Policy,
+    solving: Solving,
+    *,
+    changed: bool = False,
+) -> JobVerdict:
+    """The verdict on an application with these pods; ``solving`` says how programs are solved, and in what time.
+
+    Of one that is ``changed`` the pods of the jobs that it names count as gone, because its own are among these. If it
+    has pods without a job, too, which cannot be told from others, a lack of room is a warning.
+    """
+    jobs = frozenset((namespace, job) for one in pods if (job := _job(one.pod))) if changed else frozenset()
+    world = World(inventory, policy, leaving=jobs)
+
+    async def judge(world: World) -> JobVerdict:
+        return await _judged(pods, namespace, jobs, world, solving)
+
+    verdict = await judged_or_recovered(judge, world)
+    if changed and verdict.refusal and verdict.fault is Fault.FORBIDDEN and not all(_job(one.pod) for one in pods):
+        return replace(verdict, text="", warnings=(f"not all at a time beside what runs now: {verdict.headline}",))
+    return verdict
+
+
+def _job(pod: Pod) -> str:
+    return ((pod.metadata and pod.metadata.labels) or {}).get(keys.JOB, "")
+
+
+async def _judged(
+    pods: Sequence[PodsToJudge], namespace: str, jobs: frozenset[tuple[str, str]], world: World, solving: Solving
+) -> JobVerdict:
+    """The verdict in that world."""
+    members = await _members(pods, namespace, world, solving)
+    if isinstance(members, JobVerdict):
+        return members
+    together = [member for member, one in zip(members, pods, strict=True) if not one.component.apart]
+    sets = [together, *([member] for member, one in zip(members, pods, strict=True) if one.component.apart)]
+    warnings = [*await _hedged(members, world, solving), *_warnings(members)]
+    first: JobVerdict | None = None
+    for chosen in filter(None, sets):
+        verdict = await _of_group([one for one in chosen if one.count], world, jobs, solving)
+        first = first or verdict
+        warnings += verdict.warnings
+        if verdict.refused:
+            return replace(verdict, warnings=tuple(warnings))
+    warnings += await _elastic(pods, members, namespace, (world, jobs), solving)
+    return replace(first or JobVerdict(), warnings=tuple(dict.fromkeys(warnings)))
+
+
+async def _of_group(
+    members: Sequence[Member], world: World, jobs: frozenset[tuple[str, str]], solving: Solving
+) -> JobVerdict:
+    """The verdict on members that run at the same time."""
+    if sum(member.count for member in members) > MOST:
+        return JobVerdict(warnings=(UNDECIDED,))
+    group = Group(members, world, (), solving, jobs)
+    answer = await group.place()
+    if answer.placed is not None:
+        return JobVerdict(group, answer, warnings=notices(group, answer.placed))
+    if not answer.decided:
+        return JobVerdict(group, answer, warnings=(UNDECIDED,))
+    if more := with_more_room(group.members, world):
+        return await _of_group(members, more, jobs, solving)
+    refusal = await refuse_group(group, answer.short, NOUN)
+    if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
+        return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
+    return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+
+
+async def _members(
+    pods: Sequence[PodsToJudge], namespace: str, world: World, solving: Solving
+) -> list[Member] | JobVerdict:
+    """The members of the application; the verdict if some of its pods cannot run by themselves, or time is up."""
+    members: list[Member] = []
+    refused: list[RefusedElement] = []
+    for one in pods:
+        await solving.rest()
+        if solving.left() <= 0:
+            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+        names = (one.component.name,)
+        member = member_of(names, one.component.count, one.pod, namespace, world, ())
+        # Of pods that there may never be, only mistakes count.
+        if isinstance(member, Member) and not one.component.count:
+            members.append(member)
+            continue
+        judged = judged_alone(names, member, namespace, (), world)
+        if isinstance(judged, RefusedElement):
+            refused.append(judged)
+        alone = judged.member if isinstance(judged, RefusedElement) else judged
+        if alone is not None:
+            members.append(alone)
+    if not certain(refused):
+        return members
+    refusal = refuse_elements(refused, len(pods), all_known=True, kind="component")
+    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+
+
+async def _elastic(
+    pods: Sequence[PodsToJudge],
+    members: Sequence[Member],
+    namespace: str,
+    at: tuple[World, frozenset[tuple[str, str]]],
+    solving: Solving,
+) -> list[str]:
+    """The warning about an application that fits with the fewest pods it has, and not with the most."""
+    world, jobs = at
+    growing = [one.component for one in pods if one.component.most > one.component.count]
+    if not growing or sum(one.component.most for one in pods) > MOST:
+        return []
+    largest = []
+    for one, member in zip(pods, members, strict=True):
+        grown = member_of(member.names, one.component.most, one.pod, namespace, world, ())
+        largest += [grown] if isinstance(grown, Member) and not one.component.apart else []
+    answer = await Group(largest, world, (), solving, jobs).place()
+    if answer.placed is not None or not answer.decided:
+        return []
+    said = enumerated([f"{component.name}: {component.most}" for component in growing], _SAID)
+    return [
+        f"only the fewest pods were judged: with the most that there may be ({said}), not all can run at a time now"
+    ]
+
+
+async def _hedged(members: Sequence[Member], world: World, solving: Solving) -> list[str]:
+    """The warning about components with conditions on other pods that are left to the scheduler."""
+    names = await taken(unplanned(members, world), solving)
+    if not names:
+        return []
+    what = "what podAffinity, podAntiAffinity, topologySpreadConstraints or hostColocation say of other pods"
+    return [f"{enumerated(names, _SAID)}: {what} is left to the scheduler: some pods may have to wait"]
+
+
+def _warnings(members: Sequence[Member]) -> list[str]:
+    """What the pods of the components are warned of; equal warnings once."""
+    first: dict[str, str] = {}
+    for member in members:
+        for warning in member.ask.warnings:
+            first.setdefault(warning, member.names[0])
+    return [f"component {name}: {warning}" for warning, name in list(first.items())[:_WARNINGS]]
+
+
+def pools_used(pods: Sequence[PodsToJudge], namespace: str, world: World) -> Iterator[tuple[str, str]]:
+    """The HostPools that the pods name, each with its clause."""
+    for one in pods:
+        ask, _ = read(one.pod, namespace, world)
+        yield from ((pool.name, clause.text) for clause, pool in (*ask.pools, *ask.closed))

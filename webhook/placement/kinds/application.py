@@ -1,0 +1,197 @@
+"""An object of another operator's kind, expanded into its components: which pods the operator makes of it, how many.
+
+The expansion is pure and total: a part of an unexpected type counts as absent, because the API server checks an object
+by the schema of its kind. See ``docs/applications.md``.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.kinds.formula import Formula, number, truth
+from webhook.placement.kinds.kind import Component, OperatorKind
+from webhook.placement.kinds.pod_making import Json, template_of
+from webhook.placement.text import keys
+from webhook.placement.text.problem import CLAUSE_LIMIT, Problem, shorten
+
+INSTANCES: Final = 200
+"""Instances of one component that are judged: the largest clusters of Ray have a few dozen groups of workers."""
+
+PODS: Final = 2**31 - 1
+"""Pods that a component can ask for: numbers of replicas are an ``int32``."""
+
+
+_ANNOTATIONS: Final = ".metadata.annotations"
+"""Where annotations are in a template."""
+
+
+class ComponentPods(Struct, frozen=True, eq=False):
+    """``count`` equal pods of an application: ``name`` is its component's, ``pod`` one of the pods.
+
+    ``field`` is the path of the template in the object, ``annotations_field`` where annotations of the pods are
+    written. ``most`` is how many pods there may be later. ``apart`` pods do not run at the time of the others.
+    """
+
+    name: str
+    field: str
+    annotations_field: str
+    pod: Json
+    count: int
+    most: int
+    apart: bool = False
+
+    @property
+    def asks(self) -> bool:
+        """Whether the pods ask for placement, by an annotation of ours, or by the label of a job or PE."""
+        metadata = self.pod["metadata"]
+        annotations, labels = (_object(metadata.get(field)) for field in ("annotations", "labels"))
+        return keys.JOB in labels or keys.PE in labels or any(_ours(key) for key in annotations)
+
+
+class OperatorApplication(Struct, frozen=True, eq=False):
+    """The ``components`` of an object that have pods, or everything that is wrong with it as ``problems``.
+
+    ``suspended`` tells that the operator creates no pods yet. ``inherited`` are annotations of ours on the object
+    itself, which count for all components.
+    """
+
+    components: tuple[ComponentPods, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    suspended: bool = False
+    inherited: tuple[str, ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Whether some of the pods ask for placement."""
+        return any(component.asks for component in self.components)
+
+    def lost(self, kind: str) -> Iterator[str]:
+        """A warning for each annotation of the object that does not reach its pods, with where to write it."""
+        fields = list(dict.fromkeys(component.annotations_field for component in self.components))
+        for key in self.inherited:
+            where = f"{fields[0]} and the like" if len(fields) > 1 else fields[0]
+            yield (
+                f"metadata.annotations[{key}]: counts for all components here, but a {kind}'s own annotations do not "
+                f"reach its pods: write it in {where}"
+            )
+
+
+def expanded(kind: OperatorKind, document: Json) -> OperatorApplication:
+    """The application that the object describes."""
+    components: list[ComponentPods] = []
+    problems: list[Problem] = []
+    inherited = {key: said for key, said in _annotations(document).items() if _ours(key)}
+    inner = _embedded(kind, document)
+    sources = [(one, inner, kind.spec_path) for one in kind.embedded] if inner else []
+    for component, source, place in (*sources, *((one, document, None) for one in kind.components)):
+        size = _instances(component, source)
+        if size > INSTANCES:
+            message = f"has {size} entries, at most {INSTANCES} are judged"
+            problems.append(Problem(_located(component.list, place), message))
+            continue
+        components += _component(component, source, place, size, (document, inherited, kind))
+    return OperatorApplication(
+        tuple(components),
+        tuple(problems),
+        _suspended(kind, document, inner),
+        tuple(sorted(inherited)) if components else (),
+    )
+
+
+def _embedded(kind: OperatorKind, document: Json) -> Json | None:
+    """The object of the embedded kind, with the same name; ``None`` if there is none."""
+    spec = kind.spec_path.of(document) if kind.spec_path else None
+    return {**document, "spec": spec} if isinstance(spec, dict) else None
+
+
+def _suspended(kind: OperatorKind, document: Json, inner: Json | None) -> bool:
+    own = kind.suspend_path is not None and truth(kind.suspend_path.of(document))
+    other = kind.embedded_suspend_path is not None and inner is not None
+    return own or (other and truth(kind.embedded_suspend_path.of(inner)))  # type: ignore[union-attr]
+
+
+def _instances(component: Component, document: Json) -> int:
+    """How many instances of the component the object has."""
+    if not component.list:
+        return 1
+    value: object = document
+    for step in component.list.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return len(value) if isinstance(value, list) else 0
+
+
+def _component(
+    component: Component, source: Json, place: Formula | None, size: int, whole: tuple[Json, Json, OperatorKind]
+) -> Iterator[ComponentPods]:
+    """The pods of each instance of the component; nothing for one without pods."""
+    document, inherited, kind = whole
+    definition, scale = component.spec_definition, component.scale_definition
+    for at in range(size):
+        template = template_of(definition, source, at)
+        first = _count(scale.replicas_path, source, at) or 0
+        fewest = _count(scale.min_replicas_path, source, at)
+        count = first if fewest is None else min(fewest, PODS)
+        if template is None or (count == 0 and first == 0):
+            continue
+        most = _count(scale.max_replicas_path, source, at) or 0
+        template["metadata"]["annotations"] = {**inherited, **_object(template["metadata"].get("annotations"))}
+        path = definition.pod_template_spec_path
+        field = _located(path.path if path else definition.annotations_field.removesuffix(_ANNOTATIONS), place, at)
+        yield ComponentPods(
+            _name(component, source, at),
+            field,
+            _located(definition.annotations_field, place, at) or f"{field}{_ANNOTATIONS}",
+            _pod(template, document, kind),
+            count,
+            max(first, count, most),
+            component.separate_path is not None and truth(component.separate_path.of(source, at)),
+        )
+
+
+def _pod(template: Json, document: Json, kind: OperatorKind) -> Json:
+    """The pod of the template: without a name, in the namespace of the object, and owned by it."""
+    own = _object(document.get("metadata"))
+    name, namespace = own.get("name"), own.get("namespace")
+    text = name if isinstance(name, str) else ""
+    owner = {
+        "apiVersion": document.get("apiVersion"),
+        "kind": kind.kind.kind,
+        "name": text,
+        "uid": "",
+        "controller": True,
+    }
+    metadata = {**template["metadata"], "generateName": f"{text}-", "ownerReferences": [owner]}
+    if namespace:
+        metadata["namespace"] = namespace
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+
+
+def _name(component: Component, document: Json, at: int) -> str:
+    """The name of an instance in messages: ``worker small``."""
+    found = component.instance_id_path.of(document, at) if component.instance_id_path else None
+    return f"{component.name} {shorten(found, CLAUSE_LIMIT)}" if isinstance(found, str) and found else component.name
+
+
+def _count(path: Formula | None, document: Json, at: int) -> int | None:
+    """The whole number that the formula has, from 0 to ``PODS``; ``None`` if it has none."""
+    found = number(path.of(document, at)) if path else None
+    return None if found is None else min(max(int(found), 0), PODS)
+
+
+def _located(path: str, place: Formula | None, at: int = 0) -> str:
+    """The path in the whole object, with the number of the instance."""
+    inner = f"{place.path}.{path.removeprefix('spec.')}" if place and path else path
+    return inner.replace("[]", f"[{at}]")
+
+
+def _annotations(document: Json) -> Json:
+    return _object(_object(document.get("metadata")).get("annotations"))
+
+
+def _ours(key: object) -> bool:
+    return isinstance(key, str) and key.startswith(keys.PREFIX) and key not in keys.FOREIGN
+
+
+def _object(value: object) -> Json:
+    return value if isinstance(value, dict) else {}

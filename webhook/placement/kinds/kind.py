@@ -1,0 +1,176 @@
+"""A kind of other operators' objects, as its file states it: the fields of a file, and how a file is read.
+
+Names of fields are Karta's where Karta has the field (``podTemplateSpecPath``, ``scaleDefinition``, ...). All paths and
+formulas are expressions (``formula``). ``docs/applications.md`` describes the fields.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeAlias
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.kinds.formula import Formula, FormulaError, parse
+
+
+class KindFileError(ValueError):
+    """A file of a kind that cannot be used; the message says why."""
+
+
+class GroupKind(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The API group and kind of the objects, the name of the resource, and the versions that the file is right for."""
+
+    group: str
+    kind: str
+    resource: str
+    versions: tuple[str, ...]
+
+
+class AddedContainer(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A container that the operator adds to the pods: where ``whenPath`` is true, or always.
+
+    It requests what ``resourcesPath`` says (``ResourceRequirements``), and where that is absent the ``requests``.
+    """
+
+    name: str
+    requests: Mapping[str, Formula] = {}
+    resources_path: Formula | None = None
+    when_path: Formula | None = None
+
+
+class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Fields that a pod is made from, where the object has no whole template; each overrides that of the template.
+
+    ``containerName`` is the main container, to which ``resourcesPath``, ``requests`` and ``limits`` belong. ``gpuPath``
+    is an object with the ``name`` and ``quantity`` of an extended resource. Labels, annotations and node labels are
+    added to those of the template, and so are containers and volumes.
+    """
+
+    labels_path: Formula | None = None
+    annotations_path: Formula | None = None
+    node_selector_path: Formula | None = None
+    affinity_path: Formula | None = None
+    tolerations_path: Formula | None = None
+    topology_spread_constraints_path: Formula | None = None
+    priority_class_name_path: Formula | None = None
+    scheduler_name_path: Formula | None = None
+    host_network_path: Formula | None = None
+    containers_path: Formula | None = None
+    init_containers_path: Formula | None = None
+    volumes_path: Formula | None = None
+    container_name: str = ""
+    resources_path: Formula | None = None
+    requests: Mapping[str, Formula] = {}
+    limits: Mapping[str, Formula] = {}
+    gpu_path: Formula | None = None
+    added_containers: tuple[AddedContainer, ...] = ()
+    added_init_containers: tuple[AddedContainer, ...] = ()
+
+
+class SpecDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Where the template of the pods is; ``commonPodTemplateSpecPath`` is one for all components, merged below it.
+
+    ``annotationsField`` is where a user writes annotations that reach the pods.
+    """
+
+    pod_template_spec_path: Formula | None = None
+    common_pod_template_spec_path: Formula | None = None
+    fragmented_pod_spec_definition: FragmentedPodSpec = FragmentedPodSpec()
+    annotations_field: str = ""
+
+
+class ScaleDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """How many pods there are: the number at first, and, where it changes by itself, the fewest and the most.
+
+    With ``minReplicasPath`` the fewest pods are judged, else those at first.
+    """
+
+    replicas_path: Formula
+    min_replicas_path: Formula | None = None
+    max_replicas_path: Formula | None = None
+
+
+class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Equal pods of an object; with ``[]`` in the paths, several instances of these, called by ``instanceIdPath``.
+
+    ``separatePath`` is true for pods that do not run at the time of the others. ``accounts`` create the pods.
+    """
+
+    name: str
+    spec_definition: SpecDefinition
+    scale_definition: ScaleDefinition
+    instance_id_path: Formula | None = None
+    separate_path: Formula | None = None
+    accounts: tuple[str, ...] = ()
+
+    @property
+    def list(self) -> str:
+        """The path of the list of instances, without the leading dot; empty if there is one instance."""
+        paths = (self.instance_id_path, self.spec_definition.pod_template_spec_path)
+        return next((path.list for path in paths if path and path.list), "")
+
+
+class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A kind: its ``components``, in the order in which the operator creates them.
+
+    ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
+    own. ``suspendPath`` is true while the operator creates no pods. ``exact`` says what the expansion states as the
+    operator does it, ``estimate`` what it cannot know.
+    """
+
+    kind: GroupKind
+    components: tuple[Component, ...] = ()
+    suspend_path: Formula | None = None
+    spec_path: Formula | None = None
+    components_of: str = ""
+    embedded: tuple[Component, ...] = ()
+    embedded_suspend_path: Formula | None = None
+    exact: str = ""
+    estimate: str = ""
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """API group and kind."""
+        return self.kind.group, self.kind.kind
+
+
+Kinds: TypeAlias = Mapping[tuple[str, str], OperatorKind]
+"""Kinds by API group and kind."""
+
+
+def kinds_of(files: Iterable[tuple[str, Any]]) -> dict[tuple[str, str], OperatorKind]:
+    """The kinds that these files describe, each given with its name; raises :class:`KindFileError`."""
+    kinds: dict[tuple[str, str], OperatorKind] = {}
+    for name, content in files:
+        kind = _kind(name, content)
+        if kind.key in kinds:
+            raise KindFileError(f"{name}: {kind.kind.kind} of {kind.kind.group} has another file")
+        kinds[kind.key] = kind
+    return {key: _completed(kind, kinds) for key, kind in kinds.items()}
+
+
+def _kind(name: str, content: object) -> OperatorKind:
+    try:
+        return msgspec.convert(content, OperatorKind, dec_hook=_decoded)
+    except msgspec.ValidationError as error:
+        raise KindFileError(f"{name}: {error}") from error
+
+
+def _decoded(_wanted: type, value: object) -> Formula:
+    """The expression in a field of a file; ``dec_hook`` of msgspec, which adds the path to a ``ValueError``."""
+    if not isinstance(value, str):
+        raise FormulaError(f"an expression is expected, not {value!r}")
+    return parse(value)
+
+
+def _completed(kind: OperatorKind, kinds: Kinds) -> OperatorKind:
+    """The kind with the components of the kind whose spec it embeds."""
+    if not kind.components_of:
+        return kind
+    other = kinds.get((kind.kind.group, kind.components_of))
+    if other is None or other.components_of or kind.spec_path is None:
+        raise KindFileError(
+            f"{kind.kind.kind}: componentsOf names no kind of {kind.kind.group} with its own components"
+        )
+    return replace(kind, embedded=other.components, embedded_suspend_path=other.suspend_path)

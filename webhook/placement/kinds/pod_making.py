@@ -1,0 +1,151 @@
+"""The pod of a component: its template, the fields that it is made from, and the containers that an operator adds."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from webhook.placement.kinds.formula import Formula, Value, number, truth
+from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, SpecDefinition
+from webhook.placement.kube.quantity import NANO, format_quantity
+
+Json = dict[str, Any]
+
+_DEPTH: Final = 20
+"""Levels of two templates that are merged; pods have some twelve."""
+
+_MERGES: Final = 20_000
+"""Values of two templates that are merged; a pod of a hundred containers has some thousand."""
+
+
+def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | None:
+    """The template of an instance with what the operator makes of it; ``None`` if the object describes no such pods."""
+    common = _value(definition.common_pod_template_spec_path, document, at)
+    own = _value(definition.pod_template_spec_path, document, at)
+    fragments = definition.fragmented_pod_spec_definition
+    if not isinstance(own, dict) and definition.pod_template_spec_path and not fragments.container_name:
+        return None
+    template = _Merging().merged(_object(common), _object(own))
+    metadata = dict(_object(template.get("metadata")))
+    for field, path in (("labels", fragments.labels_path), ("annotations", fragments.annotations_path)):
+        if said := _object(_value(path, document, at)):
+            metadata[field] = {**_object(metadata.get(field)), **said}
+    return {"metadata": metadata, "spec": _spec(fragments, _object(template.get("spec")), document, at)}
+
+
+def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> Json:
+    """The spec of the pod: that of the template with the fields that override it, and all containers."""
+    made = dict(spec)
+    for field, path in _overriding(fragments):
+        value = _value(path, document, at)
+        if value is not None:
+            made[field] = value
+    if labels := _object(_value(fragments.node_selector_path, document, at)):
+        made["nodeSelector"] = {**_object(made.get("nodeSelector")), **labels}
+    for field, path, added in (
+        ("containers", fragments.containers_path, fragments.added_containers),
+        ("initContainers", fragments.init_containers_path, fragments.added_init_containers),
+        ("volumes", fragments.volumes_path, ()),
+    ):
+        listed = [*_listed(made.get(field)), *_listed(_value(path, document, at)), *_added(added, document, at)]
+        if listed:
+            made[field] = listed
+    if fragments.container_name:
+        made["containers"] = _with_main(fragments, _listed(made.get("containers")), document, at)
+    return made
+
+
+def _overriding(fragments: FragmentedPodSpec) -> Iterator[tuple[str, Formula | None]]:
+    """Fields of the pod with the paths of what stands in place of the template's."""
+    yield "affinity", fragments.affinity_path
+    yield "tolerations", fragments.tolerations_path
+    yield "topologySpreadConstraints", fragments.topology_spread_constraints_path
+    yield "priorityClassName", fragments.priority_class_name_path
+    yield "schedulerName", fragments.scheduler_name_path
+    yield "hostNetwork", fragments.host_network_path
+
+
+def _with_main(fragments: FragmentedPodSpec, containers: list[Value], document: Json, at: int) -> list[Value]:
+    """The containers with what the main one requests; it comes first if the template does not have it."""
+    name = fragments.container_name
+    place = next((place for place, one in enumerate(containers) if _object(one).get("name") == name), None)
+    main = _object(containers[place]) if place is not None else {"name": name}
+    stated = _object(_value(fragments.resources_path, document, at)) or _object(main.get("resources"))
+    gpus = _gpus(_object(_value(fragments.gpu_path, document, at)))
+    amounts = {
+        field: {**_object(stated.get(field)), **_amounts(expressions, document, at), **gpus}
+        for field, expressions in (("requests", fragments.requests), ("limits", fragments.limits))
+    }
+    resources = {**stated, **{field: given for field, given in amounts.items() if given}}
+    main = {**main, **({"resources": resources} if resources else {})}
+    return [main, *containers] if place is None else [*containers[:place], main, *containers[place + 1 :]]
+
+
+def _gpus(gpu: Json) -> Json:
+    """The extended resource of an object with ``name`` and ``quantity``."""
+    name, quantity = gpu.get("name"), gpu.get("quantity")
+    return {name: quantity} if isinstance(name, str) and name and isinstance(quantity, int) else {}
+
+
+def _added(containers: tuple[AddedContainer, ...], document: Json, at: int) -> Iterator[Json]:
+    """The containers that the operator adds."""
+    for container in containers:
+        if container.when_path and not truth(container.when_path.of(document, at)):
+            continue
+        stated = _value(container.resources_path, document, at)
+        requests = _amounts(container.requests, document, at)
+        yield {"name": container.name, "resources": stated if isinstance(stated, dict) else {"requests": requests}}
+
+
+def _amounts(expressions: Mapping[str, Formula], document: Json, at: int) -> Json:
+    """The amounts by resource; a resource whose formula has no value is not requested."""
+    found = {resource: _amount(expression.of(document, at)) for resource, expression in expressions.items()}
+    return {resource: amount for resource, amount in found.items() if amount is not None}
+
+
+def _amount(value: Value) -> str | None:
+    """The value as a quantity: a text as it stands, a number rounded up to a nano-unit."""
+    if isinstance(value, str):
+        return value
+    found = number(value)
+    return None if found is None else format_quantity(math.ceil(found * NANO))
+
+
+class _Merging:
+    """Merges two templates: objects by their fields, lists by position; the upper value counts where both differ.
+
+    Source: ``mergePodTemplates`` of the Flink operator, without its option to merge lists by names. Beyond ``_DEPTH``
+    levels and ``_MERGES`` values the upper one counts as it is: a template that contains itself has no end.
+    """
+
+    def __init__(self) -> None:
+        self._left = _MERGES
+
+    def merged(self, below: Value, above: Value, depth: int = _DEPTH) -> Value:
+        self._left -= 1
+        if depth == 0 or self._left < 0:
+            return above
+        if isinstance(below, dict) and isinstance(above, dict):
+            made = {
+                key: self.merged(below[key], value, depth - 1) if key in below else value
+                for key, value in above.items()
+            }
+            return {**below, **made}
+        if isinstance(below, list) and isinstance(above, list):
+            shared = [self.merged(one, other, depth - 1) for one, other in zip(below, above, strict=False)]
+            return [*shared, *below[len(shared) :], *above[len(shared) :]]
+        return above
+
+
+def _value(path: Formula | None, document: Json, at: int) -> Value:
+    return None if path is None else path.of(document, at)
+
+
+def _object(value: Value) -> Json:
+    return value if isinstance(value, dict) else {}
+
+
+def _listed(value: Value) -> list[Value]:
+    """A list as it is, and a single object as a list of one."""
+    if isinstance(value, dict):
+        return [value]
+    return value if isinstance(value, list) else []

@@ -1,0 +1,185 @@
+"""The devices that a pod wants: by ResourceClaims, by templates of these, and by resources that DeviceClasses map.
+
+See ``docs/hardware.md``. Nothing here refuses a pod: what is not known is a doubt, of which the user is warned.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Container as Having
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest, HeldDevice, ResourceClaim
+from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.selector import selector
+from webhook.placement.kube.amounts import Tally
+from webhook.placement.kube.pod import Container, NodeTerm, PodClaim, PodSpec, Resources
+from webhook.placement.kube.quantity import format_quantity
+from webhook.placement.request.unjudged import unjudged_devices
+from webhook.placement.text.clause import Clause, Source
+from webhook.placement.text.problem import quote, shorten
+
+_CLAIMS: Final = 8
+"""So many claims of a pod are judged; pods have one or two."""
+
+_CONDITION: Final = 100
+"""Characters of a selector in a message."""
+
+_QUANTITY: Final = r"""(\w+)\.%s\(quantity\((?:"([^"]*)"|'([^']*)')\)\)"""
+_SHORTER: Final = (
+    (re.compile(r"""\bdevice\.(?:attributes|capacity)\[(?:"[^"]*"|'[^']*')\]\."""), ""),
+    (re.compile(_QUANTITY % "compareTo" + r"\s*(==|!=|<=|>=|<|>)\s*0(?![0-9.])"), r"\1 \4 \2\3"),
+    (re.compile(_QUANTITY % "isGreaterThan"), r"\1 > \2\3"),
+    (re.compile(_QUANTITY % "isLessThan"), r"\1 < \2\3"),
+)
+"""Parts of selectors, and how messages say them."""
+
+_RESOURCES: Final = 2
+"""So many resources of a pod that classes map are judged."""
+
+ClaimPart = tuple[str, str]
+"""What a clause names: ``claim``, ``template`` or ``resource``, and the name of it."""
+
+
+class WantedDevices(Struct, frozen=True, gc=False):
+    """One thing of a pod that wants devices.
+
+    ``clause`` is how messages name it, ``specs`` is what has to be allocated for it. ``resource`` is the resource that
+    a class maps, of which ``count`` are requested; nodes that offer it themselves need no devices. ``shared`` tells
+    that other pods may use the same claim. A claim that is allocated has ``terms``, one of which the node must match
+    (``None`` for any node), and its devices in ``held``. ``doubt`` says what of it is not judged; empty if all is.
+    """
+
+    clause: Clause
+    specs: tuple[ClaimSpec, ...] = ()
+    resource: str = ""
+    count: int = 0
+    shared: bool = False
+    terms: tuple[NodeTerm, ...] | None = None
+    held: tuple[HeldDevice, ...] = ()
+    doubt: str = ""
+
+
+def wanted_devices(
+    spec: PodSpec, namespace: str, requests: Tally, mapped: Mapping[str, str], devices: Devices, given: Having[str] = ()
+) -> tuple[WantedDevices, ...]:
+    """What of the pod wants devices; ``mapped`` are resources with their classes.
+
+    Nothing if devices are not known, or if mapped resources are ``given`` to containers by more than these request.
+    """
+    if not devices.read or devices.empty:
+        return ()
+    claims = spec.resource_claims or ()
+    if len(claims) > _CLAIMS or len(mapped) > _RESOURCES or any(resource in given for resource in mapped):
+        return ()
+    counts = Counter(map(claim_part, claims))
+    found = [_claimed(part, count, namespace, devices) for part, count in counts.items()]
+    found += [_of_class(resource, requests[resource], name, devices) for resource, name in sorted(mapped.items())]
+    return tuple(found)
+
+
+def unjudged_of(spec: PodSpec, mapped: Mapping[str, str], wanted: tuple[WantedDevices, ...]) -> Iterator[str]:
+    """The warnings about devices that are not judged."""
+    if wanted:
+        return (f"{found.clause}: {found.doubt}" for found in wanted if found.doubt)
+    return unjudged_devices(spec, mapped)
+
+
+def claim_part(claim: PodClaim) -> ClaimPart:
+    """What the clause of the claim names."""
+    if claim.resource_claim_template_name is not None:
+        return "template", claim.resource_claim_template_name
+    return "claim", claim.resource_claim_name or ""
+
+
+def without_resources(spec: PodSpec, gone: Having[object]) -> PodSpec:
+    """The spec without requests for mapped resources that are parts of dropped clauses."""
+
+    def kept(container: Container) -> Container:
+        own = container.resources or Resources()
+        left = {name: amount for name, amount in (own.requests or {}).items() if ("resource", name) not in gone}
+        most = {name: amount for name, amount in (own.limits or {}).items() if ("resource", name) not in gone}
+        return replace(container, resources=Resources(left, most, own.claims))
+
+    return replace(
+        spec,
+        containers=spec.containers and tuple(map(kept, spec.containers)),
+        init_containers=spec.init_containers and tuple(map(kept, spec.init_containers)),
+    )
+
+
+def _claimed(part: ClaimPart, count: int, namespace: str, devices: Devices) -> WantedDevices:
+    """What the claim of that name wants, or so many claims of that template."""
+    kind, name = part
+    if kind == "template":
+        several = f"{count} claims of " if count > 1 else ""
+        clause = Clause(Source.DEVICES, (part,), f"{several}ResourceClaimTemplate {name}")
+        template = devices.template((namespace, name))
+        if template is None:
+            return WantedDevices(clause, doubt="there is no such template; the pod waits until there is")
+        return _wanting(WantedDevices(clause), template.spec, count, devices)
+    clause = Clause(Source.DEVICES, (part,), f"ResourceClaim {name}")
+    claim = devices.claim((namespace, name))
+    if claim is None:
+        return WantedDevices(clause, doubt="there is no such claim; the pod waits until there is")
+    return _of_claim(clause, claim, devices)
+
+
+def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedDevices:
+    if claim.terminating:
+        return WantedDevices(clause, doubt="the claim is being deleted; the pod waits for a new one of that name")
+    if claim.allocation is not None:
+        return WantedDevices(clause, terms=claim.allocation.terms, held=claim.allocation.devices)
+    return _wanting(WantedDevices(clause, shared=True), claim.spec, 1, devices)
+
+
+def _of_class(resource: str, count: int, name: str, devices: Devices) -> WantedDevices:
+    """What a request for a resource wants that the class maps."""
+    clause = Clause(Source.DEVICES, (("resource", resource),), f"requests {resource} {count}")
+    spec = ClaimSpec((DeviceRequest(resource, (DeviceChoice(name, count=count),)),))
+    return _wanting(WantedDevices(clause, resource=resource, count=count), spec, 1, devices)
+
+
+def _wanting(wanted: WantedDevices, spec: ClaimSpec, count: int, devices: Devices) -> WantedDevices:
+    """The claim with the selectors of its classes, or with a doubt."""
+    if spec.unread:
+        return replace(wanted, doubt=f"{spec.unread} is not known here; its devices are not judged")
+    requests = []
+    for request in spec.requests:
+        choices = []
+        for choice in request.choices:
+            known = devices.classes.get(choice.device_class)
+            if known is None:
+                missing = f"there is no DeviceClass {choice.device_class}; the pod waits until there is"
+                return replace(wanted, doubt=missing)
+            if known.unread or not _readable(known.selectors):
+                said = f"the selectors of DeviceClass {known.name} cannot be evaluated here; its devices are not judged"
+                return replace(wanted, doubt=said)
+            if wrong := next((text for text in choice.selectors if not _readable((text,))), None):
+                said = f"{quote(wrong, _CONDITION)} cannot be evaluated here; its devices are not judged"
+                return replace(wanted, doubt=said)
+            choices.append(replace(choice, selectors=known.selectors + choice.selectors))
+        requests.append(replace(request, choices=tuple(choices)))
+    return replace(wanted, specs=(replace(spec, requests=tuple(requests)),) * count)
+
+
+def _readable(selectors: tuple[str, ...]) -> bool:
+    return all(selector(text).read is not None for text in selectors)
+
+
+def in_words(choice: DeviceChoice, own: tuple[str, ...]) -> str:
+    """What the choice wants of a device: its class, and ``own``, the selectors beside those of the class."""
+    conditions = [shorten(condition(text), _CONDITION) for text in own]
+    conditions += [f"{name} {format_quantity(amount)}" for name, amount in choice.capacity]
+    wanted = " and ".join(conditions)
+    return f"of DeviceClass {choice.device_class}{wanted and f' with {wanted}'}"
+
+
+def condition(expression: str) -> str:
+    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity."""
+    for pattern, words in _SHORTER:
+        expression = pattern.sub(words, expression)
+    return expression
