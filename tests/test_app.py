@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause, NotServedError
 from tests.golden.examples import EXAMPLES
 from webhook import app
 from webhook.app.cluster_source import ReadingLog, cluster_of, tell_reading
@@ -126,3 +126,16 @@ def test_of_what_the_watches_tell_failures_are_counted_by_their_causes() -> None
     tell(ApiError(Cause.FORBIDDEN, "nodes: no"))
     tell(Finding("", "Node node-a", "metadata.name: missing"))
     assert failed == [Cause.FORBIDDEN]
+
+
+def test_a_kind_that_is_not_served_and_not_needed_is_information(caplog: pytest.LogCaptureFixture) -> None:
+    failed: list[Cause] = []
+    with caplog.at_level(logging.INFO, "webhook.app"):
+        tell = ReadingLog(failed.append)
+        tell(NotServedError(Cause.MISSING, "devicetaintrules: the API server answers 404: Not Found"))
+        tell(ApiError(Cause.MISSING, "streamsjobs: the API server answers 404: Not Found"))
+    assert [(found.levelname, found.getMessage()) for found in caplog.records] == [
+        ("INFO", "cluster: devicetaintrules: the API server answers 404: Not Found; decisions are made without them"),
+        ("WARNING", "cluster: streamsjobs: the API server answers 404: Not Found"),
+    ]
+    assert failed == [Cause.MISSING]

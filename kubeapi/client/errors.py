@@ -59,6 +59,10 @@ class ApiError(Exception):
         self.request = request
 
 
+class NotServedError(ApiError):
+    """The API server does not serve a kind that its client can do without."""
+
+
 def escape(text: str) -> str:
     r"""The text in printable ASCII: a line break becomes ``\n``, an escape ``\x1b``.
 

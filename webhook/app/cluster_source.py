@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Protocol
 
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause, NotServedError
 from webhook.cluster.objects.kinds import KINDS, AnyKind
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
@@ -171,6 +171,9 @@ class ReadingLog:
     def __call__(self, outcome: Report | Finding | ApiError) -> None:
         """Log one outcome of a watch."""
         if not isinstance(outcome, Report):
+            if isinstance(outcome, NotServedError):
+                _log.info("cluster: %s; decisions are made without them", outcome)
+                return
             if isinstance(outcome, ApiError):
                 self._failed(outcome.cause)
             _log.warning("cluster: %s", outcome)

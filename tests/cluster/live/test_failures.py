@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, NotServedError
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.paths import PATHS
 from tests.apiserver.server import TOO_OLD, ApiServer, status
@@ -300,6 +301,7 @@ async def test_a_kind_that_is_not_installed_is_asked_for_now_and_then(
         await until(lambda: len(server.asked("streamshostpools", "list")) == 3)
         assert time.monotonic() - began > 0.3
         assert watched.failures == ["streamshostpools: the API server answers 404: Not Found"]
+        assert not any(isinstance(told, NotServedError) for told in watched.told)
 
 
 async def test_device_classes_that_may_not_be_read_are_done_without(server: ApiServer) -> None:
@@ -324,6 +326,8 @@ async def test_devices_are_known_once_all_their_kinds_can_be_read(server: ApiSer
         devices = watched.sink.devices
         unread = dict.fromkeys(DevicePart, True) | {DevicePart.SLICES: False}
         assert (watched.cluster.reason(), devices.slices, devices.readable) == (None, {}, unread)
+        (failure,) = (told for told in watched.told if isinstance(told, ApiError))
+        assert isinstance(failure, NotServedError) is (refusal == 404)
         await until(lambda: devices.slices)
         await until(lambda: devices.readable[DevicePart.SLICES])
 

@@ -13,7 +13,7 @@ from typing import Final, NoReturn
 
 from kubeapi.client.api_types import Event, ListMetadata
 from kubeapi.client.connection import Connection
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError, Cause, NotServedError
 from webhook.cluster.objects import items
 from webhook.cluster.objects.kinds import AnyKind, WatchEvent
 from webhook.cluster.objects.report import Finding
@@ -162,7 +162,9 @@ class Reflector:
             failure = ApiError(failure.cause, f"{failure} ({rule})")
         if str(failure) != str(self.failure):
             self.failure = failure
-            self._tell(ApiError(failure.cause, f"{self.kind.resource}: {failure}"))
+            without = failure.cause is Cause.MISSING and self.kind.optional and self.kind.spared
+            told = NotServedError if without else ApiError
+            self._tell(told(failure.cause, f"{self.kind.resource}: {failure}"))
         pause = self._backoff.pause(failure)
         self._unsure = True
         if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:
