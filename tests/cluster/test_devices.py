@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -178,7 +177,6 @@ def test_equal_parts_of_devices_are_one_object() -> None:
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (without(resource_slice(), "metadata"), "metadata.name: missing"),
         (
             resource_slice("s", device(capacity={"memory": {"value": "much"}})),
             'spec.devices[0].capacity[memory].value: "much" is not a quantity',
@@ -203,17 +201,33 @@ def test_equal_parts_of_devices_are_one_object() -> None:
             resource_slice("s", device(consumesCounters=[{"counterSet": "b", "counters": {"c": {"value": "x"}}}])),
             'spec.devices[0].consumesCounters[0].counters[c]: "x" is not a quantity',
         ),
+        (resource_slice("s", devices=5), "spec.devices: expected `array | null`, got `int`"),
     ],
 )
-def test_a_slice_that_cannot_be_used(found: dict[str, Any], message: str) -> None:
-    with pytest.raises(MalformedError) as raised:
-        read_slice(found)
-    assert str(raised.value) == message
+def test_of_a_slice_that_cannot_be_read_the_pool_and_the_node_are_known(found: dict[str, Any], message: str) -> None:
+    assert read_slice(found) == (
+        DeviceSlice("s", GPUS, "node-a", 1, 1, Reach("node-a"), unread=True),
+        [f"{message}; nothing is refused for lack of its devices"],
+    )
 
 
-def test_a_slice_of_another_form_cannot_be_decoded() -> None:
-    with pytest.raises(msgspec.ValidationError):
-        read_slice(resource_slice("s", devices=5))
+@pytest.mark.parametrize(
+    ("spec", "reach"),
+    [
+        ({"nodeName": None, "nodeSelector": IN_A}, Reach(terms=TERMS)),
+        ({"nodeName": None, "perDeviceNodeSelection": True}, Reach(everywhere=True)),
+        ({"nodeName": 7}, Reach(everywhere=True)),
+    ],
+    ids=["of some nodes", "said by each device", "of no legible node"],
+)
+def test_nodes_that_may_have_the_devices_of_a_slice_that_cannot_be_read(spec: dict[str, Any], reach: Reach) -> None:
+    found, _ = read_slice(resource_slice("s", devices=5, **spec))
+    assert (found.unread, found.reach) == (True, reach)
+
+
+def test_a_slice_without_a_name_is_not_used() -> None:
+    with pytest.raises(MalformedError, match=r"^metadata\.name: missing$"):
+        read_slice(without(resource_slice(devices=5), "metadata"))
 
 
 # Claims

@@ -83,6 +83,42 @@ def test_nodes_with_the_devices(spec: ClaimSpec, expected: list[str]) -> None:
     assert candidates(made_from("t"), with_template(spec)) == expected
 
 
+UNREAD = "ResourceClaimTemplate t: devices of {} are not judged, since {} cannot be read; the pod may wait for them"
+
+
+@pytest.mark.parametrize(
+    ("unread", "nodes_", "said"),
+    [
+        ([Reach("node-b")], ["node-a", "node-b"], UNREAD.format("1 node", "ResourceSlice odd-0")),
+        (
+            [Reach("node-b"), Reach("node-c"), Reach("gone"), Reach("node-a")],
+            ["node-a", "node-b", "node-c"],
+            UNREAD.format("2 nodes", "2 ResourceSlices"),
+        ),
+        (
+            [Reach(everywhere=True)],
+            ["node-a", "node-b", "node-c"],
+            UNREAD.format("2 nodes", "ResourceSlice odd-0"),
+        ),
+    ],
+    ids=["of one node", "of several nodes", "of all nodes"],
+)
+def test_a_slice_that_cannot_be_read_refuses_nothing(unread: list[Reach], nodes_: list[str], said: str) -> None:
+    inventory = with_template(TWO)
+    for at, reach in enumerate(unread):
+        inventory.devices.put_slice(DeviceSlice(f"odd-{at}", GPU, f"odd-{at}", reach=reach, unread=True))
+    assert candidates(made_from("t"), inventory) == nodes_
+    assert decided(made_from("t"), inventory).warnings == (said,)
+
+
+def test_a_slice_that_can_be_read_again_counts_as_it_is() -> None:
+    inventory = with_template(THREE)
+    inventory.devices.put_slice(replace(on("node-b", 0), unread=True))
+    assert candidates(made_from("t"), inventory) == ["node-b"]
+    inventory.devices.put_slice(on("node-b", 2))
+    assert message(made_from("t"), inventory)[0].endswith("0 of 3 nodes can run this pod.")
+
+
 def test_devices_that_others_have_come_free() -> None:
     inventory = with_template(TWO)
     inventory.devices.put_claim(held("other", "node-a", 0, 1))

@@ -1,6 +1,7 @@
 """ResourceSlices of the API server, translated into the values of ``placement``.
 
-Fields are those of ``resource.k8s.io/v1``. A slice whose amounts cannot be read is refused as a whole.
+Fields are those of ``resource.k8s.io/v1``. A slice with fields that cannot be read is kept without its devices, so that
+the nodes that may use these are known (``docs/devices.md``).
 """
 
 import functools
@@ -10,6 +11,7 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from kubeapi.client import decoding
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import MalformedError, Notes, metadata_of
@@ -120,27 +122,71 @@ class _SliceObject(Struct, frozen=True, gc=False):
     spec: _SliceSpec = _SliceSpec()
 
 
+class _OutlineSpec(_Selection, frozen=True, gc=False, rename="camel"):
+    driver: str = ""
+    pool: _Pool = _Pool()
+
+
+class _SliceOutline(Struct, frozen=True, gc=False):
+    """What of a ResourceSlice says whose devices it publishes, without the devices."""
+
+    spec: _OutlineSpec = _OutlineSpec()
+
+
+class _NamedObject(Struct, frozen=True, gc=False):
+    """What an object needs to be told apart from others."""
+
+    metadata: wire.ObjectMetadata | None = None
+
+
 def read_slice(item: Item) -> tuple[DeviceSlice, Notes]:
-    """A slice with its devices, or with the counters that devices of its pool share."""
-    source = decode(item, _SliceObject)
+    """A slice with its devices, or with the counters that devices of its pool share.
+
+    The devices of an ``unread`` slice are not known. Raises only for a slice without a name.
+    """
+    try:
+        return _read(decode(item, _SliceObject)), []
+    except MalformedError as error:
+        reason = str(error)
+    except decoding.ERRORS as error:
+        reason = decoding.reason(error)
+    _, name = metadata_of(decode(item, _NamedObject).metadata)
+    return _unread(name, item), [f"{reason}; nothing is refused for lack of its devices"]
+
+
+def _unread(name: str, item: Item) -> DeviceSlice:
+    """The slice without its devices; any node may have them if the slice names none, or not legibly."""
+    try:
+        spec = decode(item, _SliceOutline).spec
+    except decoding.ERRORS:
+        spec = _OutlineSpec()
+    reach = _reach(spec)
+    return DeviceSlice(
+        name,
+        sys.intern(spec.driver),
+        sys.intern(spec.pool.name),
+        generation=spec.pool.generation,
+        expected=spec.pool.resource_slice_count,
+        reach=Reach(everywhere=True) if reach == Reach() else reach,
+        unread=True,
+    )
+
+
+def _read(source: _SliceObject) -> DeviceSlice:
     _, name = metadata_of(source.metadata)
     spec, pool = source.spec, source.spec.pool
     per_device = spec.per_device_node_selection or False
-    return (
-        DeviceSlice(
-            name,
-            sys.intern(spec.driver),
-            sys.intern(pool.name),
-            generation=pool.generation,
-            expected=pool.resource_slice_count,
-            reach=None if per_device else _reach(spec),
-            devices=tuple(
-                _device(found, f"spec.devices[{at}]", per_device=per_device)
-                for at, found in enumerate(spec.devices or ())
-            ),
-            counters=_counters(spec.shared_counters, "spec.sharedCounters"),
+    return DeviceSlice(
+        name,
+        sys.intern(spec.driver),
+        sys.intern(pool.name),
+        generation=pool.generation,
+        expected=pool.resource_slice_count,
+        reach=None if per_device else _reach(spec),
+        devices=tuple(
+            _device(found, f"spec.devices[{at}]", per_device=per_device) for at, found in enumerate(spec.devices or ())
         ),
-        [],
+        counters=_counters(spec.shared_counters, "spec.sharedCounters"),
     )
 
 

@@ -219,7 +219,9 @@ def _judged(
     failed = quote(min(found.failed), REASON_LIMIT) if found.failed else ""
     if found.unknown:
         nodes = counted(found.unknown.bit_count(), "node")
-        why = f", for which {failed} cannot be evaluated" if failed else ""
+        unread = _unread(found.unknown, world)
+        why = f", since {unread} cannot be read" if unread else ""
+        why = f", for which {failed} cannot be evaluated" if failed else why
         yield f"{clause}: devices of {nodes} are not judged{why}; the pod may wait for them"
     elif failed:
         yield f"{clause}: {failed} cannot be evaluated for some devices; the pod may wait until they are gone"
@@ -288,6 +290,19 @@ def _silent(parts: Iterable[WantedDevices], world: World) -> str:
         if not fit.nodes:
             return name
     return ""
+
+
+def _unread(nodes: Bits, world: World) -> str:
+    """The slice of these nodes that cannot be read, or how many such slices there are; empty without one."""
+    slots = world.inventory.nodes.slot_of
+    names = [
+        name
+        for name, reach in world.inventory.devices.unread_slices.items()
+        if not (reach and reach.node) or (reach.node in slots and nodes >> slots[reach.node] & 1)
+    ]
+    if not names:
+        return ""
+    return f"ResourceSlice {names[0]}" if len(names) == 1 else counted(len(names), "ResourceSlice")
 
 
 def _in_words(choice: DeviceChoice, world: World) -> str:

@@ -10,6 +10,7 @@ from typing import Final
 
 from webhook.placement.devices.changes import Changes
 from webhook.placement.devices.claims import ClaimName, ClaimTemplate, DeviceName, HeldDevice, ResourceClaim
+from webhook.placement.devices.device import Reach
 from webhook.placement.devices.slices import DevicePool, DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
@@ -37,7 +38,7 @@ class Devices:
     """
 
     __slots__ = ("_claims", "_holders", "_listed", "_local", "_others", "_pools", "_rules", "_slices", "_templates",
-                 "_wide", "changes", "classes", "read")  # fmt: skip
+                 "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -52,6 +53,8 @@ class Devices:
         """By node, the pools that have slices of that node, each with the number of these slices."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
+        self._unread: dict[str, Reach | None] = {}
+        """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[ClaimName, ResourceClaim] = {}
         self._templates: dict[ClaimName, ClaimTemplate] = {}
         self._rules: dict[str, TaintRule] = {}
@@ -91,6 +94,8 @@ class Devices:
             return
         self.drop_slice(published.name)
         self._slices[published.name] = published
+        if published.unread:
+            self._unread[published.name] = published.reach
         self._pools.setdefault(published.pool_name, {})[published.name] = published
         _count(self._where(published), published.pool_name, 1)
         self._changed(published.pool_name)
@@ -101,6 +106,7 @@ class Devices:
         if removed is None:
             return
         pool = removed.pool_name
+        self._unread.pop(name, None)
         self._changed(pool)
         del self._pools[pool][name]
         if not self._pools[pool]:
@@ -113,6 +119,11 @@ class Devices:
     def empty(self) -> bool:
         """Whether no driver publishes a device."""
         return not self._slices
+
+    @property
+    def unread_slices(self) -> Mapping[str, Reach | None]:
+        """The slices that cannot be read, by name, with the nodes that may use their devices."""
+        return self._unread
 
     def slices_of(self, pool: DevicePool) -> Mapping[str, DeviceSlice]:
         """The slices of the pool by name, of all generations."""

@@ -46,14 +46,14 @@ class Looks:
         self._numbers: dict[Hashable, int] = {}
 
     def of_node(self, devices: Devices, node: str) -> Hashable | None:
-        """The looks of the devices of a node that has all its pools to itself, each in one slice; else ``None``."""
+        """The looks of the devices of a node with pools of its own, each one legible slice; else ``None``."""
         looks = []
         for pool in devices.local_pools(node):
             published = devices.slices_of(pool)
             if len(published) > 1:
                 return None
             (found,) = published.values()
-            if found.expected != 1:
+            if found.expected != 1 or found.unread:
                 return None
             looks.append((pool.driver, self._of_slice(found)))
         return tuple(sorted(looks))

@@ -40,7 +40,8 @@ class UsablePool(Struct, frozen=True, gc=False):
 class NodeDevices(Struct, frozen=True, gc=False):
     """The pools that a node can use.
 
-    ``unsure`` tells that a pool is being updated, or is not valid: what the node lacks now, it may have soon.
+    ``unsure`` tells that a pool is being updated, is not valid, or has a slice that cannot be read: the node may have
+    what it seems to lack.
     """
 
     pools: tuple[UsablePool, ...] = ()
@@ -55,6 +56,7 @@ def node_devices(devices: Devices, node: str, reaches: Reaches) -> NodeDevices:
         relevant = [found for found in published.values() if found.counters or any(map(reaches, _reaches(found)))]
         if not relevant:
             continue
+        unsure = unsure or any(found.unread for found in relevant)
         newest = max(found.generation for found in relevant)
         relevant = [found for found in relevant if found.generation == newest]
         others: list[DeviceSlice] = []

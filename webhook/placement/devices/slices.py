@@ -18,7 +18,8 @@ class DeviceSlice(Struct, frozen=True, gc=False):
     """A ResourceSlice: devices of a pool, or the counters that devices of the pool share.
 
     ``reach`` says which nodes can use the devices, ``None`` if each device says it. Only slices of the newest
-    ``generation`` of a pool count, and the pool is complete if there are ``expected`` of them.
+    ``generation`` of a pool count, and the pool is complete if there are ``expected`` of them. ``unread`` tells that
+    the object has fields that cannot be read, so it may publish devices that are not here.
     """
 
     name: str
@@ -29,6 +30,7 @@ class DeviceSlice(Struct, frozen=True, gc=False):
     reach: Reach | None = None
     devices: tuple[Device, ...] = ()
     counters: tuple[Counters, ...] = ()
+    unread: bool = False
 
     @property
     def pool_name(self) -> DevicePool:
