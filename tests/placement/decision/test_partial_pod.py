@@ -161,3 +161,10 @@ def test_a_pod_whose_requests_a_limit_range_bounds_is_read_again(readings: list[
 def test_a_pod_whose_runtime_class_selects_nodes_is_read_again(readings: list[Any]) -> None:
     classed = having(cluster(nodes(2)), RuntimeClass("kata", node_selector={"kata": "true"}))
     check_readings(pod("hostIsolation", runtimeClassName="kata"), classed, Policy(), readings, known=False)
+
+
+def test_an_exclusive_node_that_is_named_leaves_no_node_like_any_other_clause() -> None:
+    """Without its selector the pod would be refused with a conflict still, not for a way round exclusive hosts."""
+    left, clauses = partial(typed(pod(nodeName="node-a", nodeSelector={"x": "1"})), World(THREE, Policy()))
+    [selector] = [clause for clause in clauses if "nodeSelector" in clause.text]
+    assert left.fit({selector}) == 0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.builders import Json, cluster, decided, node, nodes, pod
+from tests.builders import Json, cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.tolerations import Taint
 from webhook.placement.objects.node import Node
@@ -72,6 +72,11 @@ HEADLINES: dict[str, tuple[Json, Inventory, str]] = {
         pod(nodeName="n" * 80),
         cluster(nodes(1)),
         f"spec.nodeName {'n' * 43}... cannot hold: 0 of 1 node can run this pod.",
+    ),
+    "two clauses beside an exclusive node that is named": (
+        pod(nodeName="node-a", nodeSelector={"x": "1", "y": "1"}),
+        cluster([node("node-a"), node("node-b")], pools=[pool("X", size=1, mode="Exclusive", assigned=["node-a"])]),
+        "spec.nodeName node-a cannot hold: 0 of 2 nodes can run this pod.",
     ),
     "two names": (
         pod('A: host("x"); B: host("y")'),

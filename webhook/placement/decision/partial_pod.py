@@ -120,15 +120,17 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
 
     What follows from a clause is gone with it: a toleration, the way of binding, how the tags of a pool are spelled. A
     label that only the webhook writes, and that the pod has already, may be left without its clause: then the pod would
-    be refused, too.
+    be refused, too. An exclusive node that ``spec.nodeName`` names closes like any other clause as long as no node is
+    left, as in ``decision.decide``: the refusal then names clauses.
     """
     ask, problems = read(pod, namespace, world, dropped)
     constraints, more, _ = constraints_of(ask, world)
     left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
     orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
-    if problems or more or orphans or any(refuse_tolerations(ask, left, world)):
+    verdict = judge(left, world)
+    if problems or more or orphans or any(refuse_tolerations(ask, left, world, named=bool(verdict.candidates))):
         return None
-    return JudgedPod(ask, judge(left, world).hard, world)
+    return JudgedPod(ask, verdict.hard, world)
 
 
 def _separable(constraint: Constraint, *, named: bool) -> bool:
