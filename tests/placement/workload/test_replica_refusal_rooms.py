@@ -4,6 +4,7 @@ import pytest
 
 from tests.builders import cluster, nodes
 from tests.placement.workload.replica_clusters import OPEN, POOLS, TAGGED, THREE
+from tests.work import calls
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
 from webhook.placement.text.problem import Fault
@@ -149,3 +150,13 @@ NEVER = {"together and apart", "more clauses than a line holds"}
 @pytest.mark.parametrize(("name", "decision"), [(name, decision) for name, (decision, _) in TEXTS.items()], ids=TEXTS)
 def test_it_is_the_requests_own_fault_where_no_cluster_could_hold_two_such_pods(name: str, decision: Decision) -> None:
     assert decision.fault is (Fault.INVALID if name in NEVER else Fault.FORBIDDEN)
+
+
+def test_a_refusal_of_pods_that_share_a_node_takes_few_calls() -> None:
+    """The room of each node is counted once, whatever the number of pods."""
+
+    def refused() -> Decision:
+        return crowded('hostColocation("t")', 9, THREE, requests={"cpu": "1"})
+
+    assert refused().refused
+    assert calls(refused) < 1200

@@ -1,7 +1,8 @@
 """Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
+from webhook.placement.constraints.topology_limit import UNLIMITED
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
@@ -20,6 +21,19 @@ def room_beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods, req
 def beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods) -> Mapping[int, list[Tally]]:
     """What the live pods with one of the ``labels`` request, by the slot of their node among ``held``."""
     return {slot: job_pods.together(slot, labels) for slot in slots(held)}
+
+
+def copies_beside(slot: int, requests: Tally, others: Sequence[Tally], world: World) -> int:
+    """How many pods with these requests the node in ``slot`` can hold beside the ``others``.
+
+    Only resources that both they and the others request count.
+    """
+    copies = UNLIMITED
+    for resource, amount in requests.items():
+        used = sum(tally.get(resource, 0) for tally in others)
+        if amount and used:
+            copies = min(copies, (world.inventory.nodes.capacity.allocatable(resource, slot) - used) // amount)
+    return copies
 
 
 def _fits(slot: int, requests: Tally, others: list[Tally], world: World) -> bool:

@@ -5,7 +5,7 @@ one number for each domain, or for each slot of ``places`` where a function has 
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Final, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,10 @@ Places = npt.NDArray[np.intp]
 
 _ROUNDS = 4
 """So many times several limits are applied one after another; each time the bound can only become smaller."""
+
+
+UNLIMITED: Final = 2**63 - 1
+"""The number of pods that fit where nothing limits them."""
 
 
 class Limit(Protocol):
@@ -193,6 +197,14 @@ def _by_one(room: Row, places: Places, limit: Limit) -> int:
     most = limit.most(together)
     room[within] = np.minimum(room[within], most[domains[within]])
     return int(np.minimum(together, most).sum()) + int(room[~within].sum()) + limit.beside
+
+
+def on_one(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
+    """How many pods each slot can hold by the limits if all pods go to that slot; a new row."""
+    left = room.copy()
+    for limit in limits:
+        left = np.minimum(left, limit.domains.each(limit.alone(), UNLIMITED)[places])
+    return left
 
 
 def holding(count: int, limit: Limit) -> Bits:

@@ -32,15 +32,16 @@ from webhook.placement.text.clause import Clause, Source
 class JudgedPod:
     """What a pod asks for, its hard constraints with their nodes, and how many such pods fit."""
 
-    def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:
+    def __init__(self, ask: Ask, hard: Sequence[Judged], world: World, fit: ReplicaFit | None = None) -> None:
         self.ask = ask
         self.hard = hard
         self._world = world
+        self._fit = fit
 
     @functools.cached_property
     def replicas(self) -> ReplicaFit:
         """The room for several such pods."""
-        return ReplicaFit(self.ask, self.hard, self._world)
+        return self._fit or ReplicaFit(self.ask, self.hard, self._world)
 
 
 class Partial(NamedTuple):
@@ -51,12 +52,15 @@ class Partial(NamedTuple):
 
 
 class PartialPods:
-    """The pods that are left of one pod without some of its clauses; ``hard`` are all of its hard constraints."""
+    """The pods that are left of one pod without some of its clauses; ``hard`` are all of its hard constraints.
 
-    def __init__(self, pod: Pod, ask: Ask, hard: Sequence[Judged], world: World) -> None:
+    ``fit`` is the room for several of the pod, if it is known.
+    """
+
+    def __init__(self, pod: Pod, ask: Ask, hard: Sequence[Judged], world: World, fit: ReplicaFit | None = None) -> None:
         self._pod = pod
         self._world = world
-        self._full = JudgedPod(ask, hard, world)
+        self._full = JudgedPod(ask, hard, world, fit)
         self._clauses = [judged.constraint.clause for judged in hard]
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
 

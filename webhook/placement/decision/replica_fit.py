@@ -3,22 +3,18 @@
 Room is what nodes have to give, free or not: a pod may wait until others finish, but must not wait for ever.
 """
 
-import bisect
-import functools
-import operator
 from collections.abc import Collection, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import Spread
-from webhook.placement.constraints.topology_limit import Limit, fitting, holding
-from webhook.placement.decision.verdict import Judged, constraints_of, judge
+from webhook.placement.constraints.constraint import Constraint, Spread
+from webhook.placement.constraints.shared_room import copies_beside
+from webhook.placement.constraints.topology_limit import Limit, Places, fitting, on_one
+from webhook.placement.decision.verdict import Judged
 from webhook.placement.inventory.capacity import Row
-from webhook.placement.kube.amounts import Tally
-from webhook.placement.kube.bits import Bits, to_slots
+from webhook.placement.kube.bits import Bits, from_mask, to_slots
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 
@@ -80,14 +76,19 @@ class _Kept(NamedTuple):
     """What some of the constraints leave to the pods: nodes, and how these are spread.
 
     ``needs`` are the amounts of one pod; of several amounts of one resource the largest. On the ``pinned`` nodes they
-    are compared with what is free.
+    are compared with what is free. ``together`` are the constraints that put the pods onto one node.
     """
 
     nodes: Bits
+    together: list[Constraint]
     spreads: list[Spread]
     limits: list[Limit]
     needs: dict[str, int]
     pinned: Bits
+
+
+_Chosen: TypeAlias = frozenset[int] | None
+"""Positions of the hard constraints that count; ``None`` for all."""
 
 
 class ReplicaFit:
@@ -101,21 +102,22 @@ class ReplicaFit:
         self.hard = tuple(map(_reachable, hard))
         self._ask = ask
         self._world = world
-        self._scaled = functools.cache(self._together)
-        self._known: dict[frozenset[int] | None, _Kept] = {}
+        self._known: dict[_Chosen, _Kept] = {}
         self._rows: dict[object, Row] = {}
+        self._rooms: dict[tuple[int, _Chosen], int] = {}
+        self._single: dict[_Chosen, tuple[Places, Row]] = {}
 
     @property
     def candidates(self) -> Bits:
         """The nodes that can run one of the pods."""
         return self._kept(None).nodes
 
-    def holding(self, count: int, chosen: Collection[int] | None = None) -> Bits:
+    def holding(self, count: int) -> Bits:
         """The nodes each of which could run so many of the pods."""
-        nodes = self._world.everything
-        for judged in self._counting(self._scaled(count), chosen):
-            nodes &= judged.nodes
-        return functools.reduce(operator.and_, (holding(count, limit) for limit in self.limits(chosen)), nodes)
+        places, room = self._on_one(None)
+        able = np.zeros(int(places.max(initial=-1)) + 1, np.bool_)
+        able[places] = room >= count
+        return from_mask(able)
 
     def spreads(self) -> set[Spread]:
         """How the pods must be spread over nodes, by all constraints without a limit by domain."""
@@ -127,15 +129,32 @@ class ReplicaFit:
 
     def room(self, most: int, chosen: Collection[int] | None = None) -> int:
         """How many pods there is room for, at most ``most``."""
+        key = most, None if chosen is None else frozenset(chosen)
+        if key not in self._rooms:
+            self._rooms[key] = self._room(*key)
+        return self._rooms[key]
+
+    def _room(self, most: int, chosen: _Chosen) -> int:
+        """Count the pods that there is room for, at most ``most``."""
         kept = self._kept(chosen)
-        apart = Spread.APART in kept.spreads
+        alone = 1 if Spread.APART in kept.spreads else most
         if Spread.TOGETHER not in kept.spreads:
             places = to_slots(kept.nodes)
-            room = np.minimum(self.copies(chosen)[places], 1 if apart else most)
-            return min(most, fitting(room, places, kept.limits))
-        # No node holds more of the pods than it has room for, so few numbers need to be tried.
-        most = min(most, int(self.copies(chosen).max()), 1 if apart else most)
-        return bisect.bisect_left(range(1, most + 1), 1, key=lambda count: not self.holding(count, chosen))
+            return min(most, fitting(np.minimum(self.copies(chosen)[places], alone), places, kept.limits))
+        return max(0, min(most, alone, int(self._on_one(chosen)[1].max(initial=0))))
+
+    def _on_one(self, chosen: _Chosen) -> tuple[Places, Row]:
+        """The slots of the nodes that meet the constraints, and how many of the pods each node alone can run."""
+        if chosen not in self._single:
+            kept = self._kept(chosen)
+            places = to_slots(kept.nodes)
+            room = on_one(self.copies(chosen)[places], places, kept.limits)
+            for constraint in kept.together:
+                for slot, others in constraint.beside(self._ask, self._world).items():
+                    beside = copies_beside(slot, self._ask.requests, others, self._world)
+                    room[places == slot] = np.minimum(room[places == slot], beside)
+            self._single[chosen] = places, room
+        return self._single[chosen]
 
     def each_new(self, limit: Limit) -> int:
         """How many of the pods a new domain surely takes by the limit; 0 if the pods cannot go to a new domain."""
@@ -159,32 +178,24 @@ class ReplicaFit:
         if key in self._known:
             return self._known[key]
         nodes, pinned, needs = self._world.everything, 0, dict[str, int]()
-        spreads, limits = list[Spread](), list[Limit]()
-        for judged in self._counting(self.hard, key):
-            constraint, spread = judged.constraint, judged.constraint.spread
+        together, spreads, limits = list[Constraint](), list[Spread](), list[Limit]()
+        for at, judged in enumerate(self.hard):
+            constraint = judged.constraint
+            if key is not None and at not in key and constraint.clause:
+                continue
+            spread = constraint.spread
             nodes &= judged.nodes
             pinned |= constraint.pinned
             for resource, amount in constraint.requests.items():
                 needs[resource] = max(amount, needs.get(resource, 0))
-            if isinstance(spread, Spread):
-                spreads.append(spread)
-            else:
+            if not isinstance(spread, Spread):
                 limits.append(spread)
-        self._known[key] = _Kept(nodes, spreads, limits, needs, pinned)
+                continue
+            spreads.append(spread)
+            if spread is Spread.TOGETHER:
+                together.append(constraint)
+        self._known[key] = _Kept(nodes, together, spreads, limits, needs, pinned)
         return self._known[key]
-
-    def _together(self, count: int) -> tuple[Judged, ...]:
-        """The hard constraints of one pod that requests as much as ``count`` of the pods together."""
-        needs: Tally = {resource: amount * count for resource, amount in self._ask.requests.items()}
-        constraints = constraints_of(replace(self._ask, requests=needs), self._world).constraints
-        return tuple(map(_reachable, judge(constraints, self._world).hard))
-
-    @staticmethod
-    def _counting(hard: Sequence[Judged], chosen: Collection[int] | None) -> list[Judged]:
-        """The constraints that count: the chosen ones, and those that nobody wrote."""
-        return [
-            judged for at, judged in enumerate(hard) if chosen is None or at in chosen or not judged.constraint.clause
-        ]
 
 
 def _reachable(judged: Judged) -> Judged:

@@ -94,7 +94,7 @@ def _short(
     pod: Pod, decision: Decision, fit: ReplicaFit, verdict: Verdict, world: World, replicas: Replicas
 ) -> Decision:
     """The decision about a workload with more pods than there is room for at a time; one pod alone could run."""
-    partial = PartialPods(pod, decision.ask, fit.hard, world)
+    partial = PartialPods(pod, decision.ask, fit.hard, world, fit)
 
     def fitting(dropped: Collection[Clause]) -> int:
         """How many of the pods would fit without these clauses."""
