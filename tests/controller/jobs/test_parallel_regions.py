@@ -361,6 +361,8 @@ def test_until_it_is_fused_a_region_says_what_there_is() -> None:
     job = StoredJob(namespace="default", name="parallel", uid="j")
     patch = region_status(found, job, stated, JobFusion(regions=(RegionWidth("work", 2, 2),)), "", "now")
     assert patch is not None
+    # A selector with an empty set cannot be parsed, and this one selects nothing.
+    assert patch["status"]["selector"] == "streams.ibm.com/job=parallel,!streams.ibm.com/job"
     [condition] = patch["status"]["conditions"]
     assert (condition["reason"], condition["message"]) == (
         "Scaling", "2 channels in 0 processing elements, being changed to 5 channels",

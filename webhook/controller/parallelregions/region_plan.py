@@ -1,6 +1,6 @@
 """Which ParallelRegions a Job is to have, and what their statuses say: the Job compared with what is stored. Pure."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -75,13 +75,19 @@ def region_status(
     state = _state(width, spec.width, len(elements), refusal)
     wanted: Json = {
         "width": width,
-        "selector": f"{keys.JOB}={job.name},{keys.PE} in ({','.join(elements)})",
+        "selector": _selector(job.name, elements),
         "conditions": merged_conditions(stored.get("conditions"), {SCALED: state}, region.generation, now),
         "observedGeneration": region.generation,
     }
     if all(stored.get(field) == value for field, value in wanted.items()):
         return None
     return {"metadata": {"resourceVersion": str(region.version)}, "status": wanted}
+
+
+def _selector(job: str, elements: Sequence[str]) -> str:
+    """The selector of the pods of these elements. Kubernetes has no empty set, so one of none contradicts itself."""
+    which = f"{keys.PE} in ({','.join(elements)})" if elements else f"!{keys.JOB}"
+    return f"{keys.JOB}={job},{which}"
 
 
 def _state(width: int, asked: int, elements: int, refusal: str) -> ConditionState:
