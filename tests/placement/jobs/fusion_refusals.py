@@ -20,10 +20,11 @@ PARTLY: Final = " (not enough by itself)"
 
 _ADDED: Final = re.compile(r"add (?:a|(?P<count>\d+)) nodes?(?: with cpu (?P<cpu>\S+) free)?")
 _ALONE: Final = re.compile(
-    r"^(?:operator |  )(?P<names>Op.*?): (?P<clauses>.*?) cannot (?:both |all )?hold: .*?"
+    r"^(?:operators? |  )(?P<names>Op.*?): (?P<clauses>.*?) cannot (?:both |all )?hold: .*?"
     r"Nearest fix: (?P<fixes>.*?)\.$",
     re.MULTILINE,
 )
+_MORE: Final = re.compile(r" and (?P<count>\d+) more$")
 _STEP: Final = re.compile(
     r"drop (?P<dropped>host\(.*?\))|lower cpu \S+ to cpu (?P<lowered>\S+)"
     r"|add a node(?: named (?P<named>\S+))?(?: with cpu (?P<offered>\S+) to offer)?"
@@ -113,20 +114,23 @@ def _of_single_operators(text: str, job: Job, nodes: Nodes) -> Iterator[str]:
     """All operators that no node can run are told of, each with clauses that no node meets, and with fixes."""
     oracle = Oracle(job, nodes)
     told: set[str] = set()
+    beyond = 0
     for line in _ALONE.finditer(text.replace("\n  1 node", " 1 node").replace("\nNearest", " Nearest")):
-        names = re.sub(r" and \d+ more$", "", line["names"]).split(", ")
+        names = line["names"].split(", ")
+        if more := _MORE.search(names[-1]):
+            names[-1] = names[-1][: more.start()]
+            beyond += int(more["count"])
         told |= set(names)
         for name in names:
             at = int(name.removeprefix("Op"))
             yield from _of_pod(*_pod(oracle, at), line["clauses"].split(" and "), line["fixes"].split(", or "), nodes)
     alone = {at for at in range(len(job["operators"])) if not _some_node(*_pod(oracle, at), nodes)}
-    known = [_pod(oracle, at) for at in alone if f"Op{at}" in told]
-    if not told or not told <= {f"Op{at}" for at in alone} or any(_pod(oracle, at) not in known for at in alone):
-        yield f"told of {sorted(told)} instead of {sorted(alone)}"
+    if not told <= {f"Op{at}" for at in alone} or len(told) + beyond != len(alone) or not told:
+        yield f"told of {sorted(told)} and {beyond} more instead of {sorted(alone)}"
 
 
 def _pod(oracle: Oracle, at: int) -> tuple[set[str], int]:
-    """The hosts and the CPU of what is fused with an operator in any case; one of several equal ones may be named."""
+    """The hosts and the CPU of what is fused with an operator in any case."""
     hosts = {clause for one in oracle.tied(at) for clause in oracle.said[one] if clause.startswith("host(")}
     return hosts, sum(oracle.costs[one] for one in oracle.tied(at))
 

@@ -149,7 +149,7 @@ def test_wrong_words_are_found(job: Job, clauses: tuple[str, ...], fix: str, wro
                 "does not help: lower cpu 200m to cpu 100m",
             ],
         ),
-        ("no words.", ["told of [] instead of [0]"]),
+        ("no words.", ["told of [] and 0 more instead of [0]"]),
     ],
 )
 def test_wrong_words_about_a_single_operator_are_found(said: str, wrong: list[str]) -> None:

@@ -130,8 +130,10 @@ def refuse_elements(
 
 
 def _alone(refused: RefusedElement, kind: str) -> str:
-    """The text about one kind of elements, with all lines of its refusal."""
-    return f"{kind} {shorten(refused.names[0], CLAUSE_LIMIT)}: {refused.message}"[:MESSAGE_LIMIT]
+    """The text about equal elements, with all lines of the refusal of one of them."""
+    if len(refused.names) == 1:
+        return f"{kind} {shorten(refused.names[0], CLAUSE_LIMIT)}: {refused.message}"[:MESSAGE_LIMIT]
+    return f"{kind}s {_named(refused.names)}: {refused.message}"[:MESSAGE_LIMIT]
 
 
 def _listed(
