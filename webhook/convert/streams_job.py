@@ -214,7 +214,7 @@ def _unfusable(application: StreamsApplication, job: JobSpec) -> Iterator[Proble
     lines = {operator.name: operator.at for operator in application.operators}
     if isinstance(graph, Graph):
         for at, unit in enumerate(graph.units):
-            if graph.oversized([at]):
+            if graph.exceeded(graph.units[at].content):
                 first = graph.application.operators[unit.members[0]].name
                 yield Problem(str(lines[first]), TOO_LARGE.rstrip("."))
         return

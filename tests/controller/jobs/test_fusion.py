@@ -6,8 +6,15 @@ from typing import Any
 from msgspec import Raw
 
 from tests.apiserver.paths import ELEMENTS
+from tests.builders import cluster as inventory_of
+from tests.builders import nodes
 from tests.controller.jobs.job_cluster import JobCluster
+from tests.placement.planning.at_once import AtOnce
+from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.controller.jobs.job_judge import JobJudge
+from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import read_job
+from webhook.controller.jobstore.store import JobStore
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.job_spec import JobSpec
@@ -103,6 +110,28 @@ async def test_where_the_webhook_changes_no_pod_operators_are_fused_all_the_same
     cluster.job(**MODEL)
     await cluster.lead()
     assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"]}
+
+
+async def test_operators_that_are_not_fused_in_time_run_nowhere() -> None:
+    """Nine isolated operators, among which the Job's devices do not divide; one number of elements is tried."""
+    metadata = {"name": "parallel", "namespace": "default", "uid": "u", "resourceVersion": "1"}
+    spec = {
+        "bundle": {"name": "a.sab"},
+        "fusion": {"manual": 2},
+        "operators": [{"name": f"Op{at}", "placement": "partitionIsolation"} for at in range(9)],
+        "resources": {"limits": {"nvidia.com/gpu": 4}},
+    }
+    job = read_job(Raw(json.dumps({"metadata": metadata, "spec": spec}).encode()))
+    watched = ObservedInventory(inventory_of(nodes(3)))
+    kept = Reservations(watched, JobStore(), lambda: 0.0)
+    judge = JobJudge(watched.inventory, Policy(), kept, lambda: AtOnce(0))
+    stated = job.model()
+    assert stated is not None
+    found = await judge.judge(job, stated)
+    assert found.refused
+    assert found.satisfiable.message == (
+        "no fusion of the operators was found in time: fewer rules, or another fusion.manual, may help"
+    )
 
 
 async def test_both_forms_are_one_too_many(cluster: JobCluster) -> None:

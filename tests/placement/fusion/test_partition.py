@@ -11,7 +11,7 @@ from tests.example_count import examples
 from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import all_of
 from webhook.placement.fusion.application import application_of
-from webhook.placement.fusion.graph import Graph, graph_of
+from webhook.placement.fusion.graph import Graph, PodContent, graph_of
 from webhook.placement.fusion.partition import Partition, all_partitions, least_cut
 from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.search import _Elements, good_partition
@@ -198,16 +198,15 @@ def test_what_cannot_be_fused_with_a_hub_is_tried_once(monkeypatch: pytest.Monke
     leaves = [f"Op{at}" for at in range(200)]
     operators: list[Any] = ["Hub", *((name, f'hostColocation("{name}")') for name in leaves)]
     found = graph({"operators": operators, "streams": [{"from": "Hub", "to": name} for name in leaves]})
-    tried: list[tuple[int, ...]] = []
-    oversized = Graph.oversized
+    tried: list[PodContent] = []
+    exceeded = Graph.exceeded
 
-    def counting(self: Graph, units: tuple[int, ...]) -> bool:
-        tried.append(units)
-        return oversized(self, units)
+    def counting(self: Graph, content: PodContent) -> str:
+        tried.append(content)
+        return exceeded(self, content)
 
-    monkeypatch.setattr(Graph, "oversized", counting)
+    monkeypatch.setattr(Graph, "exceeded", counting)
     elements = _Elements(found, 2, 0)
     all_of(elements.merge())
-    hub = [units for units in tried if 0 in units]
-    assert len(hub) < 2 * len(leaves)
+    assert len(tried) < 3 * len(leaves)
     assert len(elements.places()) == 201

@@ -10,6 +10,7 @@ from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.jobs.fused_job import as_fused
+from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
 from webhook.placement.text.problem import Fault
@@ -274,16 +275,99 @@ class Hurried(AtOnce):
 
 @pytest.mark.parametrize("count", [2, 12])
 def test_whenever_time_ends_nothing_wrong_is_said(count: int) -> None:
-    """Time ends at each look at the clock in turn: the Job is refused, with fewer words perhaps, or not decided."""
+    """Time ends at one look at the clock after the other: the Job is refused, with fewer words, or not decided."""
     spec = chain(count, manual=1)
     spec["operators"] = [(name, "hostIsolation, partitionIsolation") for name in spec["operators"]]
-    for looks in range(160):
-        solving = Hurried(looks)
-        verdict = fused_job(spec, cluster(nodes(1)), solving=solving).verdict
+    endless = Hurried(100_000)
+    fused_job(spec, cluster(nodes(1)), solving=endless)
+    looks = 100_000 - endless.looks
+    for end in range(0, looks, max(1, looks // 20)):
+        verdict = fused_job(spec, cluster(nodes(1)), solving=Hurried(end)).verdict
         assert verdict.refused or verdict.undecided
-        if solving.looks > 0:
-            break
-    assert solving.looks > 0, "time ended before the verdict"
+
+
+class Clock(AtOnce):
+    """A clock on which each rest takes a second."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(seconds)
+        self.rests = 0
+
+    def left(self) -> float:
+        return self.seconds - self.rests
+
+    async def rest(self) -> None:
+        self.rests += 1
+
+
+def test_a_search_ends_in_time_with_the_best_that_it_has_found() -> None:
+    """Merging gives the number of elements, and is finished in any case; moves are made as long as there is time."""
+    spec = chain(300, manual=10)
+    spec["streams"] += [{"from": f"Op{at}", "to": f"Op{at * 7 % 300}", "rate": at % 5 + 1} for at in range(300)]
+    there = cluster(nodes(3))
+    whole = Clock(100_000)
+    best = fused_job(spec, there, solving=whole)
+    assert not best.verdict.refused
+    assert not best.verdict.undecided
+    hasty = Clock(5)
+    first = fused_job(spec, there, solving=hasty)
+    assert first.verdict.undecided
+    assert first.fusion is not None
+    assert best.fusion is not None
+    assert (first.fusion.made, best.fusion.made) == (10, 10)
+    assert first.fusion.inside < best.fusion.inside
+    assert hasty.rests < whole.rests
+
+
+def test_a_fusion_that_was_not_found_in_time_is_not_refused() -> None:
+    """Two elements are asked for, the rules allow nine, and devices do not divide among these: others may be tried."""
+    spec = {
+        "operators": [(f"Op{at}", "partitionIsolation") for at in range(9)],
+        "resources": {"limits": {"nvidia.com/gpu": 4}},
+        "fusion": {"manual": 2},
+    }
+    model = fused_job(spec, cluster(nodes(1)), solving=AtOnce(0))
+    assert model.verdict.undecided
+    assert model.verdict.warnings == (UNDECIDED,)
+    assert model.fusion is None
+    assert fused_job(spec, cluster(nodes(1))).verdict.text == (
+        "No number of processing elements divides spec.resources: 9 operators cannot be fused."
+    )
+
+
+def test_the_reasons_for_another_number_of_elements_are_all_said() -> None:
+    """The rules allow two elements at least, no node holds a half, and resources do not divide among five."""
+    asks = "fusion.manual asks for"
+    apart = 'partitionExlocation("x")'
+    operators = [{"name": f"Op{at}", "cost": "400m", "placement": apart if at < 2 else ""} for at in range(6)]
+    spec = {"operators": [{k: v for k, v in one.items() if v} for one in operators], "fusion": {"manual": 1}}
+    (warning,) = fused_job(spec, cluster(nodes(3, cpu=1000))).verdict.warnings
+    assert warning == (
+        f"{asks} 1 processing element, and 3 are made: Op0: {apart} and Op1: {apart} keep operators apart, and with 2 "
+        "it does not fit on the cluster"
+    )
+    divided = chain(8, manual=5) | {"resources": {"limits": {"nvidia.com/gpu": 4}}}
+    there = cluster([node("node-a", **{"nvidia.com/gpu": 4})])
+    assert fused_job(divided, there).verdict.warnings == (
+        f"{asks} 5 processing elements, and 4 are made: spec.resources cannot be divided among so many",
+    )
+
+
+def test_a_limit_that_keeps_operators_apart_is_said() -> None:
+    """Tokens, clauses, bytes and operators of one element are limited."""
+
+    def warned(operators: list[Any]) -> tuple[str, ...]:
+        return fused_job({"operators": operators, "fusion": {"manual": 1}}, cluster(nodes(2))).verdict.warnings
+
+    def two(text: str, count: int) -> list[Any]:
+        return [(name, ", ".join(text.format(f"{name}{at}") for at in range(count))) for name in "AB"]
+
+    made = "fusion.manual asks for 1 processing element, and 2 are made: a processing element has at most "
+    assert warned(two('hostColocation("{}")', 17)) == (f"{made}32 tokens",)
+    assert warned([(f"Op{at}", "hostIsolation") for at in range(65)]) == (f"{made}64 different clauses",)
+    long = [(f"Op{at}" + "x" * 200, "hostIsolation") for at in range(40)]
+    assert warned(long) == (f"{made}8192 bytes of clauses",)
+    assert warned([f"Op{at}" for at in range(1001)]) == (f"{made}1000 operators",)
 
 
 def test_the_reasons_of_a_refusal_that_is_no_operators_fault() -> None:

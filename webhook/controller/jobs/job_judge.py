@@ -39,6 +39,9 @@ FORGET: Final = 5.0
 
 SATISFIABLE: Final = "Satisfiable"
 
+_NOT_FUSED: Final = "no fusion of the operators was found in time: fewer rules, or another fusion.manual, may help"
+"""Why a Job that is not refused has no processing elements."""
+
 
 class Judgement(Struct, frozen=True):
     """The verdict on a Job: the condition Satisfiable, and the plan if room is promised to it."""
@@ -102,8 +105,9 @@ class JobJudge:
         verdict, fused = model.verdict, Judgement(spec=model.spec, fusion=model.fusion)
         if not self.judges(job) and fused.made:
             return fused
-        if verdict.refused:
-            return replace(fused, satisfiable=ConditionState(holds=False, reason=UNSATISFIABLE, message=verdict.line))
+        if verdict.refused or not fused.made:
+            why = verdict.line if verdict.refused else _NOT_FUSED
+            return replace(fused, satisfiable=ConditionState(holds=False, reason=UNSATISFIABLE, message=why))
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
             return fused
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)

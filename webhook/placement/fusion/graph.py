@@ -49,18 +49,26 @@ RULES: tuple[Rule, ...] = (
 _TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
 
 
-class Unit(Struct, frozen=True, gc=False):
-    """Operators, by their positions, that are fused in any case; ``said`` has the clause of each mark.
+class PodContent(Struct, frozen=True, gc=False):
+    """What a pod has a limited number of: ``clauses``, those of them with ``tokens`` (each a bit), and operators."""
 
-    ``texts`` are the clauses of its pod, ``tokens`` those of them with tokens: each by a bit.
-    """
+    clauses: int = 0
+    tokens: int = 0
+    operators: int = 0
+
+    def __or__(self, other: "PodContent") -> "PodContent":
+        """The content of a pod with the operators of both, which have none in common."""
+        return PodContent(self.clauses | other.clauses, self.tokens | other.tokens, self.operators + other.operators)
+
+
+class Unit(Struct, frozen=True, gc=False):
+    """Operators, by their positions, that are fused in any case; ``said`` has the clause of each mark."""
 
     members: tuple[int, ...]
     marks: dict[str, str]
     said: dict[str, str]
     load: int
-    texts: int
-    tokens: int
+    content: PodContent
 
 
 class Graph(Struct, frozen=True):
@@ -81,15 +89,31 @@ class Graph(Struct, frozen=True):
         first, second = self.units[one].marks, self.units[other].marks
         return next((key for key, value in first.items() if second.get(key, value) != value), "")
 
-    def oversized(self, units: Iterable[int]) -> bool:
-        """Whether a pod with these units would have more clauses, tokens, text or operators than one may have."""
-        texts = tokens = members = 0
+    def content(self, units: Iterable[int]) -> PodContent:
+        """The content of a pod with these units."""
+        content = PodContent()
         for at in units:
-            unit = self.units[at]
-            texts, tokens, members = texts | unit.texts, tokens | unit.tokens, members + len(unit.members)
-        if members > OPERATOR_LIMIT or texts.bit_count() > CLAUSE_LIMIT or tokens.bit_count() > TOKEN_LIMIT:
-            return True
-        return sum(size for bit, size in enumerate(self.sizes) if texts >> bit & 1) > TEXT_LIMIT
+            content |= self.units[at].content
+        return content
+
+    def exceeded(self, content: PodContent) -> str:
+        """The limit that the content of a pod exceeds, in words; empty if it exceeds none."""
+        if content.operators > OPERATOR_LIMIT:
+            return f"{OPERATOR_LIMIT} operators"
+        if content.tokens.bit_count() > TOKEN_LIMIT:
+            return f"{TOKEN_LIMIT} tokens"
+        if content.clauses.bit_count() > CLAUSE_LIMIT:
+            return f"{CLAUSE_LIMIT} different clauses"
+        return f"{TEXT_LIMIT} bytes of clauses" if self._bytes(content.clauses) > TEXT_LIMIT else ""
+
+    def _bytes(self, clauses: int) -> int:
+        """The bytes of these clauses, of which there are few."""
+        total = 0
+        while clauses:
+            last = clauses & -clauses
+            total += self.sizes[last.bit_length() - 1]
+            clauses ^= last
+        return total
 
 
 TOGETHER = "operators of one partition colocation share a processing element"
@@ -175,6 +199,5 @@ def _unit(
         {key: mark.value for key, mark in marks.items()},
         {key: mark.clause for key, mark in marks.items()},
         sum(loads[at] for at in members),
-        texts,
-        tokens,
+        PodContent(texts, tokens, len(members)),
     )

@@ -94,7 +94,7 @@ def all_partitions(graph: Graph, previous: Mapping[str, str]) -> Iterator[Partit
 
     for places in extended([], []):
         found = evaluated(graph, places, previous)
-        if not any(graph.oversized(block) for block in found.blocks):
+        if not any(graph.exceeded(graph.content(block)) for block in found.blocks):
             yield found
 
 

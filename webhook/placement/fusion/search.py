@@ -1,16 +1,19 @@
 """A good partition of a large graph: units are merged along the heaviest streams, and then moved (multilevel search).
 
 Merging goes on until there are as many processing elements as are asked for, or the rules allow no more. Then single
-units move to other elements, or two change places, as long as that is better. It does the same work for the same graph.
+units move to other elements, or two change places, as long as that is better and there is time. Within the time it does
+the same work for the same graph.
 """
 
 import heapq
 import itertools
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from webhook.placement.fusion.graph import Graph
+from msgspec.structs import replace
+
+from webhook.placement.fusion.graph import Graph, PodContent
 from webhook.placement.fusion.partition import Partition, bound, evaluated
 from webhook.placement.planning.steps import Steps
 
@@ -30,15 +33,24 @@ _STEP = 64
 """Units that are looked at in some tenths of a millisecond."""
 
 
-def good_partition(graph: Graph, count: int, previous: Mapping[str, str]) -> Steps[Partition]:
-    """A partition into as near to ``count`` elements as the search gets; yields between steps."""
+def good_partition(
+    graph: Graph, count: int, previous: Mapping[str, str], over: Callable[[], bool] = lambda: False
+) -> Steps[Partition]:
+    """A partition into as near to ``count`` elements as the search gets; yields between steps.
+
+    Once time is ``over`` it is the best one so far. Units are merged in any case: that is quick, and gives the number.
+    """
     found: list[Partition] = []
     starts = next((starts for most, starts in _STARTS if len(graph.units) <= most), 1)
     for start in range(starts):
         elements = _Elements(graph, count, start)
         yield from elements.merge()
-        yield from elements.improve()
+        improving = elements.improve()
+        while not over() and next(improving, True) is None:
+            yield
         found.append(evaluated(graph, elements.places(), previous))
+        if over():
+            break
     return min(found, key=lambda one: _rank(one, count))
 
 
@@ -60,6 +72,7 @@ class _Elements:
         self._loads = [unit.load for unit in graph.units]
         self._near: list[dict[int, int]] = [dict(near) for near in graph.near]
         self._marks: list[dict[str, str]] = [dict(unit.marks) for unit in graph.units]
+        self._contents = [unit.content for unit in graph.units]
         self._bound = bound(graph, count)
         self._marked = Counter(key for marks in self._marks for key in marks)
         self._valued = Counter(mark for marks in self._marks for mark in marks.items())
@@ -85,8 +98,8 @@ class _Elements:
             if self._loads[at] + self._loads[to] > self._bound or not self._may_merge(at, to):
                 refused.add((at, to))  # elements only grow, so that they never may
                 continue
-            kept = self._merge(at, to)
-            for other in self._near[kept]:
+            kept, near = self._merge(at, to)
+            for other in near:  # pairs with more traffic than before; the heap has all others
                 pair = min(kept, other), max(kept, other)
                 if pair not in refused:
                     heapq.heappush(heap, self._entry(*pair))
@@ -112,7 +125,7 @@ class _Elements:
             if mate is not None:
                 for merged in (at, mate):
                     del by_load[bisect_left(by_load, (self._loads[merged], merged))]
-                kept = self._merge(at, mate)
+                kept, _ = self._merge(at, mate)
                 insort(by_load, (self._loads[kept], kept))
                 heapq.heappush(heap, (self._loads[kept], kept))
 
@@ -135,13 +148,13 @@ class _Elements:
         return any(self._marked[mark[0]] - self._valued[mark] >= others for mark in self._marks[at].items())
 
     def _may_merge(self, at: int, to: int) -> bool:
-        first, second = self._marks[at], self._marks[to]
-        if any(second.get(key, value) != value for key, value in first.items()):
+        few, many = sorted((self._marks[at], self._marks[to]), key=len)
+        if any(many.get(key, value) != value for key, value in few.items()):
             return False
-        return not self._graph.oversized((*self._units[at], *self._units[to]))
+        return not self._graph.exceeded(self._contents[at] | self._contents[to])
 
-    def _merge(self, at: int, to: int) -> int:
-        """Merge two elements; returns the number of the one that is left."""
+    def _merge(self, at: int, to: int) -> tuple[int, list[int]]:
+        """Merge two elements; returns the number of the one that is left, and those to which it has more traffic."""
         kept, gone = (at, to) if len(self._units[at]) >= len(self._units[to]) else (to, at)
         for unit in self._units[gone]:
             self._of[unit] = kept
@@ -151,13 +164,15 @@ class _Elements:
         self._marked.subtract(key for key, _ in both)
         self._valued.subtract(both)
         self._marks[kept] |= self._marks[gone]
+        self._contents[kept] |= self._contents[gone]
+        near = [other for other in self._near[gone] if other != kept]
         for other, weight in self._near[gone].items():
             del self._near[other][gone]
             if other != kept:
                 self._near[kept][other] = self._near[kept].get(other, 0) + weight
                 self._near[other][kept] = self._near[other].get(kept, 0) + weight
         self._near[gone] = {}
-        return kept
+        return kept, near
 
     def improve(self) -> Steps[None]:
         """Move units, and let two change places, as long as it is better."""
@@ -167,9 +182,9 @@ class _Elements:
                 if unit % _STEP == 0:
                     yield
                 changed |= self._moved(unit)
-            if len(self._of) <= _SMALL:
-                changed |= self._swapped()
+            for unit in range(len(self._of) if len(self._of) <= _SMALL else 0):
                 yield
+                changed |= self._swapped(unit)
             if not changed:
                 return
 
@@ -207,31 +222,39 @@ class _Elements:
 
     def _may_join(self, unit: int, to: int, *, without: int | None = None) -> bool:
         units = [one for one in self._units[to] if one != without]
-        marks = self._graph.units[unit].marks
-        for one in units:
-            other = self._graph.units[one].marks
-            if any(other.get(key, value) != value for key, value in marks.items()):
-                return False
-        return not self._graph.oversized((unit, *units))
+        own = self._graph.units[unit]
+        others = (self._graph.units[one].marks for one in units)
+        if own.marks and any(other.get(key, value) != value for other in others for key, value in own.marks.items()):
+            return False
+        content = self._contents[to] if without is None else self._graph.content(units)
+        return not self._graph.exceeded(content | own.content)
 
     def _move(self, unit: int, to: int) -> None:
         own, load = self._of[unit], self._graph.units[unit].load
         self._units[own].remove(unit)
         self._units[to].append(unit)
+        self._contents[own] = self._without(own, unit)
+        self._contents[to] |= self._graph.units[unit].content
         self._loads[own] -= load
         self._loads[to] += load
         self._of[unit] = to
 
-    def _swapped(self) -> bool:
-        """Whether some two units have changed places."""
+    def _without(self, own: int, gone: int) -> PodContent:
+        """The content of an element whose unit has gone; other units may have its clauses as well."""
+        content, before = self._graph.units[gone].content, self._contents[own]
+        if content.clauses:
+            return self._graph.content(self._units[own])
+        return replace(before, operators=before.operators - content.operators)
+
+    def _swapped(self, one: int) -> bool:
+        """Whether the unit has changed places with later ones."""
         changed = False
-        for one in range(len(self._of)):
-            for other in range(one + 1, len(self._of)):
-                if self._of[one] != self._of[other] and self._worth(one, other):
-                    here, there = self._of[one], self._of[other]
-                    self._move(one, there)
-                    self._move(other, here)
-                    changed = True
+        for other in range(one + 1, len(self._of)):
+            if self._of[one] != self._of[other] and self._worth(one, other):
+                here, there = self._of[one], self._of[other]
+                self._move(one, there)
+                self._move(other, here)
+                changed = True
         return changed
 
     def _worth(self, one: int, other: int) -> bool:

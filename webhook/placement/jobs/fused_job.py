@@ -5,6 +5,7 @@ A Job of operators is fused in the best way in which all of it can run, and refu
 """
 
 import functools
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from webhook.placement.fusion.application import application_of
 from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.partition import least_cut
-from webhook.placement.fusion.scheme import Scheme, scheme_of
+from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.fusion_refusal import refuse_fusion
@@ -30,6 +31,9 @@ from webhook.placement.text.problem import MESSAGE_LIMIT, counted
 
 _WORDS: Final = 0.5
 """The part of the time that is left in which the refusal of a width is written: then it is found out which one fits."""
+
+_COMPARED: Final = 32
+"""Processing elements of which each pair is looked at for the limit that keeps it apart."""
 
 
 class ModelVerdict(Struct, frozen=True, eq=False):
@@ -67,6 +71,9 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
             said = replace(recovered.verdict, warnings=(*recovered.verdict.warnings, hint))
             outcome = replace(recovered, verdict=said)
     chosen = outcome.found or outcome.first
+    undecided = JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+    if chosen is None and not outcome.decided:
+        return ModelVerdict(undecided, _empty(spec))
     if chosen is None or (outcome.found is None and outcome.decided):
         words = solving if scaling is NOTHING else Brief(solving, solving.left() * _WORDS)
         refused = await refuse_fusion(search.within(words), spec, application, outcome, words)
@@ -74,8 +81,8 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
             return ModelVerdict(refused, _empty(spec))
         return ModelVerdict(refused, chosen.spec, _fusion(spec, outcome, chosen))
     fusion = _fusion(spec, outcome, chosen)
-    verdict = outcome.verdict or JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-    warnings = (*verdict.warnings, *_hints(chosen, fusion))
+    verdict = outcome.verdict or undecided
+    warnings = (*verdict.warnings, *_hints(spec, outcome.first or chosen, fusion))
     return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
 
 
@@ -138,23 +145,33 @@ def _separated(chosen: TriedFusion) -> Iterator[Separation]:
             yield Separation(names, " / ".join(dict.fromkeys(said))[:MESSAGE_LIMIT])
 
 
-def _hints(chosen: TriedFusion, fusion: JobFusion) -> Iterator[str]:
-    """The warning that another number of processing elements is made than the Job asks for, and why."""
+def _hints(spec: JobSpec, first: TriedFusion, fusion: JobFusion) -> Iterator[str]:
+    """The warning that another number of processing elements is made than the Job asks for, and why.
+
+    ``first`` is the fusion that is best by the goals, whether or not it fits on the cluster.
+    """
     if fusion.scheme != Scheme.MANUAL or fusion.made == fusion.asked:
         return
-    graph = chosen.graph
     made = f"fusion.manual asks for {counted(fusion.asked, 'processing element')}, and {fusion.made} "
     made += "is made" if fusion.made == 1 else "are made"
-    if fusion.made < fusion.asked and fusion.made == len(graph.units):
-        why = f"{counted(len(graph.application.operators), 'operator')} can be fused into no more"
-    else:
-        why = _apart(chosen) if fusion.made > fusion.asked else ""
-        why = why or "with so many it does not fit on the cluster"
-    yield f"{made}: {why}"
+    yield f"{made}: {', and '.join(_reasons(spec, first, fusion)) or 'no fusion into so many was found'}"
+
+
+def _reasons(spec: JobSpec, first: TriedFusion, fusion: JobFusion) -> Iterator[str]:
+    """Why the best fusion has another number of elements than are asked for, and why it was not the one."""
+    best, asked = len(first.partition.blocks), fusion.asked
+    if not divides(spec, asked):
+        yield "spec.resources cannot be divided among so many"
+    elif best < asked:
+        yield f"{counted(len(first.graph.application.operators), 'operator')} can be fused into no more"
+    elif best > asked:
+        yield from filter(None, (_apart(first), _limited(first)))
+    if best != fusion.made:
+        yield f"with {'so many' if best == asked else best} it does not fit on the cluster"
 
 
 def _apart(chosen: TriedFusion) -> str:
-    """What keeps two processing elements apart, in the words of their operators."""
+    """What keeps two processing elements apart, in the words of their operators; empty if no clause does."""
     units = chosen.graph.units
     first: dict[str, int] = {}
     for block in chosen.partition.blocks:
@@ -163,5 +180,21 @@ def _apart(chosen: TriedFusion) -> str:
                 one = first.setdefault(key, to)
                 if units[one].marks[key] != value:
                     clauses = [*dict.fromkeys(clause for at in (one, to) if (clause := units[at].said[key]))]
+                    if not clauses:
+                        return "processing elements that exist keep their operators"
                     return f"{' and '.join(clauses)} {'keeps' if len(clauses) == 1 else 'keep'} operators apart"
+    return ""
+
+
+def _limited(chosen: TriedFusion) -> str:
+    """The limit that keeps two of the first processing elements apart; empty if another reason does."""
+    graph = chosen.graph
+    known = [
+        (graph.content(block), {key: value for at in block for key, value in graph.units[at].marks.items()})
+        for block in chosen.partition.blocks[:_COMPARED]
+    ]
+    for (content, marks), (other, others) in itertools.combinations(known, 2):
+        exceeded = graph.exceeded(content | other)
+        if exceeded and all(others.get(key, value) == value for key, value in marks.items()):
+            return f"a processing element has at most {exceeded}"
     return ""

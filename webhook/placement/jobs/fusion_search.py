@@ -161,7 +161,7 @@ class FusionSearch:
                 return FusionOutcome(asked, first=first)
             if self._solving.left() <= 0:
                 break
-        return FusionOutcome(asked, first=first, decided=first is None)
+        return FusionOutcome(asked, first=first, decided=first is None and not self._over())
 
     async def _impossible(self, spec: JobSpec, graph: Graph) -> bool:
         """Whether it is certain that no fusion fits, since even the costs of single units find no room."""
@@ -178,11 +178,14 @@ class FusionSearch:
         for tried, count in enumerate(itertools.islice(nearest_first(spec, graph, asked), _NUMBERS)):
             if tried and self._solving.left() <= 0:
                 return
-            partition = await taken(good_partition(graph, count, self._before), self._solving)
+            partition = await taken(good_partition(graph, count, self._before, self._over), self._solving)
             made = len(partition.blocks)
             if partition.blocks not in known and made <= ELEMENT_LIMIT and divides(spec, made):
                 known.add(partition.blocks)
                 yield self._candidate(spec, graph, partition)
+
+    def _over(self) -> bool:
+        return self._solving.left() <= 0
 
     async def alone(self, spec: JobSpec, graph: Graph) -> tuple[RefusedElement, ...]:
         """The units that no node can run, even if nothing is fused with them, by the names of their operators.
