@@ -38,7 +38,7 @@ from certs.options import (
     Option,
 )
 from kubeapi.client.configuration import Configuration, NoClusterError
-from kubeapi.client.kubeconfig import Kubeconfig, usual_files
+from kubeapi.client.kubeconfig import Kubeconfig
 from kubeapi.client.service_account import FOLDER, NoPodError, ServiceAccount
 
 _SUBDOMAIN: Final = re.compile(r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*")
@@ -123,7 +123,7 @@ def named_kubeconfig(file: str, context: str) -> Configuration:
     No proxy is used, whatever the file and the environment say: keys pass through this connection.
     """
     try:
-        return Configuration(Kubeconfig(context or None, files=file or usual_files(), proxies=False))
+        return Configuration(Kubeconfig(context or None, files=file, proxies=False))
     except Exception as error:  # noqa: BLE001 - damaged files, and plugins, raise any exception
         raise NoClusterError(f"the kubeconfig cannot be used: {str(error) or type(error).__name__}") from None
 

@@ -4,6 +4,7 @@ In reading order:
 
 - ``access``: what a request needs to reach the API server, and the protocol ``Credentials`` that provides it.
 - ``service_account``, ``kubeconfig``: the two kinds of credentials. ``client_tls``: the TLS context of both.
+- ``kubeconfig_file``, ``credential_plugin``: the merged files, and the programs that print credentials.
 - ``configuration``: credentials that are read again when they are due or were refused.
 - ``errors``: ``ApiError`` with its ``Cause``, the only exception of a request that failed.
 - ``connection``: one HTTP session; sends a request and answers with the response.

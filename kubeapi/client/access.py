@@ -13,8 +13,9 @@ class Access(Struct, frozen=True, eq=False):
     """Where to send a request and how to authenticate.
 
     ``server`` is a URL without a slash at its end, ``header`` the value of ``Authorization``, ``server_name`` the name
-    in the server's certificate if it is not the one in the URL, ``proxy`` the URL of an HTTP proxy. Without ``tls`` the
-    default context of aiohttp is used.
+    in the server's certificate if it is not the one in the URL, ``proxy`` the URL of an HTTP proxy, and
+    ``impersonation`` the headers that name another user to act as. Without ``tls`` the default context of aiohttp is
+    used.
     """
 
     server: str
@@ -22,6 +23,7 @@ class Access(Struct, frozen=True, eq=False):
     tls: ssl.SSLContext | None = None
     server_name: str | None = None
     proxy: str | None = None
+    impersonation: tuple[tuple[str, str], ...] = ()
 
 
 class Credentials(Protocol):
@@ -34,14 +36,14 @@ class Credentials(Protocol):
         """Read files, environment or plugin again."""
         ...
 
-    def header(self) -> str | None:
-        """The value of ``Authorization``; ``None`` without credentials. Renews an expired token if the source can."""
+    def renewed(self) -> Access:
+        """The access that was read last; if its credentials have expired, a new one."""
         ...
 
 
-def header_of(text: str) -> str:
+def header_of(text: str, what: str = "token") -> str:
     """The text without white space around it, as the value of a header; ``ValueError`` if it cannot be one."""
     text = text.strip()
     if not (text.isascii() and text.isprintable()):
-        raise ValueError("the token holds characters that no header can carry")
+        raise ValueError(f"the {what} holds characters that no header can carry")
     return text

@@ -4,8 +4,6 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from kubeapi.client.access import Access, Credentials
 from kubeapi.client.errors import escape
 from kubeapi.client.kubeconfig import Kubeconfig
@@ -45,8 +43,9 @@ class Configuration:
             if refused is self._access or self._clock() >= self._due:
                 self._due = self._clock() + self._credentials.reread
                 self._access = self._credentials.read()
-            elif (header := self._credentials.header()) != self._access.header:
-                self._access = replace(self._access, header=header)
+                self._due = self._clock() + self._credentials.reread  # what was read may state another time
+            else:
+                self._access = self._credentials.renewed()
             self.trouble = ""
         except Exception as error:  # noqa: BLE001 damaged files, and plugins, raise any exception
             self.trouble = _clause(error)

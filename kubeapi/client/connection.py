@@ -176,7 +176,7 @@ class Connection:
             access.server + request.path,
             params=request.query,
             data=request.body,
-            headers={name: value for name, value in headers.items() if value},
+            headers=[*((name, value) for name, value in headers.items() if value), *access.impersonation],
             ssl=access.tls or True,
             server_hostname=access.server_name,
             proxy=access.proxy,

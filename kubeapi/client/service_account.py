@@ -26,11 +26,7 @@ def own_namespace(folder: Path = FOLDER) -> str:
 
 
 class ServiceAccount:
-    """Credentials of the account in ``folder``.
-
-    The package ``kubernetes`` could read the account, too, but importing that package takes a third of a second and
-    11 MB in every replica.
-    """
+    """Credentials of the account in ``folder``."""
 
     reread = 60.0
     """Seconds until the token is read again, as in client-go; the kubelet replaces the token long before it expires."""
@@ -38,7 +34,7 @@ class ServiceAccount:
     def __init__(self, folder: Path = FOLDER) -> None:
         self._folder = folder
         self._tls = ClientTls()
-        self._header: str | None = None
+        self._access = Access("")
 
     def read(self) -> Access:
         """Read environment and files now. Raises :class:`NoPodError`, ``OSError``, or ``ValueError`` for the token."""
@@ -48,10 +44,12 @@ class ServiceAccount:
         token = (self._folder / "token").read_text()
         if not token.strip():
             raise ValueError("the token is empty")
-        self._header = header_of(f"Bearer {token}")
+        header = header_of(f"Bearer {token}")
         server = f"https://[{host}]:{port}" if ":" in host else f"https://{host}:{port}"
-        return Access(server=server, header=self._header, tls=self._tls.context(authority=self._folder / "ca.crt"))
+        tls = self._tls.context(authority=(self._folder / "ca.crt").read_bytes())
+        self._access = Access(server=server, header=header, tls=tls)
+        return self._access
 
-    def header(self) -> str | None:
-        """The token as it was read last."""
-        return self._header
+    def renewed(self) -> Access:
+        """The access that was read last: the token in its file is newer only once a minute has passed."""
+        return self._access

@@ -45,5 +45,5 @@ class Given:
     def read(self) -> Access:
         return self._access
 
-    def header(self) -> str | None:
-        return self._access.header
+    def renewed(self) -> Access:
+        return self._access

@@ -59,8 +59,8 @@ def test_importing_the_module_of_the_program_runs_nothing() -> None:
 
 @pytest.mark.parametrize("module", ["certs.cli", "certs.managed.command"])
 def test_what_is_slow_to_import_waits_until_it_is_needed(module: str) -> None:
-    """Only ``manage`` needs an HTTP client, and only a kubeconfig the ``kubernetes`` package."""
-    slow = {"aiohttp", "kubernetes"} if module == "certs.cli" else {"kubernetes"}
+    """Only ``manage`` needs an HTTP client, and only a kubeconfig PyYAML."""
+    slow = {"aiohttp", "yaml"} if module == "certs.cli" else {"yaml"}
     code = f"import sys, {module}; print(sorted({slow} & set(sys.modules)))"
     found = subprocess.check_output((sys.executable, "-c", code), text=True)  # noqa: S603 -- our own program
     assert found == "[]\n"

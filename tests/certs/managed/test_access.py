@@ -106,7 +106,7 @@ def test_a_context_that_is_not_there(tmp_path: Path) -> None:
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(NoClusterError) as failed:
         named_kubeconfig(str(tmp_path / "none"), "")
-    assert str(failed.value) == ("the kubeconfig cannot be used: Invalid kube-config file. No configuration found.")
+    assert str(failed.value) == f"the kubeconfig cannot be used: there is no file {tmp_path / 'none'}"
 
 
 def test_a_client_certificate(tmp_path: Path) -> None:

@@ -107,7 +107,7 @@ async def test_lost_credentials_are_a_failure(api: Api, cluster: FakeCluster) ->
         await api.find(SECRET)
     assert str(failed.value) == (
         f"the API server answers 401 to GET {SECRET}: Unauthorized (using the previous credentials, no newer ones are "
-        "available: Invalid kube-config file. No configuration found)"
+        f"available: there is no file {cluster.folder / 'kubeconfig'})"
     )
 
 

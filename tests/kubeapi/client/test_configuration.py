@@ -106,9 +106,7 @@ def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
     with pytest.raises(NoClusterError) as caught:
         find_configuration("other")
     assert str(caught.value) == (
-        "there is no cluster to connect to: there is no usable kubeconfig (Invalid kube-config file. Expected object "
-        "with "
-        f"name other in {config.path}/contexts list)"
+        f"there is no cluster to connect to: there is no usable kubeconfig ({config.path} has no context other)"
     )
 
 
@@ -125,7 +123,7 @@ def test_a_damaged_kubeconfig_is_no_cluster(config: Kubeconfig, content: str) ->
         pytest.param("token", b" \n", "the token is empty", id="empty token"),
         pytest.param("token", b"a\nb", "the token holds characters that no header can carry", id="token of two lines"),
         pytest.param("token", "tökén".encode(), "the token holds characters that no header can carry", id="umlauts"),
-        pytest.param("ca.crt", b"nothing", "[X509: NO_CERTIFICATE_OR_CRL_FOUND] no certificate or crl found", id="CA"),
+        pytest.param("ca.crt", b"nothing", "the certificate authority holds no certificate in PEM", id="CA"),
     ],
 )
 def test_a_damaged_account_is_none(account: Path, file: str, content: bytes, reason: str) -> None:

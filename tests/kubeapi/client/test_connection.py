@@ -117,10 +117,11 @@ async def test_requests_that_are_refused_together_renew_once(server: ApiServer) 
         def read(self) -> Access:
             self.readings += 1
             header = "Bearer right" if self.readings > 1 else "Bearer wrong"
-            return Access(server=server.url, header=header, tls=tls)
+            self.access = Access(server=server.url, header=header, tls=tls)
+            return self.access
 
-        def header(self) -> str | None:
-            return "Bearer right" if self.readings > 1 else "Bearer wrong"
+        def renewed(self) -> Access:
+            return self.access
 
     tls = find_configuration().access().tls
     credentials = Counting()
@@ -161,8 +162,8 @@ async def test_credentials_that_take_too_long_are_a_failure(server: ApiServer) -
             time.sleep(0.3 if self.readings > 1 else 0)
             return Access(server=server.url)
 
-        def header(self) -> str | None:
-            return None
+        def renewed(self) -> Access:
+            raise AssertionError
 
     failed = await failure(Connection(Configuration(Slow()), credential_seconds=0.05))
     assert (failed.cause, str(failed)) == (Cause.UNAUTHORIZED, "no credentials arrived within 0.05 seconds")
