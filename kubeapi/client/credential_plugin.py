@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from kubeapi.client.decoding import ERRORS, reason
-from kubeapi.client.kubeconfig_file import Cluster, Plugin
+from kubeapi.client.kubeconfig_file import Plugin, StatedCluster
 
 V1BETA1: Final = "client.authentication.k8s.io/v1beta1"
 VERSIONS: Final = ("client.authentication.k8s.io/v1", V1BETA1)
@@ -59,7 +59,7 @@ class _Answer(Struct, rename="camel"):
     status: PluginCredential | None = None
 
 
-def told(cluster: Cluster, authority: bytes, extension: object) -> PluginCluster:
+def told(cluster: StatedCluster, authority: bytes, extension: object) -> PluginCluster:
     """What a plugin is told of its cluster; ``extension`` is the cluster's value for the plugin."""
     return PluginCluster(
         cluster.server,

@@ -21,7 +21,7 @@ from kubeapi.client.access import Access, header_of
 from kubeapi.client.client_tls import ClientTls
 
 if TYPE_CHECKING:
-    from kubeapi.client.kubeconfig_file import AuthProvider, NamedCluster, NamedUser, Plugin, User
+    from kubeapi.client.kubeconfig_file import AuthProvider, NamedCluster, NamedUser, Plugin, StatedUser
 
 TOKEN_SECONDS: Final = 60.0
 """Seconds after which the file of a token is read again, as in client-go (``transport/token_source.go``)."""
@@ -198,7 +198,7 @@ def _pem(owner: str, field: str, path: str, data: str) -> bytes:
         raise ValueError(f"{field}-data of {owner} is not in base64") from None
 
 
-def _token(user: "User") -> str:
+def _token(user: "StatedUser") -> str:
     """The token of the user; what is in its file counts more than what the kubeconfig states."""
     if not user.token_file:
         return user.token

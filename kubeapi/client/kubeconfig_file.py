@@ -23,7 +23,7 @@ EXTENSION: Final = "client.authentication.k8s.io/exec"
 """The extension of a cluster that its credential plugin is told (client-go, ``tools/clientcmd/client_config.go``)."""
 
 
-class Cluster(Struct, rename="kebab"):
+class StatedCluster(Struct, rename="kebab"):
     """``cluster`` of a kubeconfig: where the API server is, and how its certificate is verified."""
 
     server: str = ""
@@ -61,7 +61,7 @@ class AuthProvider(Struct):
     config: dict[str, str] = {}
 
 
-class User(Struct, rename="kebab"):
+class StatedUser(Struct, rename="kebab"):
     """``user`` of a kubeconfig: credentials, and whom the user impersonates."""
 
     client_certificate: str = ""
@@ -80,7 +80,7 @@ class User(Struct, rename="kebab"):
     plugin: Plugin | None = field(default=None, name="exec")
 
 
-class Context(Struct):
+class StatedContext(Struct):
     """``context`` of a kubeconfig: a cluster and a user by their names, and a namespace."""
 
     cluster: str = ""
@@ -92,7 +92,7 @@ class NamedCluster(Struct):
     """A cluster, its name, and the file that states it."""
 
     name: str
-    cluster: Cluster
+    cluster: StatedCluster
     file: Path = Path()
 
 
@@ -100,14 +100,14 @@ class NamedUser(Struct):
     """A user and its name."""
 
     name: str
-    user: User = field(default_factory=User)
+    user: StatedUser = field(default_factory=StatedUser)
 
 
 class NamedContext(Struct):
     """A context and its name."""
 
     name: str
-    context: Context
+    context: StatedContext
 
 
 class _File(Struct, rename="kebab"):
