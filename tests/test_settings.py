@@ -38,6 +38,8 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "elastic": False,
         "unsatisfiable_pods": "wait",
         "controller_account": "",
+        "reviewed_kinds": "",
+        "operator_accounts": "",
         "element_requests": "cpu=100m,memory=128Mi",
         "job_seconds": 1.0,
         "job_process": True,

@@ -3,18 +3,19 @@
 These are ``kinds.yaml`` of the chart, by which it makes rules, and the table of ``docs/applications.md``.
 """
 
+import json
 import re
 from pathlib import Path
 from typing import Final
 
 from webhook.app.application_kinds import application_kinds
-from webhook.placement.kinds.kind import OperatorKind
+from webhook.placement.kinds.kind import GroupKind, OperatorKind
 
 ROOT: Final = Path(__file__).parents[1]
 CHART: Final = ROOT / "charts" / "streams-placement" / "kinds.yaml"
 PAGE: Final = ROOT / "docs" / "applications.md"
 
-_HEAD: Final = "| kind | API | exact | an estimate, or not judged |\n|---|---|---|---|\n"
+_HEAD: Final = "| kind | API | exact | an estimate, or not judged | who creates the pods |\n|---|---|---|---|---|\n"
 
 
 def chart_name(kind: OperatorKind) -> str:
@@ -23,24 +24,68 @@ def chart_name(kind: OperatorKind) -> str:
     return f"{project}{kind.kind.kind}"
 
 
+_SAYS: Final = (
+    "type(m) == map && ['annotations', 'labels'].exists(f, f in m && type(m[f]) == map && "
+    "dyn(m[f]).exists(k, k.startsWith('streams.ibm.com/')))"
+)
+"""In CEL, whether the annotations or labels of m have a key of this product."""
+
+
+def asks(kind: OperatorKind) -> str:
+    """The CEL condition that an object of the kind says something of this product.
+
+    Definitions may leave the types of fields open, and templates of charts leave annotations empty. So each step of a
+    path looks at the type first: an error would keep an object from being stored that has nothing to do with placement.
+    """
+    single = [f"[object]{_steps(path)}" for path in kind.metadata_paths if "[]" not in path]
+    several = [path.split("[].") for path in kind.metadata_paths if "[]" in path]
+    return " || ".join(
+        (
+            f"[{', '.join(single)}].exists(s, s.exists(m, {_SAYS}))",
+            *(
+                f"[object]{_steps(outer)}.exists(l, type(l) == list && l{_steps(inner)}.exists(m, {_SAYS}))"
+                for outer, inner in several
+            ),
+        )
+    )
+
+
+def _steps(path: str) -> str:
+    return "".join(f".map(v, type(v) == map && '{step}' in v, v.{step})" for step in path.split("."))
+
+
 def chart_file() -> str:
     """``kinds.yaml`` of the chart."""
     lines = ["# Kinds of other operators that workloads.kinds may name; `make kinds` writes this file."]
-    for name, kind in sorted(
-        ((chart_name(one), one.kind) for one in application_kinds().values()), key=lambda one: one[0]
-    ):
-        versions = ", ".join(kind.versions)
-        lines.append(f"{name}: {{group: {kind.group}, resource: {kind.resource}, versions: [{versions}]}}")
+    for name, kind in _named():
+        stated = kind.kind
+        lines += (
+            f"{name}:",
+            f"  group: {stated.group}",
+            f"  kind: {stated.kind}",
+            f"  resource: {stated.resource}",
+            f"  versions: [{', '.join(stated.versions)}]",
+            f"  reads: [{', '.join(_read(one) for one in (*kind.through, stated))}]",
+            f"  asks: {json.dumps(asks(kind))}",
+        )
     return "\n".join(lines) + "\n"
+
+
+def _read(kind: GroupKind) -> str:
+    return f"{{group: {kind.group}, resource: {kind.resource}}}"
+
+
+def _named() -> list[tuple[str, OperatorKind]]:
+    """All kinds in the order of their names in the chart."""
+    return sorted(((chart_name(one), one) for one in application_kinds().values()), key=lambda one: one[0])
 
 
 def table() -> str:
     """The table of kinds in the docs."""
     rows = [
-        f"| `{name}` | `{kind.kind.group}/{', '.join(kind.kind.versions)}` | {kind.exact} | {kind.estimate} |\n"
-        for name, kind in sorted(
-            ((chart_name(kind), kind) for kind in application_kinds().values()), key=lambda one: one[0]
-        )
+        f"| `{name}` | `{kind.kind.group}/{', '.join(kind.kind.versions)}` "
+        f"| {kind.exact} | {kind.estimate} | {kind.creates} |\n"
+        for name, kind in _named()
     ]
     return _HEAD + "".join(rows)
 

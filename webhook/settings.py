@@ -89,6 +89,16 @@ class Settings(BaseSettings):
         description="User name of the controller that creates the pods of ProcessingElements; if empty, no account "
         "may.",
     )
+    reviewed_kinds: str = Field(
+        "",
+        max_length=4096,
+        description="Kinds of other operators whose objects are reviewed, such as RayCluster.ray.io; their pods wait.",
+    )
+    operator_accounts: str = Field(
+        "",
+        max_length=16_384,
+        description="User names under which operators create the pods of these kinds, separated by commas.",
+    )
     element_requests: str = Field(
         "cpu=100m,memory=128Mi",
         max_length=4096,
@@ -226,7 +236,20 @@ def policy_of(settings: Settings) -> Policy:
         excluded=excluded,
         controller_account=settings.controller_account,
         element_requests=parse_requests(settings.element_requests),
+        reviewed=frozenset(map(_group_and_kind, _listed(settings.reviewed_kinds))),
+        operator_accounts=frozenset(_listed(settings.operator_accounts)),
     )
+
+
+def _listed(text: str) -> list[str]:
+    """The parts between commas that are not empty."""
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _group_and_kind(name: str) -> tuple[str, str]:
+    """Group and kind of a name such as ``RayCluster.ray.io``."""
+    kind, _, group = name.partition(".")
+    return group, kind
 
 
 class WrongSettingError(ValueError):

@@ -1,21 +1,34 @@
 """The kinds of other operators in the chart, the docs and the files of kinds are the same."""
 
+import copy
 import json
+import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 import yaml
+from cel_expr_python import cel
 
 from tools import kinds
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.kinds.application import expanded
+from webhook.placement.kinds.kind import OperatorKind
 
-CHART: Final = Path(__file__).parents[2] / "charts" / "streams-placement"
+TESTS: Final = Path(__file__).parents[1]
+CHART: Final = TESTS.parent / "charts" / "streams-placement"
+KINDS: Final = {kinds.chart_name(kind): kind for kind in application_kinds().values()}
+OURS: Final = {"streams.ibm.com/placement": 'host("a")'}
 
 
 def test_the_chart_knows_the_kinds_that_there_are_files_of() -> None:
     assert kinds.CHART.read_text() == kinds.chart_file(), "run: make kinds"
-    assert yaml.safe_load(kinds.chart_file())["VolcanoJob"] == {
-        "group": "batch.volcano.sh", "resource": "jobs", "versions": ["v1alpha1"],
+    volcano = yaml.safe_load(kinds.chart_file())["VolcanoJob"]
+    assert volcano.pop("asks") == kinds.asks(KINDS["VolcanoJob"])
+    assert volcano == {
+        "group": "batch.volcano.sh", "kind": "Job", "resource": "jobs", "versions": ["v1alpha1"],
+        "reads": [{"group": "batch.volcano.sh", "resource": "jobs"}],
     }  # fmt: skip
 
 
@@ -26,6 +39,69 @@ def test_the_page_lists_them() -> None:
 
 
 def test_none_is_reviewed_by_default() -> None:
-    assert yaml.safe_load((CHART / "values.yaml").read_text())["workloads"] == {"kinds": []}
+    assert yaml.safe_load((CHART / "values.yaml").read_text())["workloads"]["kinds"] == []
     schema = json.loads((CHART / "values.schema.json").read_text())["properties"]["workloads"]
     assert schema["additionalProperties"] is False
+
+
+class Condition:
+    """The condition of a kind, as the API server evaluates it: of the fields of an object no type is known."""
+
+    def __init__(self, kind: OperatorKind) -> None:
+        self._program = cel.NewEnv(variables={"object": cel.Type.DYN}).compile(kinds.asks(kind))
+
+    def holds(self, found: object) -> bool:
+        value = self._program.eval(data={"object": found}).value()
+        assert isinstance(value, bool), f"{found}: {value}"
+        return value
+
+
+def examples(name: str) -> Iterator[dict[str, Any]]:
+    """The objects of the examples of a kind."""
+    for case in yaml.safe_load((TESTS / "placement" / "kinds" / "cases" / f"{name}.yaml").read_text()):
+        yield {"metadata": {"name": "app", "namespace": "apps"}, "spec": case["spec"]}
+
+
+def written(found: dict[str, Any], field: str, value: object) -> dict[str, Any]:
+    """The object with another value in the field."""
+    made = copy.deepcopy(found)
+    place: Any = made
+    *steps, last = re.findall(r"[^.\[\]]+", field)
+    for step in steps:
+        if isinstance(place, list):
+            place = place[int(step)]
+        else:
+            place[step] = place.get(step) or {}
+            place = place[step]
+    place[last] = value
+    return made
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_the_api_server_sends_exactly_the_objects_that_ask(name: str) -> None:
+    condition = Condition(KINDS[name])
+    fields = set()
+    for found in examples(name):
+        assert not condition.holds(found)
+        for component in expanded(KINDS[name], found).components:
+            fields.add(component.annotations_field)
+            asking = written(found, component.annotations_field, OURS)
+            assert (expanded(KINDS[name], asking).asks, condition.holds(asking)) == (True, True)
+            labels = component.annotations_field.replace(".annotations", ".labels")
+            assert condition.holds(written(found, labels, {"streams.ibm.com/job": "j"}))
+            assert not condition.holds(written(found, labels, {"app": "j"}))
+        assert condition.holds(written(found, "metadata.annotations", OURS))
+    assert fields
+
+
+@pytest.mark.parametrize("wrong", [None, 7, "streams.ibm.com/", [OURS], []], ids=repr)
+@pytest.mark.parametrize("name", KINDS)
+def test_a_part_of_another_type_says_nothing_and_is_no_error(name: str, wrong: object) -> None:
+    condition = Condition(KINDS[name])
+    found = next(examples(name))
+    fields = {one.annotations_field for one in expanded(KINDS[name], found).components}
+    for field in fields:
+        parts = field.split(".")
+        for end in range(1, len(parts) + 1):
+            if not parts[end - 1].endswith("]"):
+                assert not condition.holds(written(found, ".".join(parts[:end]), wrong))

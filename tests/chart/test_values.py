@@ -25,7 +25,8 @@ README: Final = (CHART / "README.md").read_text()
 
 GIVEN: Final = {
     "host", "port", "health_host", "health_port", "tls_cert", "tls_key", "client_ca",  # by the pod
-    "lease_namespace", "lease_name", "excluded_namespaces", "controller_account",
+    "lease_namespace", "lease_name", "excluded_namespaces", "controller_account", "reviewed_kinds",
+    "operator_accounts",
     "tls_self_signed", "tls_dir", "snapshot", "context",  # for those without a cluster
 }  # fmt: skip
 """Settings that nobody chooses for an installation."""

@@ -5,7 +5,8 @@ Read in this order: ``review`` (the request, read once), ``responses`` (the answ
 kinds that are checked: ``pods`` (with Bindings), ``workloads``, ``applications``, ``nodes``, ``custom_resources``,
 ``daemon_sets``, ``jobs``, ``parallel_regions``.
 
-Shared by these: ``opt_in`` (which pods are decided about), ``pool_use`` (the right to use HostPools), ``templates``
-(the pods that an object describes), ``replicas`` (how many of them), ``job_workloads`` (the question about the other
-workloads of a job), ``unstructured`` (an object of any kind).
+Shared by these: ``opt_in`` (which pods are decided about), ``application_pods`` (the question whether a pod is of an
+application), ``pool_use`` (the right to use HostPools), ``templates`` (the pods that an object describes), ``replicas``
+(how many of them), ``job_workloads`` (the question about the other workloads of a job), ``unstructured`` (an object of
+any kind).
 """

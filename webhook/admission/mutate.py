@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.application_pods import with_owners
 from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt, unknown_job
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import (
@@ -150,17 +151,23 @@ def _of_job(
     return _asked(pod, review, inventory.with_job(JobModel(job)), policy, replace(known, memo=None))
 
 
-def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known) -> Answer:
+def _asked(
+    pod: Pod, review: Review, inventory: Inventory, policy: Policy, known: Known, *, of_application: bool = False
+) -> Answer:
     """The answer about a pod that asks for placement; where the number of such pods matters, with that number.
 
     The user who made the pod is looked at only if the pod would be refused: one of a workload that was decided about
-    when it was submitted may wait.
+    when it was submitted may wait, and so may one of an application of another operator.
     """
     world = World(inventory, policy, assumed=known.assumed)
     small = len(review.object) <= _MEMORABLE  # of a larger object not even its key is made
     key = key_of(pod, review.namespace, inventory) if known.memo is not None and small else None
     ruling = _rule(pod, key, review, world, known)
-    if ruling.refused and ruling.fault is Fault.FORBIDDEN and _may_wait(pod, review, policy):
+    impossible = ruling.refused and ruling.fault is Fault.FORBIDDEN
+    if impossible and not of_application and not _may_wait(pod, review, policy):
+        owned = functools.partial(_asked, pod, review, inventory, policy, known, of_application=True)
+        return with_owners(_answer(review, ruling), review, policy, owned)
+    if impossible:
         patient = World(inventory, policy, assumed=known.assumed, patient=True)
         patient_key = key and (*key, _PATIENT)
         patiently = _rule(pod, patient_key, review, patient, known)
@@ -172,7 +179,8 @@ def _asked(pod: Pod, review: Review, inventory: Inventory, policy: Policy, known
     count = known.count(workload)
     if count is not None:
         return _answer(review, _rule(pod, key and (*key, count), review, world, known, count))
-    question = SizeQuestion(workload, functools.partial(_asked, pod, review, inventory, policy, known))
+    again = functools.partial(_asked, pod, review, inventory, policy, known, of_application=of_application)
+    question = SizeQuestion(workload, again)
     return replace(_answer(review, ruling), question=question)
 
 

@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.application_pods import with_owners
 from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt
 from webhook.admission.pool_use import with_rights
 from webhook.admission.responses import (
@@ -39,7 +40,7 @@ from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
-from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.problem import Fault, Problem, fault_of
 from webhook.placement.text.rule import Rule
 
 _POD: Final = msgspec.json.Decoder(Pod)
@@ -47,14 +48,26 @@ _POD: Final = msgspec.json.Decoder(Pod)
 
 def created(review: Review, inventory: Inventory, policy: Policy) -> Answer:
     """Check a pod as it will be stored: its requests can be met, and no admission plugin has undone the patch."""
+    return _created(review, inventory, policy)
+
+
+def _created(review: Review, inventory: Inventory, policy: Policy, *, of_application: bool = False) -> Answer:
+    """The check of a new pod; one ``of_application`` is known to be of an application of another operator."""
     pod = _POD.decode(review.object)
-    ask, problems = _examined(believed(pod, review), review, World(inventory, policy))
+    waits = of_application or controlled(review, pod.metadata, policy)
+    ask, problems = _examined(believed(pod, review), review, World(inventory, policy), waits=waits)
     answer = answered(review, problems, policy)
+    if not waits and problems and fault_of(problems) is Fault.FORBIDDEN:
+        resume = functools.partial(_created, review, inventory, policy, of_application=True)
+        return with_owners(answer, review, policy, resume)
     return with_rights(answer, review, ask, policy) if ask and not controlled(review, pod.metadata, policy) else answer
 
 
-def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[Problem]]:
-    """What the pod asks for, ``None`` if it can name no HostPool, and what is wrong with it."""
+def _examined(pod: Pod, review: Review, world: World, *, waits: bool) -> tuple[Ask | None, list[Problem]]:
+    """What the pod asks for, ``None`` if it can name no HostPool, and what is wrong with it.
+
+    A pod that ``waits`` is one that may wait for a node.
+    """
     metadata, namespace = pod.metadata or NO_METADATA, review.namespace
     if exempt(metadata, review):
         says = keys.PLACEMENT in (metadata.annotations or {})
@@ -66,7 +79,7 @@ def _examined(pod: Pod, review: Review, world: World) -> tuple[Ask | None, list[
         bare = replace(pod, spec=None)
         return (read(bare, namespace, world)[0] if world.policy.audit else None), list(too_much)
     ask, constraints, problems = _said(pod, namespace, world)
-    if problems and world.policy.unsatisfiable_pods == "wait" and controlled(review, metadata, world.policy):
+    if problems and world.policy.unsatisfiable_pods == "wait" and waits:
         world = World(world.inventory, world.policy, patient=True)
         ask, constraints, problems = _said(pod, namespace, world)
     return ask, list(_wrong(pod, ask, constraints, problems, world))

@@ -121,6 +121,29 @@ class RegionQuestion(Struct, frozen=True):
     resume: Callable[[ParallelRegionSpec | None, Raw | None], "Answer"]
 
 
+class Owner(Struct, frozen=True, gc=False, rename="camel"):
+    """An owner reference of an object, of which every field may hold any text."""
+
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+
+
+class OwnersQuestion(Struct, frozen=True):
+    """Do these owners of a pod lead to an object that was judged, for which that user creates pods?
+
+    The kinds of such objects, and the accounts of their operators, are those of the ``policy``. If the owners lead to
+    such an object, ``resume`` decides again, about a pod that may wait.
+    """
+
+    user: str
+    namespace: str
+    owners: tuple[Owner, ...]
+    policy: Policy
+    resume: Callable[[], "Answer"]
+
+
 class VolumesQuestion(Struct, frozen=True):
     """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
 
@@ -178,6 +201,7 @@ Question = (
     | PodQuestion
     | RightsQuestion
     | JobQuestion
+    | OwnersQuestion
     | RegionQuestion
     | ClassQuestion
     | VolumesQuestion

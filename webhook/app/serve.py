@@ -32,7 +32,7 @@ _ACCOUNTS: Final = "system:serviceaccount:"
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
-    policy, metrics = replace(policy_of(settings), kinds=application_kinds()), ReviewMetrics()
+    policy, metrics = with_kinds(policy_of(settings)), ReviewMetrics()
     changes = ChangeLog()
     cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures(), changes.kinds())
     verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)
@@ -52,6 +52,15 @@ async def serve(settings: Settings, announce: Announce) -> None:
     }
     service = Service(reviewers, cluster.reason, (cluster.run, worker.run) if worker else (cluster.run,))
     await run_server(service, settings, metrics=metrics, announce=announce)
+
+
+def with_kinds(policy: Policy) -> Policy:
+    """The policy with the kinds of other operators; :class:`FatalError` for a reviewed kind that is none of these."""
+    kinds = application_kinds()
+    for group, kind in sorted(policy.reviewed - kinds.keys()):
+        known = ", ".join(f"{name}.{of}" for of, name in sorted(kinds))
+        raise FatalError(f"--reviewed-kinds: {kind}.{group} is none of {known}")
+    return replace(policy, kinds=kinds)
 
 
 def queries_of(
@@ -106,7 +115,7 @@ def worker_of(
         return None
     worker = JobWorker(
         lambda: cluster.inventory,
-        replace(policy_of(settings), kinds=application_kinds()),
+        with_kinds(policy_of(settings)),
         changes,
         queries,
         metrics.job_process(lambda: worker.pid is not None),

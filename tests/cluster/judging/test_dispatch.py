@@ -13,14 +13,15 @@ from tests.builders import cluster, nodes, pod, review
 from tests.cluster.judging.job_reviews import APART, LARGE, TWO
 from tests.workload_templates import workload
 from webhook.admission.responses import Answer
-from webhook.app.serve import validator, worker_of
+from webhook.app.serve import validator, with_kinds, worker_of
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.job_worker import JobWorker
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy
+from webhook.server.fatal_error import FatalError
 from webhook.server.metrics import ReviewMetrics
 from webhook.server.reviews import Reviewer
-from webhook.settings import read
+from webhook.settings import policy_of, read
 
 pytestmark = pytest.mark.integration
 
@@ -92,3 +93,11 @@ def test_what_becomes_of_the_process_is_counted() -> None:
     assert value("streams_placement_job_process_fallbacks_total", {"cause": "ended"}) == 1
     assert value("streams_placement_job_process_fallbacks_total", {"cause": "stuck"}) == 0
     assert value("streams_placement_job_decision_seconds_count") == 1
+
+
+def test_a_kind_that_is_not_known_is_fatal() -> None:
+    settings = read({"reviewed_kinds": "RayCluster.ray.io, Topology.example.com", "operator_accounts": "a, b,"})
+    with pytest.raises(FatalError, match=r"^--reviewed-kinds: Topology.example.com is none of Job.batch.volcano.sh, "):
+        with_kinds(policy_of(settings))
+    known = with_kinds(policy_of(settings.model_copy(update={"reviewed_kinds": "RayCluster.ray.io"})))
+    assert (known.reviewed, known.operator_accounts) == ({("ray.io", "RayCluster")}, {"a", "b"})

@@ -9,6 +9,8 @@ import pytest
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
+from tests.e2e.chart.placement_pods import ready_pods
+from tests.e2e.chart.test_outage import DEPLOYMENT
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -96,6 +98,27 @@ def test_one_that_fits_is_stored_and_may_not_grow_beyond(admin: Api, plane: Cont
 
 def test_one_that_asks_for_nothing_is_stored(plane: ControlPlane) -> None:
     applied(plane, cluster("plain", 99, ""))
+
+
+EMPTY: Final = ({"metadata": None}, {"metadata": {"annotations": None}}, {"metadata": 7}, None, [])
+"""Templates that say nothing, as a definition without a schema lets them be."""
+
+
+def test_while_nobody_answers_only_those_that_ask_are_refused(admin: Api) -> None:
+    admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 0}})
+    try:
+        until(lambda: not ready_pods(admin), "nobody answers")
+        until(lambda: admin.send("POST", f"{CLUSTERS}?dryRun=All", cluster("asks", 1)).code == 500, "they are refused")
+        for template in EMPTY:
+            plain = cluster("idle", 1, "", annotations={"example.com/placement": "x"})
+            plain["spec"]["workerGroupSpecs"][0]["template"] = template
+            admin.create(plain, dryRun="All")
+        named = cluster("named", 1, "", annotations={"streams.ibm.com/placement": "host(a)"})
+        assert admin.send("POST", f"{CLUSTERS}?dryRun=All", named).code == 500
+    finally:
+        admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 2}})
+        until(lambda: len(ready_pods(admin)) == 2, "they are back")
+        until(lambda: admin.send("POST", f"{CLUSTERS}?dryRun=All", cluster("asks", 1)).code == 201, "they answer")
 
 
 def test_a_mistake_is_refused_with_the_component(plane: ControlPlane) -> None:

@@ -5,6 +5,8 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE, helm, of_kind, only, render
+from tools import kinds
+from webhook.app.application_kinds import application_kinds
 
 NAME: Final = "applications.placement.streams.ibm.com"
 CHOSEN: Final[dict[str, Any]] = {"workloads": {"kinds": ["FlinkDeployment", "VolcanoJob"]}}
@@ -35,14 +37,50 @@ def test_they_are_reviewed_as_workloads_are() -> None:
     found = entries(CHOSEN)
     for field in ("failurePolicy", "timeoutSeconds", "namespaceSelector", "clientConfig", "matchPolicy"):
         assert found[NAME][field] == found["workloads.placement.streams.ibm.com"][field]
-    assert [one["name"] for one in found[NAME]["matchConditions"]] == ["alive", "changed"]
+    assert [one["name"] for one in found[NAME]["matchConditions"]] == ["alive", "asks", "changed"]
 
 
-def test_they_take_no_rights_and_change_no_other_rule() -> None:
+def test_only_objects_that_ask_are_sent() -> None:
+    found = application_kinds()
+    chosen = (found["flink.apache.org", "FlinkDeployment"], found["batch.volcano.sh", "Job"])
+    [asks] = [one["expression"] for one in entries(CHOSEN)[NAME]["matchConditions"] if one["name"] == "asks"]
+    assert asks == " || ".join(
+        f"request.kind.group == '{one.kind.group}' && request.kind.kind == '{one.kind.kind}' && ({kinds.asks(one)})"
+        for one in chosen
+    )
+
+
+def test_they_change_no_other_rule() -> None:
     chosen, others = entries(CHOSEN), entries({})
     assert {name: one for name, one in chosen.items() if name != NAME} == others
-    kinds = ("ClusterRole", "Role")
-    assert of_kind(render(CHOSEN), *kinds) == of_kind(render({}), *kinds)
+
+
+def test_the_webhook_may_read_their_objects_and_what_is_between_these_and_pods() -> None:
+    def rules(values: dict[str, Any]) -> list[Any]:
+        found = of_kind(render(values), "ClusterRole")
+        return next(one["rules"] for one in found if one["metadata"]["name"] == RELEASE)
+
+    kinds_of_pools = {"workloads": {"kinds": ["RayJob", "KafkaNodePool"]}}
+    assert [one for one in rules(kinds_of_pools) if one not in rules({})] == [
+        {"apiGroups": [group], "resources": [resource], "verbs": ["get"]}
+        for group, resource in (
+            ("apps", "deployments"), ("ray.io", "rayclusters"), ("ray.io", "rayjobs"),
+            ("core.strimzi.io", "strimzipodsets"), ("kafka.strimzi.io", "kafkanodepools"),
+        )
+    ]  # fmt: skip
+
+
+def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
+    def flags(values: dict[str, Any]) -> list[str]:
+        [deployment] = [one for one in of_kind(render(values), "Deployment") if one["metadata"]["name"] == RELEASE]
+        arguments = deployment["spec"]["template"]["spec"]["containers"][0]["args"]
+        return [one for one in arguments if one.startswith(("--reviewed-kinds", "--operator-accounts"))]
+
+    account = "system:serviceaccount:kuberay:kuberay-operator"
+    assert flags({}) == []
+    assert flags({"workloads": {"kinds": ["RayCluster", "VolcanoJob"], "accounts": [account]}}) == [
+        "--reviewed-kinds=RayCluster.ray.io,Job.batch.volcano.sh", f"--operator-accounts={account}",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from webhook.admission.responses import (
     ClassQuestion,
     FieldsQuestion,
     JobQuestion,
+    OwnersQuestion,
     PodQuestion,
     PoolUse,
     RegionQuestion,
@@ -32,6 +33,8 @@ from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
 from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
 from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
 from webhook.cluster.queries.pod_classes import PodClasses
+from webhook.cluster.queries.pod_owners import SECONDS as OWNER_SECONDS
+from webhook.cluster.queries.pod_owners import PodOwners
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
@@ -68,8 +71,10 @@ class ReviewQueries:
         verdicts: JobVerdicts | None = None,
         fields: TemplateFields | None = None,
         regions: ScaledJobs | None = None,
+        owners: PodOwners | None = None,
     ) -> None:
         self.sizes = sizes
+        self._owners = owners
         self._fields = fields
         self._regions = regions
         self._classes = classes
@@ -106,6 +111,7 @@ class ReviewQueries:
             fields=TemplateFields(ObjectClient(connection, seconds=FIELD_SECONDS), namespace) if namespace else None,
             classes=PodClasses(ObjectClient(connection, seconds=CLASS_SECONDS)),
             regions=ScaledJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
+            owners=PodOwners(ObjectClient(connection, seconds=OWNER_SECONDS)),
         )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
@@ -150,7 +156,13 @@ class ReviewQueries:
     def _asked(
         self,
         answer: Answer,
-        question: SizeQuestion | PodQuestion | JobQuestion | RegionQuestion | FieldsQuestion | ClassQuestion,
+        question: SizeQuestion
+        | PodQuestion
+        | JobQuestion
+        | RegionQuestion
+        | OwnersQuestion
+        | FieldsQuestion
+        | ClassQuestion,
         since: float | None,
     ) -> Answer | Awaitable[Answer]:
         """The answer once the API server has said what an object is like, or may be like."""
@@ -160,16 +172,18 @@ class ReviewQueries:
             return _sized(answer, question, self.sizes)
         if isinstance(question, PodQuestion) and self._pods:
             return _looked_at(answer, question, self._pods)
-        if isinstance(question, JobQuestion | RegionQuestion):
+        if isinstance(question, JobQuestion | RegionQuestion | OwnersQuestion):
             return self._stored(answer, question, since)
         if isinstance(question, ClassQuestion):
             return _of_classes(self, question, since)
         return answer
 
     def _stored(
-        self, answer: Answer, question: JobQuestion | RegionQuestion, since: float | None
+        self, answer: Answer, question: JobQuestion | RegionQuestion | OwnersQuestion, since: float | None
     ) -> Answer | Awaitable[Answer]:
-        """The answer once a Job was read, by itself or as that of a parallel region."""
+        """The answer once a Job was read, by itself or as that of a parallel region, or the owners of a pod were."""
+        if isinstance(question, OwnersQuestion):
+            return _of_owners(self, answer, question, self._owners) if self._owners else answer
         if isinstance(question, RegionQuestion):
             return _of_region(self, question, self._regions, since) if self._regions else answer
         return _of_job(self, answer, question, self._jobs) if self._jobs else answer
@@ -268,6 +282,14 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
     except ApiError as failure:
         return undetermined(f"what Job {question.job.name} says", failure) if question.needed else answer
     completed = queries.completed(question.resume(job))
+    return completed if isinstance(completed, Answer) else await completed
+
+
+async def _of_owners(queries: ReviewQueries, answer: Answer, question: OwnersQuestion, owners: PodOwners) -> Answer:
+    """The answer about a pod of an application that was judged, and what it depends on; unchanged for other pods."""
+    if not await owners.of_application(question):
+        return answer
+    completed = queries.completed(question.resume())
     return completed if isinstance(completed, Answer) else await completed
 
 

@@ -39,6 +39,8 @@ class Policy(Struct, frozen=True):
     - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.
     - ``element_requests``: what the container of a processing element requests where it says nothing itself.
     - ``kinds``: the kinds of other operators whose objects are judged whole. They are data of the product, no setting.
+    - ``reviewed``: the kinds among these, by group and kind, that the API server sends, so that their pods may wait.
+    - ``operator_accounts``: the user names under which the operators of these kinds create pods.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
@@ -61,3 +63,5 @@ class Policy(Struct, frozen=True):
     controller_account: str = ""
     element_requests: Resources = Resources()
     kinds: Kinds = {}
+    reviewed: frozenset[tuple[str, str]] = frozenset()
+    operator_accounts: frozenset[str] = frozenset()

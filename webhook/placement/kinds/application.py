@@ -99,6 +99,15 @@ def expanded(kind: OperatorKind, document: Json) -> OperatorApplication:
     )
 
 
+def service_accounts(kind: OperatorKind, document: Json) -> frozenset[str]:
+    """Names of the ServiceAccounts in the namespace of the object by which the application creates pods itself."""
+    sources = [(one, document) for one in kind.components]
+    if inner := _embedded(kind, document):
+        sources += [(one, inner) for one in kind.embedded]
+    names = [one.service_account_path.of(source) for one, source in sources if one.service_account_path]
+    return frozenset(name for name in names if isinstance(name, str) and name)
+
+
 def _embedded(kind: OperatorKind, document: Json) -> Json | None:
     """The object of the embedded kind, with the same name; ``None`` if there is none."""
     spec = kind.spec_path.of(document) if kind.spec_path else None

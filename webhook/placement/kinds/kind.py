@@ -4,7 +4,8 @@ Names of fields are Karta's where Karta has the field (``podTemplateSpecPath``, 
 formulas are expressions (``formula``). ``docs/applications.md`` describes the fields.
 """
 
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import msgspec
@@ -94,7 +95,8 @@ class ScaleDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="c
 class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Equal pods of an object; with ``[]`` in the paths, several instances of these, called by ``instanceIdPath``.
 
-    ``separatePath`` is true for pods that do not run at the time of the others. ``accounts`` create the pods.
+    ``separatePath`` is true for pods that do not run at the time of the others. ``serviceAccountPath`` is the name of a
+    ServiceAccount in the namespace of the object, by which the application creates the pods itself.
     """
 
     name: str
@@ -102,7 +104,7 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     scale_definition: ScaleDefinition
     instance_id_path: Formula | None = None
     separate_path: Formula | None = None
-    accounts: tuple[str, ...] = ()
+    service_account_path: Formula | None = None
 
     @property
     def list(self) -> str:
@@ -110,12 +112,24 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
         paths = (self.instance_id_path, self.spec_definition.pod_template_spec_path)
         return next((path.list for path in paths if path and path.list), "")
 
+    @property
+    def metadata_paths(self) -> Iterator[str]:
+        """Paths of the objects whose ``annotations`` and ``labels`` reach the pods, without the leading dot."""
+        definition = self.spec_definition
+        fragments = definition.fragmented_pod_spec_definition
+        for formula in filter(None, (definition.pod_template_spec_path, definition.common_pod_template_spec_path)):
+            yield from (f"{path}.metadata" for path in formula.paths)
+        for formula in filter(None, (fragments.labels_path, fragments.annotations_path)):
+            yield from (path.rpartition(".")[0] for path in formula.paths)
+
 
 class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A kind: its ``components``, in the order in which the operator creates them.
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
-    own. ``suspendPath`` is true while the operator creates no pods. ``exact`` says what the expansion states as the
+    own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
+    makes between the object and its pods; Kubernetes' own need not be named. ``creates`` says who creates the pods, as
+    the docs state it. ``exact`` says what the expansion states as the
     operator does it, ``estimate`` what it cannot know.
     """
 
@@ -126,6 +140,8 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     components_of: str = ""
     embedded: tuple[Component, ...] = ()
     embedded_suspend_path: Formula | None = None
+    through: tuple[GroupKind, ...] = ()
+    creates: str = ""
     exact: str = ""
     estimate: str = ""
 
@@ -133,6 +149,17 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     def key(self) -> tuple[str, str]:
         """API group and kind."""
         return self.kind.group, self.kind.kind
+
+    @property
+    def metadata_paths(self) -> tuple[str, ...]:
+        """Paths of all objects in whose ``annotations`` or ``labels`` placement can be asked for, its own first."""
+        found = ["metadata"]
+        for component in self.embedded:
+            place = self.spec_path.path if self.spec_path else ""
+            found += (re.sub("^spec(?=[.]|$)", place, path) for path in component.metadata_paths)
+        for component in self.components:
+            found += component.metadata_paths
+        return tuple(dict.fromkeys(found))
 
 
 Kinds: TypeAlias = Mapping[tuple[str, str], OperatorKind]
@@ -173,4 +200,5 @@ def _completed(kind: OperatorKind, kinds: Kinds) -> OperatorKind:
         raise KindFileError(
             f"{kind.kind.kind}: componentsOf names no kind of {kind.kind.group} with its own components"
         )
-    return replace(kind, embedded=other.components, embedded_suspend_path=other.suspend_path)
+    through = (*kind.through, other.kind)
+    return replace(kind, embedded=other.components, embedded_suspend_path=other.suspend_path, through=through)

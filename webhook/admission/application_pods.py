@@ -1,0 +1,45 @@
+"""Pods of applications of other operators, which wait as those of a reviewed workload do (``docs/applications.md``).
+
+The application was judged when it was submitted. A user can write any owner into a pod, and an account creates other
+pods, too, so both count: the chain of owners, as the API server has it, and the account.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.admission.responses import Answer, Owner, OwnersQuestion
+from webhook.admission.review import Review
+from webhook.placement.inventory.policy import Policy
+
+_ACCOUNTS: Final = "system:serviceaccount:"
+
+
+class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
+    owner_references: tuple[Owner, ...] | None = None
+
+
+class _Pod(Struct, frozen=True, gc=False):
+    metadata: _Metadata = _Metadata()
+
+
+_POD: Final = msgspec.json.Decoder(_Pod)
+
+
+def with_owners(answer: Answer, review: Review, policy: Policy, resume: Callable[[], Answer]) -> Answer:
+    """The refusal of a pod, with the question whether the pod is of an application that was judged, if it may be one.
+
+    ``resume`` decides about such a pod. Nothing is asked about a pod without an owner, nor about the pod of a user who
+    is neither an operator nor a ServiceAccount of the pod's namespace.
+    """
+    user = review.user.username
+    own = user.startswith(f"{_ACCOUNTS}{review.namespace}:")
+    if not policy.reviewed or policy.unsatisfiable_pods != "wait" or not (own or user in policy.operator_accounts):
+        return answer
+    owners = _POD.decode(review.object).metadata.owner_references
+    if not owners:
+        return answer
+    return replace(answer, question=OwnersQuestion(user, review.namespace, owners, policy, resume))

@@ -1,0 +1,122 @@
+"""Whether a pod is of an application of another operator that was judged, asked of the API server.
+
+The chain of owners is followed from the pod to an object of a kind that is reviewed. Each link is an object that
+exists, with the uid that the reference states. Nothing is asked about pods that a node can run.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import quote
+
+import msgspec
+
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError
+from kubeapi.client.object_client import ObjectClient
+from webhook.admission.responses import Owner, OwnersQuestion
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kinds.application import service_accounts
+from webhook.placement.kube.names import is_object_name
+from webhook.placement.text.api_kinds import BATCH_JOB, DEPLOYMENT, POD, REPLICA_SET, STATEFUL_SET
+
+SECONDS: Final = 0.5
+"""For each answer: a review waits for it."""
+
+READS: Final = 6
+"""Objects that are read for one pod: the longest chain is of three, and any user can write references."""
+
+KEPT_SECONDS: Final = 5.0
+"""For which an answer holds: operators create pods one right after the other, and again when they are refused."""
+
+KEPT: Final = 1024
+"""Answers that are kept: some 500 bytes each."""
+
+_BETWEEN: Final = {
+    (kind.group, kind.name): kind.resource for kind in (POD, REPLICA_SET, DEPLOYMENT, STATEFUL_SET, BATCH_JOB)
+}
+"""Resources of Kubernetes' own kinds that may stand between an object and its pods, by group and kind."""
+
+Json = dict[str, Any]
+
+
+class PodOwners:
+    """Follows the owners of pods; an answer is kept for :data:`KEPT_SECONDS`."""
+
+    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
+        self._server = server
+        self._clock = clock
+        self._known: dict[tuple[str, str, tuple[Owner, ...]], tuple[bool, float]] = {}
+
+    async def of_application(self, question: OwnersQuestion) -> bool:
+        """Whether the owners lead to an object that was judged, for which the user creates pods.
+
+        What cannot be found out does not count as such an object.
+        """
+        key = question.user, question.namespace, question.owners
+        known = self._known.get(key)
+        if known is None or known[1] <= self._clock():
+            if len(self._known) >= KEPT:
+                self._known.clear()
+            known = self._known[key] = await self._followed(question), self._clock() + KEPT_SECONDS
+        return known[0]
+
+    async def _followed(self, question: OwnersQuestion) -> bool:
+        """Whether one of the owners, or of their owners, is such an object; the nearest are looked at first."""
+        links = _links(question.policy)
+        left = [*question.owners]
+        for _ in range(READS):
+            if not left:
+                break
+            owner = left.pop(0)
+            found = await self._read(owner, question.namespace, links)
+            if found is None:
+                continue
+            if _creates(question, owner, found):
+                return True
+            left += _owners(found)
+        return False
+
+    async def _read(self, owner: Owner, namespace: str, links: Mapping[tuple[str, str], str]) -> Json | None:
+        """The owner as it is stored; ``None`` for one that is of no such kind, does not exist, or is another object."""
+        resource = links.get((owner.api_version, owner.kind))
+        if resource is None or not is_object_name(owner.name):
+            return None
+        root = f"/apis/{owner.api_version}" if "/" in owner.api_version else f"/api/{owner.api_version}"
+        path = f"{root}/namespaces/{quote(namespace, safe='')}/{resource}/{owner.name}"
+        try:
+            found = msgspec.json.decode(await self._server.read(path))
+        except (ApiError, *decoding.ERRORS):
+            return None
+        metadata = found.get("metadata") if isinstance(found, dict) else None
+        return found if isinstance(metadata, dict) and owner.uid and metadata.get("uid") == owner.uid else None
+
+
+def _links(policy: Policy) -> dict[tuple[str, str], str]:
+    """Resources of the kinds that are followed, by apiVersion and kind."""
+    links = {(f"{group}/v1" if group else "v1", kind): resource for (group, kind), resource in _BETWEEN.items()}
+    for key in policy.reviewed:
+        kind = policy.kinds[key]
+        for one in (*kind.through, kind.kind):
+            links |= {(f"{one.group}/{version}", one.kind): one.resource for version in one.versions}
+    return links
+
+
+def _creates(question: OwnersQuestion, owner: Owner, found: Json) -> bool:
+    """Whether the owner is of a kind that was judged, and the user creates pods for it."""
+    group = owner.api_version.partition("/")[0]
+    kind = question.policy.kinds.get((group, owner.kind))
+    if kind is None or kind.key not in question.policy.reviewed:
+        return False
+    accounts = (f"system:serviceaccount:{question.namespace}:{name}" for name in service_accounts(kind, found))
+    return question.user in question.policy.operator_accounts or question.user in accounts
+
+
+def _owners(found: Json) -> Iterator[Owner]:
+    """The owners that a stored object states."""
+    stated = found["metadata"].get("ownerReferences")
+    for one in stated if isinstance(stated, list) else ():
+        try:
+            yield msgspec.convert(one, Owner)
+        except msgspec.ValidationError:
+            continue
