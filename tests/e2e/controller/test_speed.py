@@ -49,7 +49,7 @@ MISSING: Final = {
     "/apis/streams.ibm.com/v1/streamsjobs",
     *(f"/apis/resource.k8s.io/{version}/devicetaintrules" for version in ("v1", "v1beta2", "v1alpha3")),
 }
-"""Asked for now and then: the definition of Jobs may come at any time, and the API server may restart with taint rules."""
+"""Asked for now and then: Jobs can be installed, and taint rules of devices turned on, at any time."""
 
 TRIES: Final = 3
 """Others use the machine, too: they can only make a figure worse, so the best one counts."""
