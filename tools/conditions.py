@@ -24,6 +24,7 @@ PAGE: Final = REPOSITORY / "docs" / "conditions.md"
 VALUES: Final = {
     "settings": {"guardBindings": True},
     "webhook": {"namespaceSelector": {"matchLabels": {"streams": "on"}}},
+    "workloads": {"kinds": ["RayCluster"]},
 }
 """With these, every entry and every policy is there."""
 
@@ -56,6 +57,10 @@ PURPOSES: Final[Mapping[str, str]] = {
     "validating workloads": (
         "The template of a workload asks for hosts, or the workload says so in the wrong place, and it is new, "
         "grows, or says something else than before."
+    ),
+    "validating applications": (
+        "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
+        "changed. Each kind adds a line of its own to `asks`, as RayCluster does here."
     ),
     "validating namespaces": "The other workloads of namespaces with the label `streams.ibm.com/inject: enabled`.",
     "validating workload-guard": (
