@@ -58,10 +58,6 @@ PURPOSES: Final[Mapping[str, str]] = {
         "The template of a workload asks for hosts, or the workload says so in the wrong place, and it is new, "
         "grows, or says something else than before."
     ),
-    "validating applications": (
-        "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
-        "changed. Each kind adds a line of its own to `asks`, as RayCluster does here."
-    ),
     "validating namespaces": "The other workloads of namespaces with the label `streams.ibm.com/inject: enabled`.",
     "validating workload-guard": (
         "The template of a workload that asks for nothing names a node or tolerates every taint."
@@ -72,6 +68,10 @@ PURPOSES: Final[Mapping[str, str]] = {
         "a pool may break."
     ),
     "validating bindings": "A pod is bound to a node (`settings.guardBindings`, `settings.strict`).",
+    "validating applications": (
+        "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
+        "changed. Each kind adds a line of its own to `asks`, as RayCluster does here."
+    ),
     "policy protected": (
         "What the webhook read and wrote stays as it is once the pod exists, nobody adds a toleration of exclusive "
         "hosts, and exclusive cores are not resized."
