@@ -10,7 +10,7 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, cluster, nodes, pool, review
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, Owner, OwnersQuestion
+from webhook.admission.responses import Answer, PodOwner, OwnersQuestion
 from webhook.admission.validate import validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy
@@ -45,7 +45,7 @@ def test_a_pod_that_no_node_can_run_is_refused_unless_its_owners_are_known() -> 
     question = answer.question
     assert isinstance(question, OwnersQuestion)
     assert (question.user, question.namespace) == (OPERATOR, NAMESPACE)
-    assert question.owners == (Owner("ray.io/v1", "RayCluster", "demo", "u-1"),)
+    assert question.owners == (PodOwner("ray.io/v1", "RayCluster", "demo", "u-1"),)
 
 
 def test_one_of_an_application_is_patched_and_waits() -> None:

@@ -11,19 +11,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.responses import Answer, Owner, OwnersQuestion
+from webhook.admission.responses import Answer, PodOwner, OwnersQuestion
 from webhook.admission.review import Review
 from webhook.placement.inventory.policy import Policy
 
 _ACCOUNTS: Final = "system:serviceaccount:"
 
 
-class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
-    owner_references: tuple[Owner, ...] | None = None
+class _OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    owner_references: tuple[PodOwner, ...] | None = None
 
 
 class _Pod(Struct, frozen=True, gc=False):
-    metadata: _Metadata = _Metadata()
+    metadata: _OwnedMetadata = _OwnedMetadata()
 
 
 _POD: Final = msgspec.json.Decoder(_Pod)

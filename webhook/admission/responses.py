@@ -121,7 +121,7 @@ class RegionQuestion(Struct, frozen=True):
     resume: Callable[[ParallelRegionSpec | None, Raw | None], "Answer"]
 
 
-class Owner(Struct, frozen=True, gc=False, rename="camel"):
+class PodOwner(Struct, frozen=True, gc=False, rename="camel"):
     """An owner reference of an object, of which every field may hold any text."""
 
     api_version: str = ""
@@ -139,7 +139,7 @@ class OwnersQuestion(Struct, frozen=True):
 
     user: str
     namespace: str
-    owners: tuple[Owner, ...]
+    owners: tuple[PodOwner, ...]
     policy: Policy
     resume: Callable[[], "Answer"]
 

@@ -14,7 +14,7 @@ import msgspec
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import Owner, OwnersQuestion
+from webhook.admission.responses import PodOwner, OwnersQuestion
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kinds.application import service_accounts
 from webhook.placement.kube.names import is_object_name
@@ -46,7 +46,7 @@ class PodOwners:
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
-        self._known: dict[tuple[str, str, tuple[Owner, ...]], tuple[bool, float]] = {}
+        self._known: dict[tuple[str, str, tuple[PodOwner, ...]], tuple[bool, float]] = {}
 
     async def of_application(self, question: OwnersQuestion) -> bool:
         """Whether the owners lead to an object that was judged, for which the user creates pods.
@@ -77,7 +77,7 @@ class PodOwners:
             left += _owners(found)
         return False
 
-    async def _read(self, owner: Owner, namespace: str, links: Mapping[tuple[str, str], str]) -> Json | None:
+    async def _read(self, owner: PodOwner, namespace: str, links: Mapping[tuple[str, str], str]) -> Json | None:
         """The owner as it is stored; ``None`` for one that is of no such kind, does not exist, or is another object."""
         resource = links.get((owner.api_version, owner.kind))
         if resource is None or not is_object_name(owner.name):
@@ -102,7 +102,7 @@ def _links(policy: Policy) -> dict[tuple[str, str], str]:
     return links
 
 
-def _creates(question: OwnersQuestion, owner: Owner, found: Json) -> bool:
+def _creates(question: OwnersQuestion, owner: PodOwner, found: Json) -> bool:
     """Whether the owner is of a kind that was judged, and the user creates pods for it."""
     group = owner.api_version.partition("/")[0]
     kind = question.policy.kinds.get((group, owner.kind))
@@ -112,11 +112,11 @@ def _creates(question: OwnersQuestion, owner: Owner, found: Json) -> bool:
     return question.user in question.policy.operator_accounts or question.user in accounts
 
 
-def _owners(found: Json) -> Iterator[Owner]:
+def _owners(found: Json) -> Iterator[PodOwner]:
     """The owners that a stored object states."""
     stated = found["metadata"].get("ownerReferences")
     for one in stated if isinstance(stated, list) else ():
         try:
-            yield msgspec.convert(one, Owner)
+            yield msgspec.convert(one, PodOwner)
         except msgspec.ValidationError:
             continue
