@@ -10,7 +10,7 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, cluster, nodes, pool, review
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, PodOwner, OwnersQuestion
+from webhook.admission.responses import Answer, OwnersQuestion, PodOwner
 from webhook.admission.validate import validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy

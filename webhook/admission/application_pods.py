@@ -11,19 +11,19 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.responses import Answer, PodOwner, OwnersQuestion
+from webhook.admission.responses import Answer, OwnersQuestion, PodOwner
 from webhook.admission.review import Review
 from webhook.placement.inventory.policy import Policy
 
 _ACCOUNTS: Final = "system:serviceaccount:"
 
 
-class _OwnedMetadata(Struct, frozen=True, gc=False, rename="camel"):
+class _ReferringMetadata(Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[PodOwner, ...] | None = None
 
 
 class _Pod(Struct, frozen=True, gc=False):
-    metadata: _OwnedMetadata = _OwnedMetadata()
+    metadata: _ReferringMetadata = _ReferringMetadata()
 
 
 _POD: Final = msgspec.json.Decoder(_Pod)

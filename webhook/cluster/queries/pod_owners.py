@@ -14,7 +14,7 @@ import msgspec
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import PodOwner, OwnersQuestion
+from webhook.admission.responses import OwnersQuestion, PodOwner
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kinds.application import service_accounts
 from webhook.placement.kube.names import is_object_name
