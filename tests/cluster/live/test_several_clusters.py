@@ -75,7 +75,7 @@ async def test_contexts_are_read_and_one_that_does_not_answer_gets_no_app(
     assert code == 0
     assert found["apps"]["shop"]["allow"] == ["edge"]
     assert sorted(found["unread"]) == ["gone", "other"]
-    assert "Expected object with name gone" in found["unread"]["gone"]
+    assert found["unread"]["gone"].endswith("has no context gone)")
     assert "the cluster is not read yet" in found["unread"]["other"]
 
 

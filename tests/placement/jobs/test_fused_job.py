@@ -5,14 +5,17 @@ from typing import Any
 
 import pytest
 
-from tests.builders import cluster, node, nodes, pool
+from tests.builders import NAMESPACE, cluster, node, nodes, pool
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.fusion.graph import Graph
-from webhook.placement.jobs.fused_job import as_fused
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.fused_job import as_fused, judge_model
+from webhook.placement.jobs.scaling import Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
+from webhook.placement.planning.solver import finished
 from webhook.placement.text.problem import Fault
 
 
@@ -350,6 +353,18 @@ def test_the_reasons_for_another_number_of_elements_are_all_said() -> None:
     there = cluster([node("node-a", **{"nvidia.com/gpu": 4})])
     assert fused_job(divided, there).verdict.warnings == (
         f"{asks} 5 processing elements, and 4 are made: spec.resources cannot be divided among so many",
+    )
+
+
+def test_elements_that_keep_their_operators_are_more_than_asked_for() -> None:
+    """While regions get other widths; no clause keeps these operators apart."""
+    kept = {"Op0": "apps-0", "Op1": "apps-0", "Op2": "apps-1", "Op3": "apps-1"}
+    asked = ((NAMESPACE, "apps"), job_of(chain(4, manual=1)), cluster(nodes(2)), Policy(), AtOnce())
+    model = finished(judge_model(*asked, scaling=Scaling({}, {}, kept)))
+    assert elements(model) == [["Op0", "Op1"], ["Op2", "Op3"]]
+    assert model.verdict.warnings == (
+        "fusion.manual asks for 1 processing element, and 2 are made: "
+        "processing elements that exist keep their operators",
     )
 
 
