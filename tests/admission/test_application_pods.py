@@ -117,3 +117,12 @@ def test_a_pod_that_waits_is_admitted_when_it_is_reviewed_once_more() -> None:
     assert isinstance(again, OwnersQuestion)
     assert response(again.resume())["allowed"]
     assert validate(review(made, userInfo={"username": "jane"}), FAILED, POLICY).question is None
+
+
+def test_of_thousands_of_owners_few_are_asked_about_and_none_that_cannot_exist() -> None:
+    """An answer is kept with the references, which any user can write."""
+    endless = {**REFERENCE, "name": "n" * 1_000_000}
+    assert asked(pod(owners=[endless])).question is None
+    question = asked(pod(owners=[endless, *({**REFERENCE, "uid": f"u-{at}"} for at in range(1000))])).question
+    assert isinstance(question, OwnersQuestion)
+    assert [owner.uid for owner in question.owners] == ["u-0", "u-1", "u-2", "u-3", "u-4"]

@@ -17,6 +17,12 @@ from webhook.placement.inventory.policy import Policy
 
 _ACCOUNTS: Final = "system:serviceaccount:"
 
+OWNERS: Final = 6
+"""Owners of a pod that are asked about: an operator states one or two, and any user can state thousands."""
+
+LONGEST: Final = 317
+"""Characters of a group, a slash and a version: no part of a reference to an object that exists is longer."""
+
 
 class _ReferringMetadata(Struct, frozen=True, gc=False, rename="camel"):
     owner_references: tuple[PodOwner, ...] | None = None
@@ -39,7 +45,13 @@ def with_owners(answer: Answer, review: Review, policy: Policy, resume: Callable
     own = user.startswith(f"{_ACCOUNTS}{review.namespace}:")
     if not policy.reviewed or policy.unsatisfiable_pods != "wait" or not (own or user in policy.operator_accounts):
         return answer
-    owners = _POD.decode(review.object).metadata.owner_references
+    stated = _POD.decode(review.object).metadata.owner_references or ()
+    owners = tuple(filter(_can_exist, stated[:OWNERS]))
     if not owners:
         return answer
     return replace(answer, question=OwnersQuestion(user, review.namespace, owners, policy, resume))
+
+
+def _can_exist(owner: PodOwner) -> bool:
+    """Whether no part of the reference is longer than those of objects that exist: answers are kept by references."""
+    return max(map(len, (owner.api_version, owner.kind, owner.name, owner.uid))) <= LONGEST

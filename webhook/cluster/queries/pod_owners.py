@@ -30,7 +30,7 @@ KEPT_SECONDS: Final = 5.0
 """For which an answer holds: operators create pods one right after the other, and again when they are refused."""
 
 KEPT: Final = 1024
-"""Answers that are kept: some 500 bytes each."""
+"""Answers that are kept: some 500 bytes each, and 8 kB at most, since references are bounded."""
 
 _BETWEEN: Final = {
     (kind.group, kind.name): kind.resource for kind in (POD, REPLICA_SET, DEPLOYMENT, STATEFUL_SET, BATCH_JOB)
