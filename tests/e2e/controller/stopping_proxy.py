@@ -76,6 +76,8 @@ class StoppingProxy:
         self.stop_point: StopPoint | None = None
         self._plane = plane
         self._tls = ssl.create_default_context(cafile=plane.authority)
+        self._served = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)  # no client sends a token without TLS
+        self._served.load_cert_chain(plane.authority, Path(plane.authority).with_suffix(".key"))
         self._up = threading.Event()
         self._over = asyncio.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._main()), name="relay", daemon=True)
@@ -94,7 +96,7 @@ class StoppingProxy:
     def kubeconfig(self, folder: Path, who: str, account: str) -> Path:
         """A kubeconfig by which a client asks through the relay, with the token of an account of the plane."""
         folder.mkdir(parents=True, exist_ok=True)
-        url = f"http://127.0.0.1:{self.port}/{who}"
+        url = f"https://127.0.0.1:{self.port}/{who}"
         return write_kubeconfig(folder, self._plane.identities[account], url, self._plane.authority)
 
     def counts(self, who: str = "") -> Counter[str]:
@@ -116,7 +118,7 @@ class StoppingProxy:
                 web.Server(self._handle, access_log=None), handler_cancellation=True, shutdown_timeout=_LINGER
             )
             await runner.setup()
-            await web.TCPSite(runner, "127.0.0.1", self.port).start()
+            await web.TCPSite(runner, "127.0.0.1", self.port, ssl_context=self._served).start()
             self._up.set()
             await self._over.wait()
             await runner.cleanup()
