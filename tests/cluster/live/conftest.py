@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import uvloop
 
+from kubeapi.client.connection import Connection
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.server import ApiServer
 from tests.cluster.live.authorizer import FakeAuthorizer
@@ -72,3 +73,10 @@ async def objects() -> AsyncIterator[ApiServer]:
 def rights(objects: ApiServer) -> FakeAuthorizer:
     """Who may use which pool, asked of that server."""
     return FakeAuthorizer(objects)
+
+
+@pytest.fixture
+async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
+    """A connection to that server."""
+    async with Connection(objects.configuration()) as opened:
+        yield opened

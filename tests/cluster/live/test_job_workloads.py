@@ -2,7 +2,6 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
@@ -47,12 +46,6 @@ class Unknown(Counter[str]):
 
     def __call__(self, cause: str) -> None:
         self[cause] += 1
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 @pytest.fixture

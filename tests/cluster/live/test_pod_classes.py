@@ -1,6 +1,5 @@
 """RuntimeClasses and PriorityClasses that the watch has not brought are read from the API server."""
 
-from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
@@ -48,12 +47,6 @@ class StoredClasses:
 @pytest.fixture
 def stored(objects: ApiServer) -> StoredClasses:
     return StoredClasses(objects)
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 async def test_classes_are_read_and_what_is_not_there_is_told(stored: StoredClasses, connection: Connection) -> None:

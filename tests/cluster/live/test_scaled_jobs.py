@@ -1,7 +1,5 @@
 """The Job of a ParallelRegion that is scaled is read from the API server."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from aiohttp import web
 
@@ -54,12 +52,6 @@ class Stored:
 @pytest.fixture
 def stored(objects: ApiServer) -> Stored:
     return Stored(objects)
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 async def scaled(connection: Connection | None, width: int) -> Answer:

@@ -1,7 +1,5 @@
 """Jobs that the watch has not brought yet are read from the API server."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from aiohttp import web
 
@@ -46,12 +44,6 @@ class StoredJobs:
 @pytest.fixture
 def stored(objects: ApiServer) -> StoredJobs:
     return StoredJobs(objects)
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 async def test_a_job_is_read(stored: StoredJobs, connection: Connection) -> None:

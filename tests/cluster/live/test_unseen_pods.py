@@ -1,6 +1,5 @@
 """Pods that are to be bound to an exclusive host unseen are looked at in the API server."""
 
-from collections.abc import AsyncIterator
 from typing import Final
 
 import pytest
@@ -63,12 +62,6 @@ class Objects:
 @pytest.fixture
 def there(objects: ApiServer) -> Objects:
     return Objects(objects)
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 THERE: Final = cluster(nodes(2), [pool("R", size=1, mode="Exclusive", assigned=["node-a"])])

@@ -1,7 +1,5 @@
 """The API server is asked how many pods a workload wants, when the first of a group is decided about."""
 
-from collections.abc import AsyncIterator
-
 import pytest
 from aiohttp import web
 
@@ -42,12 +40,6 @@ class Workloads:
 @pytest.fixture
 def workloads(objects: ApiServer) -> Workloads:
     return Workloads(objects)
-
-
-@pytest.fixture
-async def connection(objects: ApiServer) -> AsyncIterator[Connection]:
-    async with Connection(objects.configuration()) as opened:
-        yield opened
 
 
 @pytest.fixture
