@@ -32,7 +32,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.settings import Settings

@@ -22,7 +22,7 @@ from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.search import good_partition
 from webhook.placement.objects.job_operators import JobOperator, StreamSpec
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import Restless, finished, taken
+from webhook.placement.planning.search.solver import Restless, finished, taken
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-fusion.md"
 

@@ -12,7 +12,7 @@ from webhook.placement.inventory.index import HARD
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
-from webhook.placement.kube.tolerations import tolerates
+from webhook.placement.kube.selection.tolerations import tolerates
 from webhook.placement.objects.intent import Intents
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.node import Node

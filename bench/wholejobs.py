@@ -28,10 +28,10 @@ from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool_spec import HostPoolSpec
-from webhook.placement.planning import bounds, greedy, integer_program
-from webhook.placement.planning.assignment import AssignmentProblem, Block
-from webhook.placement.planning.solver import finished, taken
-from webhook.placement.planning.steps import Result, Steps
+from webhook.placement.planning.search import bounds, greedy, integer_program
+from webhook.placement.planning.search.assignment import AssignmentProblem, Block
+from webhook.placement.planning.search.solver import finished, taken
+from webhook.placement.planning.search.steps import Result, Steps
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-wholejobs.md"
 LIMIT: Final = 1.0

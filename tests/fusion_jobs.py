@@ -13,7 +13,7 @@ from webhook.placement.jobs.fused_job import ModelVerdict, judge_model
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.job_fusion import FusedElement
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import Solving, finished
+from webhook.placement.planning.search.solver import Solving, finished
 
 BUNDLE = {"name": "apps.A.sab"}
 

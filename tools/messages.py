@@ -57,7 +57,7 @@ _DEVELOPERS: Final = frozenset({"AttributeError", "RuntimeError"})
 
 _DESCRIPTIONS: Final = (
     "webhook/convert/spl/toolkits.py",
-    "webhook/placement/planning/assignment.py",
+    "webhook/placement/planning/search/assignment.py",
     "webhook/server/metrics.py",
     "webhook/rest/openapi",
     "webhook/rest/rest_metrics.py",

@@ -15,7 +15,7 @@ from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
-from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.kube.selection.selector_text import parse_selector
 from webhook.placement.objects.job_resources import parse_requests
 from webhook.placement.text.problem import quote
 

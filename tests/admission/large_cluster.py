@@ -1,7 +1,7 @@
 """A cluster of 2,000 nodes with whatever makes decisions expensive: many labels, taints, pools, pods and elements."""
 
 from tests.builders import bound_pod, cluster, job, node, pool
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 

@@ -8,12 +8,12 @@ from tests.admission.submitted_workloads import submitted
 from tests.answers import patched, refused, response, warnings
 from tests.builders import BY_DAEMON_SETS, NAMESPACE, Json, bound_pod, cluster, node, pool, review
 from tests.workload_templates import workload
+from webhook.admission.checks.templates import pods_of
 from webhook.admission.mutate import mutate
-from webhook.admission.templates import pods_of
 from webhook.admission.validate import validate
 from webhook.cli.explanation import explain
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

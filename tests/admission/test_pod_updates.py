@@ -11,7 +11,7 @@ from webhook.admission.validate import validate
 from webhook.placement.checks.unbound_pods import LOOSE, NARROWED
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text import keys
 
 POLICY = Policy()

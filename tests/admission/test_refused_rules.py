@@ -11,7 +11,7 @@ from webhook.admission.responses import Answer, Outcome, RightsQuestion, WholeQu
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text import keys
 from webhook.placement.text.rule import Rule
 

@@ -25,7 +25,7 @@ from webhook.admission.responses import Outcome
 from webhook.admission.validate import CHECKS, GUARDS, validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import REVIEWED

@@ -12,7 +12,7 @@ from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys

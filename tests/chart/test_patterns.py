@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.kube.quantity import parse_quantity
-from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.kube.selection.selector_text import parse_selector
 
 CHART: Final = Path(__file__).parents[2] / "charts" / "streams-placement"
 PATTERNS: Final[dict[str, dict[str, str]]] = yaml.safe_load((CHART / "patterns.yaml").read_text())

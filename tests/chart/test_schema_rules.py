@@ -13,7 +13,7 @@ import pytest
 from tests.answers import response
 from tests.builders import cluster, review
 from tests.chart.schema_violations import BESIDE, NAMED, SAMPLE, Violation, placed, violations
-from webhook.admission.custom_resources import SubmittedHostPool
+from webhook.admission.checks.custom_resources import SubmittedHostPool
 from webhook.admission.responses import WholeQuestion
 from webhook.admission.validate import validate
 from webhook.app.explain import wrong
@@ -24,7 +24,7 @@ from webhook.placement.jobs.problems import problems_of_element, problems_of_job
 from webhook.placement.objects.intent import read_intent
 from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.objects.pool_spec import problems_of_spec
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 Object = dict[str, Any]
 

@@ -11,7 +11,7 @@ import yaml
 
 from webhook.admission import seal
 from webhook.controller.hostpools.pool_object import FINALIZER
-from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.kube.selection.selector_text import parse_selector
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 from webhook.settings import Settings

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from tests.fake_clock import FakeClock
-from tests.placement.planning.hard_problem import hard_problem
+from tests.placement.planning.search.hard_problem import hard_problem
 from webhook.admission.responses import Answer, Outcome, WholeQuestion
 from webhook.cluster.queries import job_verdicts
 from webhook.cluster.queries.job_verdicts import SHARE, SLICE, AtOnce, JobVerdicts, ThreadSearches
 from webhook.cluster.queries.review_queries import ReviewQueries
-from webhook.placement.planning.assignment import AssignmentProblem, Block
-from webhook.placement.planning.solver import Solving, assign, finished
+from webhook.placement.planning.search.assignment import AssignmentProblem, Block
+from webhook.placement.planning.search.solver import Solving, assign, finished
 
 ALLOWED = Answer(200, b"{}", Outcome.ALLOWED)
 

@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.objects import node
 from webhook.cluster.objects import nodes, wire
 from webhook.cluster.objects.metadata import MalformedError
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 
 NOT_READY = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")

@@ -14,7 +14,7 @@ from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import Guest
 from webhook.placement.objects.pool import Phase, Pool

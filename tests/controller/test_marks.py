@@ -9,7 +9,7 @@ from kubeapi.client.errors import ApiError, Cause
 from tests.builders import node, pool
 from webhook.controller.hostpools.marks import PoolMark, StoredNode, mark_named, mark_of, read_node
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 LABEL = "streams.ibm.com.node-restriction.kubernetes.io/hostpool.D5E93B968D44531D74A3685A5AB0709A3C12AEF3"
 KEY = "streams.ibm.com/exclusive"

@@ -13,7 +13,7 @@ from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo

@@ -20,7 +20,7 @@ from webhook.controller.hostpools.pool_status import State, status_of
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pod import Guest
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.pool_plan import plan

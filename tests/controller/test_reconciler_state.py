@@ -17,7 +17,7 @@ from webhook.controller.reconciler_settings import Replacement
 from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 
 NAME = ("default", "p")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tests.convert.adl_documents import adl, operator
 from tests.convert.converted_texts import converted
 from tests.golden.examples import snapshot
-from webhook.admission.templates import pods_of
+from webhook.admission.checks.templates import pods_of
 from webhook.app.explain import whole, wrong
 from webhook.placement.annotations.worker_mapping import read_mapping
 from webhook.placement.decision.decision import decide

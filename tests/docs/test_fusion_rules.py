@@ -17,7 +17,7 @@ from webhook.placement.fusion.graph import RULES
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.fused_job import ModelVerdict, judge_model
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 FILES = sorted((ROOT / "examples" / "fusion").glob("*.yaml"))
 BY_RULE = {

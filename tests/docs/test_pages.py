@@ -9,7 +9,7 @@ import pytest
 
 from certs import options
 from tests.docs.pages import ROOT, blocks, page
-from webhook.admission.jobs import CONTAINERS_LIMIT
+from webhook.admission.checks.jobs import CONTAINERS_LIMIT
 from webhook.admission.review import OBJECT_LIMIT
 from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
@@ -20,8 +20,8 @@ from webhook.placement.annotations import hardware_text
 from webhook.placement.inventory.policy import POOLS
 from webhook.placement.jobs import problems
 from webhook.placement.jobs.job_workloads import MOST
-from webhook.placement.kube import node_terms as nodeterms
 from webhook.placement.kube import quantity
+from webhook.placement.kube.selection import node_terms as nodeterms
 from webhook.placement.kube.size_limits import NESTING_LIMIT, WORDS_LIMIT
 from webhook.placement.objects import consumer, intent, job_spec, pool_spec
 from webhook.placement.provision import intended_hardware as intended

@@ -16,7 +16,7 @@ from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec
-from webhook.admission.templates import pods_of
+from webhook.admission.checks.templates import pods_of
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory

@@ -13,14 +13,14 @@ from tests.placement.planning.at_once import AtOnce
 from tests.scheduling import product_answers
 from tests.scheduling.passing_conditions import told_to_wait
 from tests.scheduling.product_answers import POLICY, Ruling
-from webhook.admission.jobs import problems_of
+from webhook.admission.checks.jobs import problems_of
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.replanning import Standing, replan_job
 from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.plan import cheapest
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import render
 
 SECONDS: Final = 5.0

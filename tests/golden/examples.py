@@ -13,9 +13,9 @@ from typing import Any
 
 import jsonpatch
 
+from webhook.admission.checks.templates import is_job, pods_of, pools_of
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WholeQuestion, WorkloadRef
-from webhook.admission.templates import is_job, pods_of, pools_of
 from webhook.admission.validate import validate
 from webhook.cli.client import admission_review, is_workload
 from webhook.cli.differences import as_yaml
@@ -25,7 +25,7 @@ from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.settings import policy_of, read
 
 POLICY = policy_of(read({}))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.builders import JOB, Json, node
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 

@@ -30,7 +30,7 @@ from webhook.placement.text.rule import OF_FAULT
 
 if TYPE_CHECKING:  # a module that only logs answers need not import the decision core
     from webhook.placement.decision.decision import Decision
-    from webhook.placement.planning.solver import Solving
+    from webhook.placement.planning.search.solver import Solving
 
 
 class Outcome(enum.StrEnum):

@@ -8,14 +8,14 @@ import functools
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from webhook.admission import (
+from webhook.admission import pods
+from webhook.admission.checks import (
     applications,
     custom_resources,
     daemon_sets,
     jobs,
     nodes,
     parallel_regions,
-    pods,
     workloads,
 )
 from webhook.admission.responses import Answer, allowed, denied, nested_too_deeply, unreadable, unreadable_object

@@ -21,7 +21,7 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.kubeconfig import servers_of_contexts
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.templates import is_job, origin_of, pods_of
+from webhook.admission.checks.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
 from webhook.app.explain import Manifests, Step, applied, explaining, silent
@@ -35,7 +35,7 @@ from webhook.placement.clusters.examination import ExaminedCluster, examine
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.intent import Intent
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import quote

@@ -9,9 +9,9 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from webhook.admission.job_workloads import KINDS, live_workloads
-from webhook.admission.jobs import problems_of
-from webhook.admission.templates import DescribedPod, is_job, pools_of
+from webhook.admission.checks.job_workloads import KINDS, live_workloads
+from webhook.admission.checks.jobs import problems_of
+from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
@@ -30,7 +30,7 @@ from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Problem

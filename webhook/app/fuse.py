@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.templates import is_job
+from webhook.admission.checks.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import wrong
 from webhook.cluster.objects.metadata import NAMESPACE
@@ -14,7 +14,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.fused_job import judge_model
 from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import render
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.templates import is_job, origin_of, pods_of
+from webhook.admission.checks.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, application_of, silent, whole_application, wrong
 from webhook.app.fuse import FusedManifest, fused_manifest, name_of
@@ -28,11 +28,11 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.plan import Plan, cheapest
 from webhook.placement.planning.preemption import notices, with_more_room
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import render

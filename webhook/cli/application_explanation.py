@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from webhook import app
-from webhook.admission.templates import origin_of
+from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanation import NAMESPACE, UNREAD
 from webhook.cli.job_explanation import JobExplanation

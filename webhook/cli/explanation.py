@@ -12,10 +12,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.daemon_sets import RIGHT, tolerates_exclusive
+from webhook.admission.checks.daemon_sets import RIGHT, tolerates_exclusive
+from webhook.admission.checks.templates import DescribedPod, pod_metadata, with_misplaced
 from webhook.admission.opt_in import concerned
 from webhook.admission.patch import encode, operations
-from webhook.admission.templates import DescribedPod, pod_metadata, with_misplaced
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.decision.decision import Decision

@@ -1,7 +1,7 @@
 """Explanation of one Job of Streams as a whole; its pools and pods are explained by themselves."""
 
 from webhook import app
-from webhook.admission.templates import origin_of
+from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanation import NAMESPACE, Explanation
 from webhook.placement.objects.job_fusion import JobFusion

@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from webhook.admission.templates import origin_of
+from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.exits import WrongUse
 from webhook.cluster.snapshot.manifests import ManifestError, read_named

@@ -29,13 +29,13 @@ from webhook.cli.planpage.natural_order import in_natural_order, natural
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
-from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.selection.selector import matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.plan import Plan
-from webhook.placement.planning.shortages import shortages
+from webhook.placement.planning.refusal.shortages import shortages
 from webhook.placement.text.rule import Rule
 
 ALWAYS: Final = ("cpu", "memory", PODS)

@@ -8,7 +8,7 @@ from msgspec import Struct
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 
 SOON: Final = 0.1
 """Seconds until the next pass after a conflict, and while the watch is behind."""

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import yaml
 
-from webhook.admission.templates import is_job, origin_of, pod_metadata, pods_of
+from webhook.admission.checks.templates import is_job, origin_of, pod_metadata, pods_of
 from webhook.convert.emco import REPLICAS, EmcoConsumer, EmcoIntent, requirement_fields
 from webhook.convert.findings import InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.streams_application import StreamsApplication

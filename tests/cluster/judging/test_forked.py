@@ -13,11 +13,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.placement.planning.hard_problem import hard_problem
+from tests.placement.planning.search.hard_problem import hard_problem
 from webhook.cluster.judging import forked as module
 from webhook.cluster.judging.forked import Forked, forked
-from webhook.placement.planning import integer_program
-from webhook.placement.planning.assignment import AssignmentProblem, Block
+from webhook.placement.planning.search import integer_program
+from webhook.placement.planning.search.assignment import AssignmentProblem, Block
 
 pytestmark = pytest.mark.integration
 

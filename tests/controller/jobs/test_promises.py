@@ -10,7 +10,7 @@ from tests.apiserver.paths import POOLS, element_path, job_path, node_path
 from tests.controller.jobs.job_cluster import JobCluster, moment
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import Restless
+from webhook.placement.planning.search.solver import Restless
 
 Json = dict[str, Any]
 

@@ -20,7 +20,7 @@ from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import PoolHost
 from webhook.placement.text.keys import EXCLUSIVE, membership
 from webhook.placement.text.keys import exclusive as exclusive_value

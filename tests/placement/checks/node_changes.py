@@ -5,7 +5,7 @@ from typing import Final
 
 from tests.builders import cluster, node, pool
 from webhook.placement.checks.node_change import breakages
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

@@ -8,7 +8,7 @@ from tests.builders import cluster, node, nodes, pool
 from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

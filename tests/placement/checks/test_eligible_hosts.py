@@ -5,7 +5,7 @@ import pytest
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, pool, selector
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import CONTROL_PLANE, Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tests.builders import node, pool, selector
 from tests.placement.checks.node_changes import BARE, HOST, IB, INFRA, SIZED, TAGGED, broken, tainted
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys

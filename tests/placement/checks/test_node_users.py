@@ -7,7 +7,7 @@ import pytest
 from tests.builders import JOB, bound_pod, cluster, nodes, pool
 from tests.placement.checks.node_changes import BARE, EVICTING, HOST, INFRA, OTHERS, SIZED, TAGGED, broken, tainted
 from webhook.placement.checks.node_change import breakages, cordoned, objection
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 USING: Final = [
     bound_pod("node-a", pools=["P", "T"]),

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import bound_pod, cluster, node, pool, selector
 from webhook.placement.checks.pool_health import guests, troubles
 from webhook.placement.inventory.guests import Guests
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import Guest, PodInfo
 from webhook.placement.objects.pool import Pool

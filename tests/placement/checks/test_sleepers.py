@@ -19,7 +19,7 @@ from webhook.placement.decision.verdict import constraints_of
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World

@@ -8,7 +8,7 @@ from webhook.placement.clusters.answer import ClustersAnswer, answer
 from webhook.placement.clusters.application import AppWorkload, ClusterApp
 from webhook.placement.clusters.examination import ExaminedCluster, examine
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import Solving, finished
+from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

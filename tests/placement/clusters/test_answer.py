@@ -11,7 +11,7 @@ from webhook.placement.clusters.answer import AppList, ClustersAnswer, Contentio
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.compatible_sets import CompatibleSets
 from webhook.placement.clusters.examination import ExaminedCluster
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 SMALL, LARGE = world({"cpu": 4}), world({"cpu": 8})
 

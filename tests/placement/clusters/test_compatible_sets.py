@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.clusters import compatible_sets
 from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets, rivals_of
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 Conflicts = Collection[frozenset[int]]
 

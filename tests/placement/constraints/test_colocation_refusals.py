@@ -7,7 +7,7 @@ import pytest
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
 from webhook.placement.constraints.colocation import token_label
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.pod import PodInfo
 

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import NAMESPACE, cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, PreferredNodeTerm, Requirement, Toleration
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import cluster, decided, node, nodes, pod, pool, selector
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 

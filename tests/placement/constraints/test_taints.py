@@ -7,7 +7,7 @@ import pytest
 from tests.builders import cluster, decided, node, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.tolerations import Taint, tolerates
+from webhook.placement.kube.selection.tolerations import Taint, tolerates
 from webhook.placement.text import keys
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")

@@ -13,7 +13,7 @@ from webhook.placement.decision.conflict import (
     least_up_to,
     smallest_failing,
 )
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 
 def smallest(base: int, sets: list[int]) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import cluster, decided, nodes, pod, pool
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

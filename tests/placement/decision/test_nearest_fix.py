@@ -7,7 +7,7 @@ from tests.placement.mapping_annotations import mapping
 from tests.placement.spreading_pods import spread
 from tests.workload_templates import crowded
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 

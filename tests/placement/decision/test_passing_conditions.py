@@ -8,7 +8,7 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.wait import WaitCause
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import PASSING, Taint
+from webhook.placement.kube.selection.tolerations import PASSING, Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Phase
 from webhook.placement.request.world import World

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT

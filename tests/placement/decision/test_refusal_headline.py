@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import Json, cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")

@@ -15,7 +15,7 @@ from tests.placement.spreading_pods import spread
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem
 

@@ -15,7 +15,7 @@ from webhook.placement.devices.device import Counters, Device, Reach, Traits, at
 from webhook.placement.devices.devices import DevicePart, Devices
 from webhook.placement.devices.slices import DevicePool, DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.device_classes import DeviceClass
 
 DRIVER = "gpu.example.com"

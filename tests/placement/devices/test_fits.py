@@ -17,7 +17,7 @@ from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 ONE, TWO = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2))
 ZONE_A = Reach(terms=(NodeTerm((Requirement("zone", "In", ("a",)),)),))

@@ -29,7 +29,7 @@ from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 GPU: Final = "gpu.example.com"
 NIC: Final = "nic.example.com"

@@ -16,7 +16,7 @@ from webhook.placement.elements.template_fields import (
 )
 from webhook.placement.kube import pod_fields as written
 from webhook.placement.objects.job_spec import ElementSpec
-from webhook.placement.planning.steps import Steps
+from webhook.placement.planning.search.steps import Steps
 
 Json = dict[str, Any]
 

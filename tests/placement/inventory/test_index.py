@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import node
 from webhook.placement.inventory.index import NodeIndex
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")

@@ -6,7 +6,7 @@ from tests.builders import cluster, decided, node, nodes, pod, pool
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota, excess, parse_quota, wanted
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import MORE, allocate
 from webhook.placement.text import keys

@@ -15,7 +15,7 @@ from webhook.placement.jobs.scaling import Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import Fault
 
 

@@ -18,7 +18,7 @@ from webhook.placement.jobs.whole_job import applied_world, pinned_members
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.job_spec import Bundle, ElementSpec, JobSpec
 from webhook.placement.objects.pod import PodInfo
-from webhook.placement.planning.solver import Solving, finished
+from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.request.world import World
 
 PLAIN = {"containers": [{"name": "own", "image": "own:1"}]}

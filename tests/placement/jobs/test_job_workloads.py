@@ -8,14 +8,14 @@ import pytest
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes
 from tests.placement.planning.at_once import AtOnce
 from tests.workload_templates import workload
-from webhook.admission.templates import pods_of
+from webhook.admission.checks.templates import pods_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_workloads import MOST, UNDECIDED, WorkloadPods, judge_workload
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.pod import Pod
-from webhook.placement.kube.tolerations import Taint
-from webhook.placement.planning.solver import finished
+from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.planning.search.solver import finished
 
 APART = 'hostExlocation("a")'
 TOGETHER = 'hostColocation("c")'

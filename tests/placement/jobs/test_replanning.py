@@ -10,12 +10,12 @@ from tests.placement.planning.at_once import AtOnce, element, job_spec
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text import keys
 
 Json = dict[str, Any]

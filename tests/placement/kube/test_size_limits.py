@@ -8,8 +8,8 @@ import pytest
 from tests.builders import cluster, nodes, pod
 from webhook.placement.decision.decision import decide, guard
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.node_terms import conjoin
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement
+from webhook.placement.kube.selection.node_terms import conjoin
 from webhook.placement.kube.size_limits import oversized, words
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem

@@ -10,8 +10,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import finished, taken
-from webhook.placement.planning.steps import Result, Steps
+from webhook.placement.planning.search.solver import finished, taken
+from webhook.placement.planning.search.steps import Result, Steps
 
 
 class AtOnce:

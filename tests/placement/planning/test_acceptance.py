@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webhook.placement.planning.acceptance import accepted
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 SIZES = st.lists(st.integers(0, 5), max_size=12)
 

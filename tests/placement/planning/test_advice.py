@@ -8,9 +8,9 @@ from tests.builders import cluster, node
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from tests.placement.planning.test_haste import Ending
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.kube.tolerations import Taint
-from webhook.placement.planning.group_refusal import refuse_group
-from webhook.placement.planning.solver import LOOKS, Unhurried, finished
+from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search.solver import LOOKS, Unhurried, finished
 
 HDD, SSD = {"disk": "hdd"}, {"disk": "ssd"}
 TAG, TAGS = "streams.ibm.com/hostpool", "hostpool.streams.ibm.com/"

@@ -9,14 +9,14 @@ from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pod, pool
 from tests.placement.planning.at_once import AtOnce, all_of, element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning import bounds, integer_program
-from webhook.placement.planning.assignment import AssignmentProblem, Block
-from webhook.placement.planning.conflict import smallest
 from webhook.placement.planning.group import Group
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.plan import cheapest
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.refusal.conflict import smallest
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search import bounds, integer_program
+from webhook.placement.planning.search.assignment import AssignmentProblem, Block
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 

@@ -5,7 +5,7 @@ import pytest
 from tests.builders import cluster, node, nodes
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.jobs.whole_job import UNDECIDED
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import Fault
 
 APART = 'hostExlocation("a")'

@@ -11,7 +11,7 @@ from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, type
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from tests.placement.pod_defaults.completing import known
 from tests.workload_templates import workload
-from webhook.admission.templates import pods_of
+from webhook.admission.checks.templates import pods_of
 from webhook.app.plan import planned, warning_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -21,7 +21,7 @@ from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.preemption import PREEMPTED, UNCERTAIN
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.request.world import World
 

@@ -24,8 +24,8 @@ from tests.placement.planning.random_jobs import (
     resized,
 )
 from webhook.placement.jobs.whole_job import JobVerdict
-from webhook.placement.planning.conflict import smallest
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.refusal.conflict import smallest
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import MESSAGE_LIMIT
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))

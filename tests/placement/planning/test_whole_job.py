@@ -12,10 +12,10 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.repelling import RepellingTerm
-from webhook.placement.planning.integer_program import Solved
+from webhook.placement.planning.search.integer_program import Solved
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault

@@ -13,7 +13,7 @@ from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.pod_defaults.runtime_class import RuntimeClass
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -8,7 +8,7 @@ from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.objects.pool_labels import tag_requirements

@@ -7,7 +7,7 @@ import pytest
 from tests.builders import bound_pod, cluster, node, nodes, pool
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.pool_plan import PoolPlan, granted, hopeless, marked_nodes, plan, published, taint_of

@@ -9,7 +9,7 @@ from tests.placement.properties.oracle_hardware import FPGA, GPU
 from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.random_choices import RandomChoices, drawn
 from webhook.placement.kube.pod import LabelSelector, Requirement
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo

@@ -17,7 +17,7 @@ from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_patches import patched
 from webhook.admission.opt_in import opted_in
 from webhook.admission.validate import validate
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.api_kinds import WORKLOADS
 
 ALL = {"operator": "Exists"}

@@ -13,7 +13,7 @@ from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_pool_hosts import CONTROL_PLANE, created, eligible, is_of, retained
 from webhook.placement.checks.completion import Completion, complete
-from webhook.placement.kube.tolerations import CORDONED
+from webhook.placement.kube.selection.tolerations import CORDONED
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World

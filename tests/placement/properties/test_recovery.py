@@ -11,7 +11,7 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
-from webhook.placement.kube.tolerations import PASSING, Taint
+from webhook.placement.kube.selection.tolerations import PASSING, Taint
 
 TAINTS = [Taint(key, "", effect) for key in PASSING for effect in ("NoSchedule", "NoExecute")]
 

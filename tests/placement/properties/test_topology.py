@@ -14,7 +14,7 @@ from tests.placement.properties.oracle_topology import PREFIX
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.workload.workload import decide_replicas

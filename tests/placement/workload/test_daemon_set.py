@@ -10,7 +10,7 @@ from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 from webhook.placement.text.rule import Rule

@@ -8,7 +8,7 @@ from tests.work import calls
 from tests.workload_templates import crowded, replica
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.policy import CONTROL_PLANE
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault
 

@@ -6,7 +6,7 @@ from tests.builders import cluster, node, nodes, pool
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, spread, zones
 from tests.workload_templates import crowded
 from webhook.placement.decision.decision import Decision
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import Fault
 
 TWO = cluster(nodes(2))

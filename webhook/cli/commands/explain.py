@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
+from webhook.admission.checks.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import Subparsers, flags, warn
 from webhook.cli.application_explanation import explain_application

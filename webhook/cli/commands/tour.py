@@ -14,7 +14,7 @@ from typing import Final, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.templates import DescribedPod, is_job, origin_of, pods_of
+from webhook.admission.checks.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import Subparsers, own_environment, typed_name
 from webhook.cli.client import Client, Reply, is_workload

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.templates import DescribedPod, origin_of, pods_of
+from webhook.admission.checks.templates import DescribedPod, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.app.why import Found
 from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names

@@ -4,7 +4,7 @@ from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, obj, rule, text
 from webhook.placement.kube.names import KEY_LIMIT
-from webhook.placement.kube.selector import OPERATORS
+from webhook.placement.kube.selection.selector import OPERATORS
 from webhook.placement.objects.pool_spec import EXPRESSION_LIMIT, LABELS, VALUES
 
 _COUNT: Final = "size(self.?values.orValue([]))"

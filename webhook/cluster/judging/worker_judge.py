@@ -35,7 +35,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.planning.solver import Solving, finished
+from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 
 _PIECE: Final = 1 << 18

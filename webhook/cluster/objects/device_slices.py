@@ -33,7 +33,7 @@ from webhook.placement.devices.device import (
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.kube.pod import Amount, NodeSelector
 from webhook.placement.kube.quantity import parse_quantity
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import quote
 
 _KEPT: Final = 1024

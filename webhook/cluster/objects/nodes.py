@@ -13,7 +13,7 @@ from webhook.placement.kube.pod import (
     Amount,
 )
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text.problem import quote
 

@@ -29,7 +29,7 @@ from webhook.placement.kube.pod import (
     required_terms,
 )
 from webhook.placement.kube.requests import pod_requests
-from webhook.placement.kube.selector import requirements_of
+from webhook.placement.kube.selection.selector import requirements_of
 from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo, Waiting
 from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.objects.template_pods import NAMESPACE_NAME

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Final
 
 from webhook.admission.responses import Answer, WholeQuestion
-from webhook.placement.planning.steps import Result
+from webhook.placement.planning.search.steps import Result
 
 SLICE: Final = 0.0005
 """Seconds of a search after which other reviews have their turn: five of them take as long."""

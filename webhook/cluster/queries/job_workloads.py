@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Page
 from kubeapi.client.errors import ApiError, Cause
-from webhook.admission.job_workloads import KINDS
+from webhook.admission.checks.job_workloads import KINDS
 from webhook.admission.unstructured import Unstructured
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import ListReader

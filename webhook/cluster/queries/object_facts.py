@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
-from webhook.admission.templates import is_job
+from webhook.admission.checks.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cluster.watch.lists import ListReader, listed
 from webhook.placement.kube.timestamps import time_of

@@ -16,7 +16,7 @@ from webhook.cluster.objects import items
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.pool_plan import taint_of

@@ -13,7 +13,7 @@ from webhook.placement.checks.unbound_pods import sleepers, sleepers_text
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.selection.selector import matching_all
 from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of

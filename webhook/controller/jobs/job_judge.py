@@ -31,7 +31,7 @@ from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.plan import cheapest
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 from webhook.placement.text.problem import counted
 
 FORGET: Final = 5.0

@@ -12,7 +12,7 @@ from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.kube.names import LABEL_NAME, LABEL_VALUE, is_object_name
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import OPERATORS
+from webhook.placement.kube.selection.selector import OPERATORS
 from webhook.placement.text.nearest import unknown
 from webhook.placement.text.problem import Problem, enumerated, quote
 

@@ -8,8 +8,8 @@ from msgspec import Struct
 from webhook.placement.annotations.expressions import problems_of_key, problems_of_values
 from webhook.placement.annotations.placement_text import SHOWN, annotation
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import holds
-from webhook.placement.kube.selector_text import parse_selector
+from webhook.placement.kube.selection.selector import holds
+from webhook.placement.kube.selection.selector_text import parse_selector
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import Problem, quote, shorten

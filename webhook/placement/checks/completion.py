@@ -15,7 +15,7 @@ from webhook.placement.decision.cluster_change import labels_of_new
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.quota import excess, surplus, wanted
 from webhook.placement.kube.bits import union
-from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set, tags_of
 from webhook.placement.pools.allocation import eligible

@@ -12,8 +12,8 @@ from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.clause_nodes import without_each
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.selector import holds, matching_all, requirements_of
-from webhook.placement.kube.tolerations import CORDONED
+from webhook.placement.kube.selection.selector import holds, matching_all, requirements_of
+from webhook.placement.kube.selection.tolerations import CORDONED
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tag_requirements, tags_of
 from webhook.placement.pools.allocation import strangers

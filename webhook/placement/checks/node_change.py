@@ -14,8 +14,8 @@ from webhook.placement.inventory.index import HARD, NodeIndex
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import matching_all
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.selector import matching_all
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Phase, Pool

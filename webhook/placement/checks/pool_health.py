@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.kube.selector import matching_all
-from webhook.placement.kube.tolerations import in_words
+from webhook.placement.kube.selection.selector import matching_all
+from webhook.placement.kube.selection.tolerations import in_words
 from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.allocation import strangers

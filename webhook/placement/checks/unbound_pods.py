@@ -19,8 +19,8 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod, Toleration
-from webhook.placement.kube.selector import Nodes, matching_all, matching_any
-from webhook.placement.kube.tolerations import tolerates
+from webhook.placement.kube.selection.selector import Nodes, matching_all, matching_any
+from webhook.placement.kube.selection.tolerations import tolerates
 from webhook.placement.objects.pod import NodeDemand, PodInfo
 from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import is_user, pool_of

@@ -10,7 +10,7 @@ from webhook.placement.constraints.constraint import Constraint
 from webhook.placement.decision.merge import merge
 from webhook.placement.decision.verdict import effects_of
 from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, required_terms
-from webhook.placement.kube.selector import NAME_FIELD
+from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, NearPods, RequireNodes
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

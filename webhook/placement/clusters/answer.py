@@ -13,7 +13,7 @@ from webhook.placement.clusters.compatible_sets import rivals_of
 from webhook.placement.clusters.examination import ExaminedCluster
 from webhook.placement.clusters.sharing import Sharing, share
 from webhook.placement.clusters.shortage import clash_text, shortage_text
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 
 
 class AppList(Struct, frozen=True, rename="camel", omit_defaults=True, kw_only=True):

@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 
 QUESTIONS: Final = 200
 """Questions about one cluster: enough for all sets of a dozen apps in contention."""

@@ -14,12 +14,12 @@ from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import cannot_hold
-from webhook.placement.kube.selector import matching
-from webhook.placement.planning.conflict import smallest
+from webhook.placement.kube.selection.selector import matching
 from webhook.placement.planning.group import Change, Group
 from webhook.placement.planning.members import Member, member_of
-from webhook.placement.planning.nearest_change import cluster_changes, verbs_of, works
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.refusal.conflict import smallest
+from webhook.placement.planning.refusal.nearest_change import cluster_changes, verbs_of, works
+from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import Drop, Fix

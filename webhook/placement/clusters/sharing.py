@@ -17,8 +17,8 @@ from msgspec import Struct
 
 from webhook.placement.clusters.compatible_sets import rivals_of
 from webhook.placement.clusters.examination import ExaminedCluster
-from webhook.placement.planning.linear_program import LinearProgram
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.linear_program import LinearProgram
+from webhook.placement.planning.search.solver import Solving
 
 LEVELS: Final = 64
 """Further clusters of an app that count one by one; all beyond them count the same."""

@@ -14,7 +14,7 @@ from typing import Final
 from webhook.placement.annotations.expressions import problems_of_key, problems_of_values, sound
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement
-from webhook.placement.kube.selector import COMPARING, NAME_FIELD, problems_of, unreadable
+from webhook.placement.kube.selection.selector import COMPARING, NAME_FIELD, problems_of, unreadable
 from webhook.placement.text.problem import Problem, enumerated, quote
 
 _FIELD_OPERATORS: Final = ("In", "NotIn")

@@ -17,7 +17,7 @@ from webhook.placement.constraints.topology_limit import Limit
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import NAME_FIELD
+from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.objects.pool import Pool
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask

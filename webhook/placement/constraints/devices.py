@@ -23,7 +23,7 @@ from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.topology import Domains
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Toleration
-from webhook.placement.kube.selector import matching_any
+from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.claimed_devices import WantedDevices, in_words
 from webhook.placement.request.world import World

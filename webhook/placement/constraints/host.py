@@ -13,7 +13,7 @@ from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.pod import NodeTerm, Requirement
-from webhook.placement.kube.selector import NAME_FIELD
+from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.provision.effects import BindTo, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
-from webhook.placement.kube.selector import matching, matching_all
+from webhook.placement.kube.selection.selector import matching, matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tags_of
 from webhook.placement.provision.effects import Effect, PreferNodes, RequireNodes, Tolerate

@@ -12,7 +12,7 @@ from webhook.placement.annotations.worker_mapping import PREFERRED
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
-from webhook.placement.kube.selector import matching
+from webhook.placement.kube.selection.selector import matching
 from webhook.placement.objects.pool_labels import settable
 from webhook.placement.provision.effects import PREFERENCE, Effect, PreferNodes, RequireNodes
 from webhook.placement.request.ask import Ask

@@ -13,9 +13,9 @@ from webhook.placement.constraints.affinity_terms import (
 )
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, NodeSet, Reason, Spread
 from webhook.placement.kube.bits import Bits
-from webhook.placement.kube.node_terms import TERM_LIMIT
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement, required_terms
-from webhook.placement.kube.selector import matching_all, matching_any
+from webhook.placement.kube.selection.node_terms import TERM_LIMIT
+from webhook.placement.kube.selection.selector import matching_all, matching_any
 from webhook.placement.objects.pool_labels import settable
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import AFFINITY as OWN_AFFINITY

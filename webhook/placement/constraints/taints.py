@@ -10,7 +10,7 @@ from typing import ClassVar
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.tolerations import CONDITIONS, CORDONED, Taint, tolerates
+from webhook.placement.kube.selection.tolerations import CONDITIONS, CORDONED, Taint, tolerates
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

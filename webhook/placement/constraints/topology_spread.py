@@ -18,7 +18,7 @@ from webhook.placement.constraints.topology_limit import MaxSkew, Places
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import HARD, Requirement, SpreadConstraint
-from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.kube.selection.selector import holds, requirements_of
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.template_pods import template_pods_of
 from webhook.placement.request.ask import Ask

@@ -10,7 +10,7 @@ from typing import ClassVar
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread, Tie
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Requirement
-from webhook.placement.kube.selector import matching_any
+from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause

@@ -9,7 +9,7 @@ from webhook.placement.decision.verdict import Judged
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement, required_terms
-from webhook.placement.kube.selector import holds
+from webhook.placement.kube.selection.selector import holds
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask

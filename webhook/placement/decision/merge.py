@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 
 from webhook.placement.kube.containers import Place, resources_at
-from webhook.placement.kube.node_terms import TermEdit, conjoin
 from webhook.placement.kube.pod import (
     Amount,
     ContainerClaim,
@@ -29,6 +28,7 @@ from webhook.placement.kube.pod import (
     required_terms,
 )
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
+from webhook.placement.kube.selection.node_terms import TermEdit, conjoin
 from webhook.placement.provision.effects import (
     AddLabel,
     AwayFromPods,

@@ -16,7 +16,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.owner import of_daemon_set
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -12,7 +12,7 @@ from webhook.placement.constraints.constraint import Constraint, Finished, Reaso
 from webhook.placement.constraints.families import FAMILIES, LAST
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, PodSpec, Requirement, required_terms
-from webhook.placement.kube.selector import matching_all, matching_any
+from webhook.placement.kube.selection.selector import matching_all, matching_any
 from webhook.placement.provision.effects import AddLabel, BindTo, Effect, RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -14,7 +14,7 @@ from webhook.placement.devices.device import Device
 from webhook.placement.devices.node_devices import NodeDevices, UsableDevice, UsablePool
 from webhook.placement.devices.selector import Answer, DeviceBudget, qualified, selector
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 _HINDERING = ("NoSchedule", "NoExecute")
 """Effects of taints by which a device is not given to a claim that does not tolerate the taint."""

@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.kube.pod import NodeTerm
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 _SHARED: Final = 8192
 """So many attributes and capacities are kept to be shared; those of one device alone, such as serial numbers, pass."""

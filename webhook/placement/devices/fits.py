@@ -18,7 +18,7 @@ from webhook.placement.devices.node_devices import NodeDevices, Reaches, node_de
 from webhook.placement.devices.selector import DeviceBudget
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
-from webhook.placement.kube.selector import Nodes, matching_any
+from webhook.placement.kube.selection.selector import Nodes, matching_any
 from webhook.placement.objects.node import Node
 
 _KEPT: Final = 256

@@ -11,7 +11,7 @@ from webhook.placement.devices.claims import DeviceName
 from webhook.placement.devices.device import Counters, Device, Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.slices import DevicePool, DeviceSlice
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 Reaches = Callable[[Reach], bool]
 """Whether the node in question can use devices of that reach."""

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from webhook.placement.devices.claims import DeviceName
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 
 class TaintRule(Struct, frozen=True, gc=False):

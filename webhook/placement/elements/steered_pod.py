@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Any
 
 from webhook.placement.elements.plan import PlannedHardware
-from webhook.placement.kube.selector import NAME_FIELD
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.selector import NAME_FIELD
+from webhook.placement.kube.selection.tolerations import Taint
 
 Json = dict[str, Any]
 

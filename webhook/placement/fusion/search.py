@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from webhook.placement.fusion.graph import Graph, PodContent
 from webhook.placement.fusion.partition import Partition, bound, evaluated
-from webhook.placement.planning.steps import Steps
+from webhook.placement.planning.search.steps import Steps
 
 _STARTS = ((16, 48), (64, 12))
 """Searches of a graph of at most so many units, each from another order of these."""

@@ -16,7 +16,7 @@ from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.kube.numbers import Numbers
-from webhook.placement.kube.tolerations import PASSING, Taint
+from webhook.placement.kube.selection.tolerations import PASSING, Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 

@@ -14,7 +14,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.names import DNS_LABEL
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.text import keys
 from webhook.placement.text.fix import Advice, Fix

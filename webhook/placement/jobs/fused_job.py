@@ -26,7 +26,7 @@ from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict, judge_job
 from webhook.placement.objects.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.group import GroupAnswer
-from webhook.placement.planning.solver import Brief, Solving
+from webhook.placement.planning.search.solver import Brief, Solving
 from webhook.placement.text.problem import MESSAGE_LIMIT, counted
 
 _WORDS: Final = 0.5

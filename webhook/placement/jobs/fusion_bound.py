@@ -23,7 +23,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Demand, Member, member_of, requests_of
 from webhook.placement.planning.preemption import with_more_room
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 

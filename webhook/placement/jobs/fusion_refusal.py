@@ -21,7 +21,7 @@ from webhook.placement.jobs.refused_elements import certain, refuse_elements
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.quantity import format_quantity
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 from webhook.placement.spl.clauses import PlacementClause
 from webhook.placement.text.fix import AddNode, Advice, EnlargePool, Fix, NodeFix, Partly, ShrinkPool
 from webhook.placement.text.problem import Fault, counted

@@ -34,7 +34,7 @@ from webhook.placement.objects.job_fusion import FusedElement
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT, JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import member_of
-from webhook.placement.planning.solver import Solving, taken
+from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PoolName

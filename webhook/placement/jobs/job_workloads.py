@@ -19,10 +19,10 @@ from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
 from webhook.placement.kube.owner import owners_of
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.preemption import notices, with_more_room
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, shorten
 

@@ -12,7 +12,7 @@ from webhook.placement.fusion.channel_tokens import written_out
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
 from webhook.placement.objects.job_operators import JobOperator
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
-from webhook.placement.planning.steps import Steps
+from webhook.placement.planning.search.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys

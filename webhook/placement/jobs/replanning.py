@@ -28,7 +28,7 @@ from webhook.placement.planning.optional_hardware import equipped
 from webhook.placement.planning.pinned import bounded, pinned
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.preemption import with_more_room
-from webhook.placement.planning.solver import Brief, Solving
+from webhook.placement.planning.search.solver import Brief, Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated
 

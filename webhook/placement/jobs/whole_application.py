@@ -18,11 +18,11 @@ from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.preemption import notices, with_more_room
-from webhook.placement.planning.solver import Solving, taken
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

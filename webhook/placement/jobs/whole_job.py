@@ -31,14 +31,14 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_spec import pool_of_spec
 from webhook.placement.objects.volumes import ClaimName
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.group_refusal import refuse_group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
 from webhook.placement.planning.pinned import pinned
 from webhook.placement.planning.preemption import notices, with_more_room
-from webhook.placement.planning.solver import Resting, Solving, taken
-from webhook.placement.planning.steps import Steps
+from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.search.solver import Resting, Solving, taken
+from webhook.placement.planning.search.steps import Steps
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from webhook.placement.kube.amounts import Tally
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 
 
 class Node(Struct, frozen=True, gc=False):

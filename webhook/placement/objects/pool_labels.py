@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import requirements_of
+from webhook.placement.kube.selection.selector import requirements_of
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 

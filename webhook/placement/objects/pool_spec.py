@@ -22,7 +22,7 @@ from webhook.placement.field_rules.rules import (
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import LabelSelector
-from webhook.placement.kube.selector import problems_of, unreadable
+from webhook.placement.kube.selection.selector import problems_of, unreadable
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, quote

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.kube.selector import holds
+from webhook.placement.kube.selection.selector import holds
 
 
 class RepellingTerm(Struct, frozen=True, gc=False):

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from webhook.placement.kube.owner import HASH
 from webhook.placement.kube.pod import LabelSelector, OwnerReference, PodTerm, Requirement
-from webhook.placement.kube.selector import holds, requirements_of
+from webhook.placement.kube.selection.selector import holds, requirements_of
 from webhook.placement.text import keys
 
 NAMESPACE_NAME: Final = "kubernetes.io/metadata.name"

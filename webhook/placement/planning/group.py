@@ -19,7 +19,12 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.objects.pool import Pool
-from webhook.placement.planning.assignment import (
+from webhook.placement.planning.free_room import MOST, Restarting, free_room
+from webhook.placement.planning.members import Demand, Member, requests_of
+from webhook.placement.planning.mutual_avoidance import avoiding
+from webhook.placement.planning.priority_levels import counts as counting
+from webhook.placement.planning.priority_levels import levels, takes
+from webhook.placement.planning.search.assignment import (
     Assignment,
     AssignmentProblem,
     Block,
@@ -28,13 +33,8 @@ from webhook.placement.planning.assignment import (
     PoolChoice,
     in_order,
 )
-from webhook.placement.planning.costs import Costs
-from webhook.placement.planning.free_room import MOST, Restarting, free_room
-from webhook.placement.planning.members import Demand, Member, requests_of
-from webhook.placement.planning.mutual_avoidance import avoiding
-from webhook.placement.planning.priority_levels import counts as counting
-from webhook.placement.planning.priority_levels import levels, takes
-from webhook.placement.planning.solver import Assigned, Solving, Unhurried, assign
+from webhook.placement.planning.search.costs import Costs
+from webhook.placement.planning.search.solver import Assigned, Solving, Unhurried, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause

@@ -27,10 +27,10 @@ from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.pod import Pod, PodSpec
 from webhook.placement.kube.requests import pod_requests
-from webhook.placement.kube.selector import matching_all
+from webhook.placement.kube.selection.selector import matching_all
 from webhook.placement.kube.size_limits import oversized
 from webhook.placement.objects.pool import Pool
-from webhook.placement.planning.assignment import Key
+from webhook.placement.planning.search.assignment import Key
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import EveryNode, Spread
 from webhook.placement.kube.pod import HARD, LabelSelector, PodTerm, Requirement, SpreadConstraint
-from webhook.placement.kube.selector import requirements_of
+from webhook.placement.kube.selection.selector import requirements_of
 from webhook.placement.objects.template_pods import TemplatePods, applies, template_pods_of
 from webhook.placement.planning.members import Demand, Member
-from webhook.placement.planning.steps import Steps
+from webhook.placement.planning.search.steps import Steps
 from webhook.placement.request.pod_text import anti_affinity
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

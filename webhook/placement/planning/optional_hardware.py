@@ -17,7 +17,7 @@ from webhook.placement.kube.requests import pod_requests
 from webhook.placement.planning.acceptance import accepted
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Demand, Member
-from webhook.placement.planning.solver import Brief
+from webhook.placement.planning.search.solver import Brief
 from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import granted
 from webhook.placement.provision.resource_rules import broken

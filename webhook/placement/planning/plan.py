@@ -13,11 +13,11 @@ from msgspec.structs import replace
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.planning import greedy, integer_program
 from webhook.placement.planning.group import SAME, Group, Placed
-from webhook.placement.planning.integer_program import Solved
 from webhook.placement.planning.members import Member, requests_of
-from webhook.placement.planning.solver import taken
+from webhook.placement.planning.search import greedy, integer_program
+from webhook.placement.planning.search.integer_program import Solved
+from webhook.placement.planning.search.solver import taken
 from webhook.placement.pools.score import LOAD, costs, worth
 from webhook.placement.workload.ranking import preferences
 

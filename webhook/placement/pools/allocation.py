@@ -16,7 +16,7 @@ from webhook.placement.inventory.job_pods import POOL
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import excess, surplus
 from webhook.placement.kube.bits import Bits, to_slots, union
-from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of

@@ -10,7 +10,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots
-from webhook.placement.kube.selector import matching_all, requirements_of
+from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 from webhook.placement.text.problem import quote

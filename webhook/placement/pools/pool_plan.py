@@ -16,7 +16,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import closed_for
 from webhook.placement.kube.bits import Bits, slots, union
-from webhook.placement.kube.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.allocation import ANY, Allocation, Selection, allocate, eligible
 from webhook.placement.text import keys

@@ -13,7 +13,7 @@ from webhook.placement.inventory.capacity import Capacity, Row
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import PreferredNodeTerm
-from webhook.placement.kube.selector import Nodes, matching_term
+from webhook.placement.kube.selection.selector import Nodes, matching_term
 
 CONSTANT = 1000
 """Added to every cost: weights are at most 100 a term and rarely make the sum negative (Poseidon node affinity)."""

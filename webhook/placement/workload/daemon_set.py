@@ -20,7 +20,7 @@ from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.verdict import Judged, Verdict, judge
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import Pod, PodSpec, PodTerm, Requirement, Toleration
-from webhook.placement.kube.selector import requirements_of
+from webhook.placement.kube.selection.selector import requirements_of
 from webhook.placement.objects.template_pods import applies
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import pod_affinity

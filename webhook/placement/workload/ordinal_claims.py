@@ -17,7 +17,7 @@ from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import ClaimSource, EphemeralClaim, EphemeralClaimSpec, EphemeralSource, Pod, PodSpec
 from webhook.placement.kube.pod import Volume as PodVolume
-from webhook.placement.kube.selector import matching_any
+from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.objects.volumes import Claim, ClaimName, Volumes
 from webhook.placement.request.claimed_volumes import claimed_volumes
 from webhook.placement.request.world import World

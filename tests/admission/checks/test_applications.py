@@ -1,0 +1,359 @@
+"""``/validate`` of applications of other operators: judged whole when they are submitted, before they have pods."""
+
+from typing import Any
+
+import pytest
+
+from tests.answers import refused, response, warnings
+from tests.builders import JOB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
+from tests.placement.planning.at_once import AtOnce
+from webhook.admission.responses import Answer, ClassQuestion, RightsQuestion, VolumesQuestion, WholeQuestion
+from webhook.admission.validate import guard, validate
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.planning.search.solver import finished
+
+POLICY = Policy(kinds=application_kinds())
+APART = 'hostExlocation("a")'
+THREE = cluster(nodes(3))
+BOTH = f"{APART} cannot hold: 3 of 4 pods fit (head, worker small)."
+FIX = (
+    f"Nearest fix: add a node with cpu 200m, memory 256Mi free, or drop {APART} (all 4 would fit), or run 3 of these 4."
+)
+
+
+def template(placement: str | None = APART, *, requests: Json | None = None, **spec: Any) -> Json:
+    container = {"name": "main", "image": "i", **({"resources": {"requests": requests}} if requests else {})}
+    metadata: Json = {"labels": {"streams.ibm.com/job": JOB}}
+    if placement is None:
+        metadata = {}
+    elif placement:
+        metadata["annotations"] = {"streams.ibm.com/placement": placement}
+    return {"metadata": metadata, "spec": {"containers": [container], **spec}}
+
+
+def ray(
+    workers: object = 3,
+    head: Json | None = None,
+    worker: Json | None = None,
+    annotations: Json | None = None,
+    **spec: Any,
+) -> Json:
+    group = {"groupName": "small", "replicas": workers, "template": worker or template(), **spec.pop("group", {})}
+    return {
+        "apiVersion": "ray.io/v1", "kind": "RayCluster",
+        "metadata": {"name": "demo", "namespace": NAMESPACE, "annotations": annotations or {}},
+        "spec": {"headGroupSpec": {"template": head or template()}, "workerGroupSpecs": [group], **spec},
+    }  # fmt: skip
+
+
+def submitted(
+    found: object,
+    inventory: Inventory = THREE,
+    policy: Policy = POLICY,
+    *,
+    old: object = None,
+    group: str = "ray.io",
+    **fields: Any,
+) -> Answer:
+    """The answer, without what it depends on."""
+    kind = found["kind"] if isinstance(found, dict) else "RayCluster"
+    body = review(found, "CREATE" if old is None else "UPDATE", old=old, kind=kind, group=group, **fields)
+    return validate(body, inventory, policy)
+
+
+def whole(answer: Answer) -> Answer:
+    """The answer once the whole application is judged."""
+    question = answer.question
+    assert isinstance(question, WholeQuestion)
+    return finished(question.resume(AtOnce()))
+
+
+def judged(found: object, inventory: Inventory = THREE, policy: Policy = POLICY, **fields: Any) -> Answer:
+    return whole(submitted(found, inventory, policy, **fields))
+
+
+def test_one_that_cannot_run_at_a_time_is_refused_with_components_and_fix() -> None:
+    assert refused(judged(ray())) == (403, f"{BOTH}\n{FIX}")
+
+
+def test_one_that_fits_is_allowed() -> None:
+    assert response(judged(ray(2))) == {"uid": response(judged(ray(2)))["uid"], "allowed": True}
+
+
+def test_one_that_asks_for_nothing_is_not_even_decoded() -> None:
+    answer = submitted(ray(99, template(None), template(None)))
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_one_that_only_mentions_the_product_is_allowed() -> None:
+    mentions = template(None, nodeSelector={"hostpool.streams.ibm.com/blue": "true"})
+    answer = submitted(ray(99, template(None), mentions))
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        [{"streams.ibm.com/": 1}],
+        {
+            "kind": "RayCluster",
+            "metadata": {"deletionTimestamp": "now", "annotations": {"streams.ibm.com/placement": "x"}},
+        },
+    ],
+)
+def test_what_is_no_object_or_is_being_deleted_is_allowed(found: object) -> None:
+    answer = submitted(found)
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+@pytest.mark.parametrize("fields", [{"subResource": "status"}, {"subResource": "scale"}])
+def test_subresources_are_not_judged(fields: Json) -> None:
+    answer = submitted(ray(), **fields)
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_without_the_kind_nothing_is_judged() -> None:
+    answer = submitted(ray(), policy=Policy())
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_the_guard_judges_none() -> None:
+    assert guard(review(ray(), "CREATE", kind="RayCluster", group="ray.io"), THREE, POLICY).question is None
+
+
+def test_deletions_are_not_judged() -> None:
+    assert (
+        validate(review(None, "DELETE", old=ray(), kind="RayCluster", group="ray.io"), THREE, POLICY).question is None
+    )
+
+
+def test_a_component_that_cannot_run_at_all_is_named() -> None:
+    code, message = refused(judged(ray(1, worker=template('host("nowhere")'))))
+    assert code == 403
+    assert (
+        message.splitlines()[0] == 'component worker small: host("nowhere") cannot hold: 0 of 3 nodes can run this pod.'
+    )
+
+
+def test_several_such_components_are_all_named() -> None:
+    code, message = refused(judged(ray(1, template("host("), template('host("nowhere")'))))
+    assert (code, message.splitlines()[0]) == (
+        422, "2 of 2 components cannot run even by themselves (head, worker small):"
+    )  # fmt: skip
+
+
+def test_what_cannot_be_decoded_is_named_with_its_path() -> None:
+    where = "spec.workerGroupSpecs[0].template.spec.nodeName"
+    assert refused(submitted(ray(1, worker=template(nodeName=7)))) == (
+        422, f'{where}: 7 is a whole number, expected a text: write it in quotes, "7"'
+    )  # fmt: skip
+
+
+def test_more_instances_than_are_judged_are_refused() -> None:
+    groups = [{"groupName": f"g{at}", "template": template()} for at in range(201)]
+    assert refused(submitted(ray(workerGroupSpecs=groups))) == (
+        422, "spec.workerGroupSpecs: has 201 entries, at most 200 are judged"
+    )  # fmt: skip
+
+
+def test_components_count_together_for_room() -> None:
+    big = template("", requests={"cpu": "5"})
+    code, message = refused(judged(ray(3, big, big)))
+    assert (code, message.splitlines()[0]) == (
+        403,
+        "requests cpu 5 and requests cpu 5, memory 256Mi cannot both hold: 3 of 4 pods fit (head, worker small).",
+    )
+
+
+def test_an_isolated_component_keeps_the_others_away() -> None:
+    isolated = template("head: hostIsolation")
+    code, message = refused(judged(ray(1, isolated), cluster(nodes(1))))
+    assert code == 403
+    assert "hostIsolation" in message
+
+
+def test_an_annotation_of_the_object_counts_for_all_and_warns_where_to_write_it() -> None:
+    plain = template("")
+    own = {"streams.ibm.com/placement": APART}
+    lost = (
+        "metadata.annotations[streams.ibm.com/placement]: counts for all components here, but a RayCluster's own "
+        "annotations do not reach its pods: write it in spec.headGroupSpec.template.metadata.annotations and the like"
+    )
+    answer = judged(ray(3, plain, plain, own))
+    assert refused(answer) == (403, f"{BOTH}\n{FIX}")
+    assert warnings(judged(ray(2, plain, plain, own))) == [lost]
+
+
+def test_only_the_fewest_of_an_elastic_component_are_judged() -> None:
+    elastic = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 1, "maxReplicas": 5})
+    most = "with the most that there may be (worker small: 5), not all can run at a time now"
+    assert warnings(judged(elastic)) == [f"only the fewest pods were judged: {most}"]
+
+
+def test_nothing_is_said_of_the_most_if_they_fit_or_are_too_many_to_judge() -> None:
+    few = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 1, "maxReplicas": 2})
+    many = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 1, "maxReplicas": 10**6})
+    assert warnings(judged(few)) == warnings(judged(many)) == []
+
+
+def test_pods_that_there_may_never_be_refuse_nothing() -> None:
+    none = {"minReplicas": 0, "maxReplicas": 2}
+    growing = ray(0, enableInTreeAutoscaling=True, worker=template('host("nowhere")'), group=none | {"replicas": 1})
+    assert response(judged(growing))["allowed"]
+
+
+def test_more_pods_than_can_be_counted_are_not_decided() -> None:
+    assert warnings(judged(ray(20_000))) == [
+        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+    ]
+
+
+def test_without_time_nothing_is_decided() -> None:
+    class NoTime(AtOnce):
+        def left(self) -> float:
+            return 0
+
+    question = submitted(ray()).question
+    assert isinstance(question, WholeQuestion)
+    answer = finished(question.resume(NoTime()))
+    assert warnings(answer) == [
+        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+    ]
+
+
+class Unsolved(AtOnce):
+    """Has time to look at components, and none to place them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looks = 0
+
+    def left(self) -> float:
+        self.looks += 1
+        return 1 if self.looks <= 2 else 0
+
+
+def test_what_is_not_placed_in_time_is_not_decided() -> None:
+    question = submitted(ray(2)).question
+    assert isinstance(question, WholeQuestion)
+    assert warnings(finished(question.resume(Unsolved()))) == [
+        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+    ]
+
+
+def test_pods_of_lower_priority_make_room() -> None:
+    low = [PodInfo(f"low-{at}", "other", f"node-{at}", {"cpu": 8 * 10**9, "pods": 1}, priority=-5) for at in "abc"]
+    found = judged(
+        ray(2, template("", requests={"cpu": "5"}), template("", requests={"cpu": "5"})), cluster(nodes(3), pods=low)
+    )
+    assert response(found)["allowed"]
+    assert warnings(found)
+
+
+def test_one_that_is_suspended_gets_a_warning() -> None:
+    assert warnings(judged(ray(suspend=True))) == [f"not yet: {BOTH}"]
+
+
+def test_a_mistake_is_refused_even_if_it_is_suspended() -> None:
+    assert refused(judged(ray(1, template("host("), suspend=True)))[0] == 422
+
+
+def test_in_audit_mode_a_refusal_is_a_warning() -> None:
+    answer = judged(ray(), policy=Policy(kinds=POLICY.kinds, audit=True))
+    assert warnings(answer) == [f"audit: this would be refused: {BOTH}"]
+
+
+def test_where_nodes_may_come_a_lack_of_room_is_a_warning() -> None:
+    assert warnings(judged(ray(), policy=Policy(kinds=POLICY.kinds, elastic=True)))[-1] == f"no room yet: {BOTH}"
+
+
+def test_jobs_that_follow_others_are_judged_by_themselves() -> None:
+    def job(name: str, count: int, **fields: Any) -> Json:
+        return {
+            "name": name,
+            "template": {"spec": {"parallelism": count, "completions": count, "template": template()}},
+            **fields,
+        }
+
+    after = [{"name": "first", "status": "Complete"}]
+    spec = {"replicatedJobs": [job("first", 3), job("then", 3, dependsOn=after)]}
+    jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "s"}, "spec": spec}
+    assert response(judged(jobset, group="jobset.x-k8s.io"))["allowed"]
+    spec["replicatedJobs"][1] = job("then", 4, dependsOn=after)
+    assert refused(judged(jobset, group="jobset.x-k8s.io")) == (
+        403, f"{APART} cannot hold: 3 of 4 pods fit (job then).\n{FIX.replace(' with cpu 200m, memory 256Mi free', '')}"
+    )  # fmt: skip
+
+
+def test_a_change_that_demands_no_more_is_allowed() -> None:
+    for new in (ray(5), ray(4)):
+        answer = submitted(new, old=ray(5))
+        assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+@pytest.mark.parametrize(
+    "old", [ray(4), ray(5, worker=template('host("x")')), ray(5, suspend=True), ray(5, workerGroupSpecs=[]), []]
+)
+def test_a_change_that_demands_more_is_judged(old: object) -> None:
+    assert refused(judged(ray(5), old=old))[0] == 403
+
+
+def test_a_change_of_components_with_one_name_is_judged() -> None:
+    twin = {"groupName": "small", "replicas": 1, "template": template()}
+    assert isinstance(
+        submitted(ray(workerGroupSpecs=[twin]), old=ray(workerGroupSpecs=[twin, twin])).question, WholeQuestion
+    )
+
+
+def test_its_own_pods_make_room_for_a_change_of_pods_of_a_job() -> None:
+    mine = [bound_pod(f"node-{at}", pe=at) for at in "abc"]
+    busy = cluster(nodes(3), pods=mine)
+    assert response(judged(ray(2), busy, old=ray(1)))["allowed"]
+
+
+def test_pods_without_a_job_cannot_be_told_from_others_in_a_change() -> None:
+    big = template("", requests={"cpu": "5"})
+    big["metadata"] = {"annotations": {"streams.ibm.com/host-binding": "nodeAffinity"}}
+    answer = judged(ray(3, big, big), old=ray(1, big, big))
+    assert warnings(answer)[-1].startswith(
+        "not all at a time beside what runs now: requests cpu 5 and requests cpu 5, memory 256Mi cannot both hold"
+    )
+
+
+def test_the_right_to_use_pools_is_asked_first() -> None:
+    pooled = cluster(nodes(3), [pool("MyPool", hosts=("node-0", "node-1"))])
+    answer = submitted(ray(1, worker=template("host(MyPool)")), pooled)
+    question = answer.question
+    assert isinstance(question, RightsQuestion)
+    assert question.pools == (("mypool", "host(MyPool)"),)
+    assert isinstance(question.then, WholeQuestion)
+    assert refused(question.resume(question.pools))[0] == 403
+
+
+def test_classes_and_claims_are_asked_for() -> None:
+    claiming = template(
+        priorityClassName="unknown", volumes=[{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]
+    )
+    question = submitted(ray(1, worker=claiming)).question
+    assert isinstance(question, ClassQuestion)
+    volumes = question.resume(question.known).question
+    assert isinstance(volumes, VolumesQuestion)
+    assert volumes.claims == ((NAMESPACE, "data"),)
+    assert isinstance(volumes.resume(None).question, WholeQuestion)
+    assert isinstance(volumes.resume(THREE.volumes).question, WholeQuestion)
+
+
+def test_conditions_left_to_the_scheduler_are_warned_of() -> None:
+    term = {"labelSelector": {"matchLabels": {"app": "x"}}, "topologyKey": "kubernetes.io/hostname"}
+    near = template("", affinity={"podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+    assert any(
+        "is left to the scheduler: some pods may have to wait" in one for one in warnings(judged(ray(1, worker=near)))
+    )
+
+
+def test_warnings_of_components_name_them() -> None:
+    answer = judged(ray(1, template(f"{APART}, partitionIsolation"), template(f"{APART}, partitionIsolation")))
+    assert [one for one in warnings(answer) if one.startswith("component head: ")]

@@ -1,0 +1,141 @@
+"""Applications of other operators at ``/validate``: a FlinkDeployment, a RayCluster, ... judged before pods exist.
+
+The kinds are data (``placement/kinds``). Nothing is decided about an object that says nothing of this product, neither
+itself nor in its templates (``docs/applications.md``).
+"""
+
+import functools
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+from msgspec.structs import replace
+
+from webhook.admission.pool_use import with_rights_to
+from webhook.admission.responses import (
+    Answer,
+    ClassQuestion,
+    RightsQuestion,
+    VolumesQuestion,
+    WholeQuestion,
+    allowed,
+    answered,
+    denied,
+)
+from webhook.admission.review import Review
+from webhook.admission.unstructured import mapping
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.whole_application import PodsToJudge, judge_application, pools_used, read_pods
+from webhook.placement.kinds.application import OperatorApplication, expanded
+from webhook.placement.kinds.kind import OperatorKind
+from webhook.placement.objects.volumes import Volumes
+from webhook.placement.planning.search.solver import Solving
+from webhook.placement.pod_defaults.pod_defaults import PodDefaults
+from webhook.placement.request.claimed_volumes import claims_of, has_claims
+from webhook.placement.request.world import World
+from webhook.placement.text.keys import API_GROUP, PLACEMENT
+
+_MAY_ASK: Final = API_GROUP.encode()
+"""In the JSON of every object that asks for placement: all keys of this product have it."""
+
+OPERATIONS: Final = frozenset({"CREATE", "UPDATE"})
+"""What is done to objects that are decided about."""
+
+
+def kind_of(review: Review, policy: Policy) -> OperatorKind | None:
+    """The kind of the object under review, if it is one of other operators, and the operation one that counts."""
+    if review.subresource or review.operation not in OPERATIONS:
+        return None
+    return policy.kinds.get((review.kind.group, review.kind.kind))
+
+
+def submitted(kind: OperatorKind, review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """Decide about all components of the application that is created, or whose pods change.
+
+    Raises one of ``MALFORMED``, which ``validate`` answers.
+    """
+    if _MAY_ASK not in bytes(review.object):
+        return allowed(review)
+    document = msgspec.json.decode(review.object)
+    if not isinstance(document, dict) or mapping(document, "metadata").get("deletionTimestamp"):
+        return allowed(review)
+    application = expanded(kind, document)
+    if not application.asks or (review.operation == "UPDATE" and not _demands_more(kind, review, application)):
+        return allowed(review)
+    pods = read_pods(application)
+    if isinstance(pods, tuple):
+        return answered(review, pods, policy)
+    return _checked(review, inventory, policy, application, pods)
+
+
+def _demands_more(kind: OperatorKind, review: Review, application: OperatorApplication) -> bool:
+    """Whether the changed application describes other pods than before, or more of them, or is no longer suspended."""
+    document = msgspec.json.decode(review.old)
+    before = expanded(kind, document if isinstance(document, dict) else {})
+    had = {(one.name, one.apart): one for one in before.components}
+    if (before.suspended and not application.suspended) or len(had) < len(before.components):
+        return True  # what was called by one name twice cannot be compared
+    for one in application.components:
+        other = had.get((one.name, one.apart))
+        if other is None or other.pod != one.pod or one.count > other.count or one.most > other.most:
+            return True
+    return bool(application.problems)
+
+
+def _checked(
+    review: Review, inventory: Inventory, policy: Policy, application: OperatorApplication, pods: Sequence[PodsToJudge]
+) -> Answer:
+    """The answer about an application that can be read, with the questions that are left."""
+    answer = allowed(review)
+    uses = pools_used(pods, review.namespace, World(inventory, policy))
+    answer = with_rights_to(answer, review, uses, f"metadata.annotations[{PLACEMENT}]", policy)
+
+    def whole(inventory: Inventory) -> VolumesQuestion | WholeQuestion:
+        claims = tuple(
+            dict.fromkeys(
+                claim
+                for one in pods
+                if one.pod.spec and has_claims(one.pod.spec)
+                for claim in claims_of(one.pod.spec, review.namespace)
+            )
+        )
+        resume = functools.partial(_with_volumes, review, inventory, policy, application, pods)
+        if not claims:
+            return resume(None)
+        return VolumesQuestion(claims, lambda volumes: replace(allowed(review), question=resume(volumes)))
+
+    def resume(known: PodDefaults) -> Answer:
+        return replace(allowed(review), question=whole(inventory.with_pod_defaults(known)))
+
+    unknown = tuple(dict.fromkeys(name for one in pods for name in inventory.pod_defaults.unknown(one.pod)))
+    question = ClassQuestion(unknown, inventory.pod_defaults, resume) if unknown else whole(inventory)
+    rights = answer.question
+    return replace(answer, question=replace(rights, then=question) if isinstance(rights, RightsQuestion) else question)
+
+
+def _with_volumes(
+    review: Review,
+    inventory: Inventory,
+    policy: Policy,
+    application: OperatorApplication,
+    pods: Sequence[PodsToJudge],
+    volumes: Volumes | None,
+) -> WholeQuestion:
+    """The question whether the whole application can run, by what is known of its claims."""
+    inventory = inventory if volumes is None else inventory.with_volumes(volumes)
+
+    async def resume(solving: Solving) -> Answer:
+        changed = review.operation == "UPDATE"
+        verdict = await judge_application(pods, review.namespace, inventory, policy, solving, changed=changed)
+        verdict = replace(verdict, warnings=(*application.lost(review.kind.kind), *verdict.warnings))
+        if verdict.refused and application.suspended:
+            verdict = verdict.postponed()
+        if not verdict.refused:
+            return allowed(review, verdict.warnings)
+        if policy.audit:
+            would = f"audit: this would be refused: {verdict.headline}"
+            return allowed(review, [would, *verdict.warnings], rules=verdict.rules)
+        return denied(review, verdict.fault, verdict.text, verdict.warnings, rules=verdict.rules)
+
+    return WholeQuestion(resume)

@@ -1,0 +1,1 @@
+"""Selectors, terms of node affinity and tolerations, as Kubernetes matches them."""

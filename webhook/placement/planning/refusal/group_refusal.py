@@ -1,0 +1,212 @@
+"""The text of the refusal of a group: what cannot hold together, how many pods fit, why, and the nearest fix.
+
+Each fix is tried before it is named: with it, all pods of the group have a place. The text names no node, pod or
+namespace that the request does not name (``docs/refusals.md``).
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+from typing import Final
+
+from webhook.placement.checks.completion import enlarging
+from webhook.placement.checks.eligibility import hurdles, ruled_out
+from webhook.placement.constraints.constraint import Reason
+from webhook.placement.decision.conflict import answered_in_turn, least
+from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.kube.bits import union
+from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.refusal.conflict import GroupConflict, smallest
+from webhook.placement.planning.refusal.contradiction import contradictory
+from webhook.placement.planning.refusal.nearest_change import cluster_changes, drops, smaller_pools
+from webhook.placement.planning.refusal.shortages import shortages
+from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Advice, Fix, Partly, RunFewer
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
+from webhook.placement.text.rule import Rule
+
+_NAMED: Final = 3
+"""Elements that the first line names."""
+
+_SKIPPED: Final = 8
+"""At most so many members are left out to see whether later ones fit."""
+
+_SMALL: Final = 20
+"""Pods of which larger choices are tried, up to ``_CHOICES`` of each size; of more pods, skipping members must do."""
+
+_CHOICES: Final = 32
+"""At most so many choices of pods of one size are tried; each takes about a millisecond."""
+
+_NONE: Final = Advice("none by a single change")
+_NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
+
+
+async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal:
+    """The refusal of a group that cannot be placed; ``noun`` is what its pods are: ``processing element``, ``pod``."""
+    group = group.unhurried()
+    conflict = await smallest(group, short)
+    if conflict.pools:
+        return await _refuse_pools(group, conflict)
+    alike = _alike(group, conflict)
+    names = _names(group, alike)
+    total = sum(alike)
+    fit = await _fitting(group, alike, beside=False)
+    if not group.in_time:
+        # The conflict may be larger than need be, and the number smaller.
+        return _refuse_in_haste(group, noun)
+    fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
+    first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
+    fixes = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
+    left = await _fitting(group, alike, beside=True)
+    if 0 < left < total:
+        fixes.append(RunFewer(left, total))
+    tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else _NO_TIME,)
+    text = written(first, _reasons(group, conflict), tried)
+    fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
+    return Refusal(text, tuple(map(str, conflict.clauses)), fault, _rules(group, conflict.clauses), tried, names)
+
+
+def _refuse_in_haste(group: Group, noun: str) -> Refusal:
+    """The refusal of a group about which time was too short to find out more."""
+    names = _names(group, group.counts)
+    first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
+    return Refusal(written(first, (), (_NO_TIME,)), (), Fault.FORBIDDEN, (Rule.NODES,), (_NO_TIME,), names)
+
+
+def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
+    """The rules of these clauses, each once; ``nodes`` where there is no clause."""
+    conditions = (condition for member in group.members for condition in member.conditions)
+    found = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
+    return tuple(found) if clauses else (Rule.NODES,)
+
+
+def _start(conflict: GroupConflict, noun: str) -> str:
+    return cannot_hold([*map(str, conflict.clauses)]) if conflict.clauses else f"The {noun}s cannot all run"
+
+
+def _who(names: Sequence[str]) -> str:
+    """The names of the elements, in brackets."""
+    shown = enumerated(names, _NAMED, lambda name: shorten(name, CLAUSE_LIMIT))
+    return f" ({shown})" if names else ""
+
+
+def _alike(group: Group, conflict: GroupConflict) -> tuple[int, ...]:
+    """How many pods of each member are like those of the conflict: they have the same of its clauses."""
+    chosen = {*conflict.clauses}
+    shapes = {
+        frozenset(chosen.intersection(member.clauses)) for at, member in enumerate(group.members) if conflict.counts[at]
+    }
+    return tuple(
+        member.count if conflict.counts[at] or ((own := chosen.intersection(member.clauses)) and own in shapes) else 0
+        for at, member in enumerate(group.members)
+    )
+
+
+def _names(group: Group, counts: Sequence[int]) -> tuple[str, ...]:
+    return tuple(name for at, member in enumerate(group.members) if counts[at] for name in member.names)
+
+
+async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
+    """How many of these pods fit, ``beside`` all other pods of the group, or alone; -1 if not even the others fit.
+
+    None could be added. Of a few pods it is the largest number, as far as ``_CHOICES`` tell.
+    """
+    others = [0 if count or not beside else group.counts[at] for at, count in enumerate(alike)]
+    if (await group.place(others)).placed is None:
+        return -1
+    counts = others
+    left = [at for at, count in enumerate(alike) if count]
+    total = 0
+    for _ in range(_SKIPPED):
+
+        async def too_many(count: int, counts: Sequence[int] = counts, left: Sequence[int] = left) -> bool:
+            return (await group.place(_with_first(counts, alike, left, count + 1))).placed is None
+
+        most = await answered_in_turn(least(0, sum(alike[at] for at in left)), too_many)
+        counts = _with_first(counts, alike, left, most)
+        total += most
+        # The first member of which not all pods fit is the one that is skipped.
+        left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
+    while total < sum(alike) <= _SMALL and await _any_fits(group, alike, others, total + 1):
+        total += 1
+    return total
+
+
+async def _any_fits(group: Group, alike: Sequence[int], others: Sequence[int], size: int) -> bool:
+    """Whether some choice of so many of these pods fits beside the others."""
+    for left_out in itertools.islice(_left_out(alike, sum(alike) - size), _CHOICES):
+        counts = [other + count - left_out[at] for at, (other, count) in enumerate(zip(others, alike, strict=True))]
+        if (await group.place(counts)).placed is not None:
+            return True
+    return False
+
+
+def _left_out(alike: Sequence[int], count: int) -> Iterator[Counter[int]]:
+    """Every choice of ``count`` of these pods, as numbers by member."""
+    members = [at for at, pods in enumerate(alike) if pods]
+    for chosen in itertools.combinations_with_replacement(members, count):
+        choice = Counter(chosen)
+        if all(choice[at] <= alike[at] for at in choice):
+            yield choice
+
+
+def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int], most: int) -> list[int]:
+    """These numbers of pods, and the first ``most`` of the members that are ``left``."""
+    found = list(counts)
+    for at in left:
+        found[at] = min(alike[at], most)
+        most -= found[at]
+    return found
+
+
+def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
+    """Why nodes are out for the member of the conflict to which fewest nodes are open; what is free counts, too."""
+    scarce = min(conflict.members(group), key=lambda member: member.open().bit_count())
+    left = scarce.verdict.candidates & scarce.open()
+    short = shortages(group, scarce, left)
+    found = [*scarce.verdict.reasons(group.world), *short]
+    return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+
+
+async def _first(options: AsyncIterator[Fix]) -> list[Fix]:
+    async for found in options:
+        return [found]
+    return []
+
+
+async def _refuse_pools(group: Group, conflict: GroupConflict) -> Refusal:
+    """The refusal of a Job whose HostPools cannot all have their hosts."""
+    pools = [pool for pool in group.pools if (pool.namespace, pool.name) in conflict.pools]
+    said = [f"HostPool {pool.spl_name} ({counted(pool.size or 0, 'host')}, {pool.mode})" for pool in pools]
+    able = union(group.eligible(pool) for pool in pools).bit_count()
+    all_of = "cannot have its hosts" if len(said) == 1 else "cannot all have their hosts"
+    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
+    if len(said) > _NAMED:
+        listed = enumerated(said, _NAMED)
+    first = f"{listed} {all_of}: {counted(able, 'node')} {'is' if able == 1 else 'are'} eligible."
+    fixes = [found async for found in smaller_pools(group, conflict.pools)]
+    if len(pools) == 1 and not fixes and able < (pools[0].size or 0):
+        fixes.append(_eligible(pools[0], group, able))
+    best = tuple(fixes[:2]) or (Advice("make more nodes eligible"),)
+    return Refusal.of_pools(first, [*_not_eligible(group, pools)], best, tuple(said))
+
+
+def _eligible(pool: Pool, group: Group, able: int) -> Fix:
+    """The change that makes nodes eligible for the pool; whether the elements then fit as well is not known."""
+    change = enlarging(pool, hurdles(pool, group.world), group.world, able)
+    return (
+        change if isinstance(change, Partly) else Partly(change, f"HostPool {pool.spl_name} could then have its hosts")
+    )
+
+
+def _not_eligible(group: Group, pools: Sequence[Pool]) -> Iterator[str]:
+    """Why nodes cannot be hosts: of one pool plainly, of several pools with the name of each."""
+    for pool in pools[:_NAMED]:
+        whose = f"HostPool {pool.spl_name}: " if len(pools) > 1 else ""
+        for reason in ruled_out(hurdles(pool, group.world), group.world):
+            yield f"{whose}{reason}"
+        kept = group.kept_from(pool)
+        if kept:
+            what = "kept for other HostPools or processing elements of the Job"
+            yield f"{whose}{Reason(f'is {what}', f'are {what}', kept)}"
