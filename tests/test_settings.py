@@ -60,6 +60,8 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "runtime_image": "streams-runtime:{buildType}",
         "lease_namespace": None,
         "lease_name": "streams-placement-controller",
+        "traces_endpoint": "",
+        "traces_ratio": 0.01,
     }
 
 
@@ -78,6 +80,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         ("POOL_QUOTA", "50,team-a=400", "pool_quota", "50,team-a=400"),
         ("GUARD_NODES", "refuse", "guard_nodes", "refuse"),
         ("GUARD_BINDINGS", "true", "guard_bindings", True),
+        ("TRACES_ENDPOINT", "https://collector/v1/traces", "traces_endpoint", "https://collector/v1/traces"),
     ],
 )
 def test_a_variable_sets_its_field(
@@ -129,6 +132,12 @@ def test_settings_do_not_change() -> None:
         ("pool_quota", "many", 'is "many", but "many" is not a quota such as "20" or "team-a=40"'),
         ("exclusive_strangers", "some", 'is "some", but it should be streams or all'),
         ("excluded_namespaces", "a,B", 'is "a,B", but "B" is not a namespace name'),
+        (
+            "traces_endpoint",
+            "collector:4318",
+            'is "collector:4318", but it should be a URL such as http://collector:4318/v1/traces',
+        ),
+        ("traces_ratio", "2", 'is "2", but it should be less than or equal to 1'),
         ("poolable_nodes", "x" * 5000, f'is "{"x" * 80}...", but it should have at most 4096 characters'),
     ],
 )

@@ -4,6 +4,7 @@ Every field is an environment variable and also a flag of the commands that use 
 one source.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar, get_args
@@ -21,6 +22,9 @@ from webhook.placement.text.problem import quote
 
 PREFIX: Final = "STREAMS_PLACEMENT_"
 """Prefix of every environment variable of the product."""
+
+
+_URL: Final = re.compile(r"https?://[^\s/]+(/\S*)?")
 
 
 class Settings(BaseSettings):
@@ -189,10 +193,31 @@ class Settings(BaseSettings):
         description="Name of the leader-election Lease of the controllers.",
     )
 
+    traces_endpoint: str = Field(
+        "",
+        max_length=2048,
+        description="URL of an OpenTelemetry collector for traces by OTLP over HTTP, such as "
+        "http://collector:4318/v1/traces; if empty, there are no traces.",
+    )
+    traces_ratio: float = Field(
+        0.01,
+        ge=0,
+        le=1,
+        json_schema_extra={"metavar": "RATIO"},
+        description="Part of the traces that begin here which are sent; a review of a traced request is always traced.",
+    )
+
     @field_validator("element_requests")
     @classmethod
     def _are_requests(cls, text: str) -> str:
         parse_requests(text)
+        return text
+
+    @field_validator("traces_endpoint")
+    @classmethod
+    def _is_a_url(cls, text: str) -> str:
+        if text and not _URL.fullmatch(text):
+            raise ValueError("it should be a URL such as http://collector:4318/v1/traces")
         return text
 
     @field_validator("poolable_nodes")

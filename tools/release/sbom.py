@@ -40,6 +40,9 @@ _CLASSIFIERS: Final[Mapping[str, str]] = {
 }
 """Classifiers that stand for one licence, by SPDX; that of BSD stands for several, and is no use."""
 
+_NAMES: Final = {"3-Clause BSD License": "BSD-3-Clause"}
+"""Names of licences, as libraries write them, by SPDX."""
+
 
 def write_sbom(lock: str, project: str, wheel: Path, seconds: int) -> Path:
     """Write the document beside the wheel; raises :class:`ReleaseError` if it would not be valid."""
@@ -77,6 +80,7 @@ def licences(about: metadata.PackageMetadata) -> list[License]:
     """
     make = LicenseFactory()
     text = "".join(about.get_all("License", [])).strip()
+    text = _NAMES.get(text, text)
     said = [each for each in about.get_all("Classifier", []) if each.startswith("License :: OSI Approved :: ")]
     if "License-Expression" in about:
         return [make.make_from_string(about["License-Expression"])]

@@ -14,6 +14,7 @@ from webhook.controller.reconciler_settings import ReconcilerSettings, Replaceme
 from webhook.server.background import run_background
 from webhook.server.metrics import Metrics
 from webhook.settings import Settings, policy_of
+from webhook.tracing import traces_of
 
 
 async def control(settings: Settings, announce: Callable[[str], None]) -> None:
@@ -21,16 +22,20 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     metrics = Metrics("controller")
     gc.freeze()
     configuration = await asyncio.to_thread(configuration_of, settings)
+    traces = traces_of(settings.traces_endpoint, settings.traces_ratio, "streams-placement-controller")
     rules = ReconcilerSettings(
         policy_of(settings),
         Replacement(settings.replace_unusable_after, settings.replace_unlabelled),
         settings.runtime_image,
         ThreadSearches(settings.job_seconds),
+        traces,
     )
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     tell = ReadingLog(metrics.cluster_failures())
     controller = Controller(configuration, rules, place, limit=settings.stale_after, tell=tell)
     ControllerFigures(controller, metrics, naming=settings.name_degraded_pools)
-    await run_background(
-        controller.run, controller.reason, settings, metrics=metrics, announce=announce
-    )  # fmt: skip
+    try:
+        await run_background(controller.run, controller.reason, settings, metrics=metrics, announce=announce)
+    finally:
+        if traces is not None:
+            await traces.close()

@@ -26,6 +26,7 @@ from webhook.server.lifecycle import Announce, Service, run_server
 from webhook.server.metrics import Metrics, ReviewMetrics
 from webhook.server.reviews import Reviewer
 from webhook.settings import Settings, policy_of
+from webhook.tracing import traces_of
 
 _ACCOUNTS: Final = "system:serviceaccount:"
 
@@ -50,7 +51,12 @@ async def serve(settings: Settings, announce: Announce) -> None:
         "/validate": validator(cluster, policy, queries, worker),
         "/guard": lambda body: guard(body, cluster.inventory, policy),
     }
-    service = Service(reviewers, cluster.reason, (cluster.run, worker.run) if worker else (cluster.run,))
+    service = Service(
+        reviewers,
+        cluster.reason,
+        (cluster.run, worker.run) if worker else (cluster.run,),
+        traces_of(settings.traces_endpoint, settings.traces_ratio, "streams-placement-webhook"),
+    )
     await run_server(service, settings, metrics=metrics, announce=announce)
 
 

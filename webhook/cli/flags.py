@@ -67,7 +67,8 @@ def _kind(field: FieldInfo) -> dict[str, Any]:
         return {"action": argparse.BooleanOptionalAction}
     if get_origin(field.annotation) is Literal:
         return {"choices": get_args(field.annotation)}
-    return {"metavar": _METAVARS.get(field.annotation, "PATH")}
+    stated = field.json_schema_extra
+    return {"metavar": stated["metavar"] if isinstance(stated, dict) else _METAVARS.get(field.annotation, "PATH")}
 
 
 def _help(name: str, field: FieldInfo) -> str:

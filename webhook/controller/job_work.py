@@ -61,6 +61,7 @@ class JobWork:
         now: Clock = time.time,
     ) -> None:
         self.store = JobStore()
+        self._traces = rules.traces
         self.kinds: tuple[AnyKind, ...] = job_kinds(self.store)
         self.queues = JobQueues(fair_queue(clock), fair_queue(clock), fair_queue(clock))
         store, inventory = self.store, watched.inventory
@@ -97,11 +98,21 @@ class JobWork:
             triggers.begin()
         await gather_or_cancel(
             [
-                run_workers(self.queues.jobs, self._jobs.reconcile, name="job"),
-                run_workers(self.queues.elements, self._elements.reconcile, name="processing element"),
-                run_workers(self.queues.regions, self._regions.reconcile, name="parallel regions of job", workers=1),
-                run_workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
-                run_workers(self._review.queue, self._review.look, name="running job", workers=1),
+                run_workers(self.queues.jobs, self._jobs.reconcile, name="job", traces=self._traces),
+                run_workers(
+                    self.queues.elements, self._elements.reconcile, name="processing element", traces=self._traces
+                ),
+                run_workers(
+                    self.queues.regions,
+                    self._regions.reconcile,
+                    name="parallel regions of job",
+                    workers=1,
+                    traces=self._traces,
+                ),
+                run_workers(
+                    self._plans.queue, self._plans.plan, name="launches of job", workers=1, traces=self._traces
+                ),
+                run_workers(self._review.queue, self._review.look, name="running job", workers=1, traces=self._traces),
                 self._judge.forget(),
             ]
         )

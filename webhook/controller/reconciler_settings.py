@@ -9,6 +9,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning.search.solver import Solving
+from webhook.tracing import Traces
 
 SOON: Final = 0.1
 """Seconds until the next pass after a conflict, and while the watch is behind."""
@@ -29,10 +30,11 @@ class ReconcilerSettings(Struct, frozen=True):
     """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
 
     ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
-    whole Job can run.
+    whole Job can run, ``traces`` what has a span for each reconcile.
     """
 
     policy: Policy
     replacement: Replacement = Replacement()
     runtime_image: str = RUNTIME_IMAGE
     solving: Callable[[], Solving] = AtOnce
+    traces: Traces | None = None

@@ -51,6 +51,7 @@ class Work:
         now: Clock = time.time,
     ) -> None:
         policy = rules.policy
+        self._traces = rules.traces
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(fair_queue(clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
@@ -70,9 +71,9 @@ class Work:
         self.waiting.begin()
         await gather_or_cancel(
             [
-                run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
-                run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
-                run_workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1),
+                run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool", traces=self._traces),
+                run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1, traces=self._traces),
+                run_workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1, traces=self._traces),
                 self.jobs.run(),
             ]
         )

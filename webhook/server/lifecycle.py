@@ -24,6 +24,7 @@ from webhook.server.metrics import ReviewMetrics
 from webhook.server.reviews import Readiness, Reviewer, Reviews
 from webhook.server.stop import Stop, wait
 from webhook.settings import Settings
+from webhook.tracing import Traces
 
 Announce = Callable[[str, str], None]
 """Called once, as soon as reviews are answered, with the URL of the port for reviews and that of the health port."""
@@ -38,11 +39,12 @@ _log = logging.getLogger(__name__)
 
 
 class Service(Struct, frozen=True):
-    """The service of a server: a reviewer for each path, their readiness, and coroutines to run concurrently."""
+    """A reviewer for each path, their readiness, coroutines to run concurrently, and traces."""
 
     reviewers: Mapping[str, Reviewer]
     ready: Readiness
     background: tuple[Chore, ...] = ()
+    traces: Traces | None = None
 
 
 async def run_server(
@@ -82,7 +84,7 @@ class _Server:
         except FatalError:
             self._health.release()
             raise
-        reviews = Reviews(service.reviewers, ready=service.ready, metrics=metrics, limits=limits)
+        reviews = Reviews(service.reviewers, ready=service.ready, metrics=metrics, limits=limits, traces=service.traces)
         connections = Connections(reviews, limits, metrics, reviews.at_once)
         self._budget = reviews.budget
         self._reviews = Listener(review_socket, connections, lambda: self._certificate.context)
@@ -116,6 +118,8 @@ class _Server:
         await asyncio.gather(*self._chores, return_exceptions=True)
         await self._reviews.stop(0)
         await self._health.stop(0)
+        if self._service.traces is not None:
+            await self._service.traces.close()
 
     async def _until_ready(self) -> bool:
         """Wait until reviews can be answered; returns ``False`` if the server was asked to stop before that."""

@@ -7,6 +7,7 @@ there are too many (``fair_queue``); everything ends in time for the API server 
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from time import perf_counter
 from typing import Final, cast
 
@@ -23,7 +24,9 @@ from webhook.server.http.connection import ClientConnection
 from webhook.server.http.limits import MIB, REVIEWS, Limits
 from webhook.server.http.replies import HttpFault, failure, json, ok_bytes
 from webhook.server.http.request_body import read_body
+from webhook.server.http.request_target import RequestTarget
 from webhook.server.metrics import ReviewMetrics
+from webhook.tracing import Traces
 
 Reviewer = Callable[[bytes], Answer | Awaitable[Answer]]
 """Answers the body of one review: within a millisecond, or as an awaitable if the API server has to be asked first."""
@@ -34,6 +37,7 @@ Readiness = Callable[[], str | None]
 _JSON: Final = "application/json"
 _OK: Final = 200
 _UNDECIDED: Final = "the review was not decided in time; try again"
+_NO_SPAN: Final = nullcontext()
 
 _log = logging.getLogger(__name__)
 
@@ -41,13 +45,22 @@ _log = logging.getLogger(__name__)
 class Reviews:
     """The handler of the port for reviews; ``reviewers`` has the reviewer of each path (``/mutate``).
 
-    ``budget`` is the memory for large bodies, ``queue`` the reviews that wait to be decided.
+    ``budget`` is the memory for large bodies, ``queue`` the reviews that wait to be decided. With ``traces`` no request
+    is answered at once, since each has spans.
     """
 
     def __init__(
-        self, reviewers: Mapping[str, Reviewer], *, ready: Readiness, metrics: ReviewMetrics, limits: Limits = REVIEWS
+        self,
+        reviewers: Mapping[str, Reviewer],
+        *,
+        ready: Readiness,
+        metrics: ReviewMetrics,
+        limits: Limits = REVIEWS,
+        traces: Traces | None = None,
     ) -> None:
         self._reviewers = reviewers
+        self._traces = traces
+        self._span: Callable[[str], AbstractContextManager[object]] = traces.span if traces else lambda _: _NO_SPAN
         self._ready = ready
         self._metrics = metrics
         self._limits = limits
@@ -68,7 +81,8 @@ class Reviews:
         """
         target = request_target.parse(message.path)
         if (
-            not self.queue.free
+            self._traces is not None
+            or not self.queue.free
             or not 0 < content.total_bytes <= self._limits.body
             or self._fault(message.method, message.headers, content.total_bytes, target.path) is not None
         ):
@@ -86,6 +100,16 @@ class Reviews:
     async def __call__(self, request: web.BaseRequest, arrived: float) -> web.Response:
         """The answer to one request whose first byte arrived at the ``perf_counter`` time ``arrived``."""
         target = request_target.parse(request.raw_path)
+        if self._traces is None:
+            return await self._handle(request, target, arrived)
+        name = f"{request.method} {target.path}" if target.path in self._reviewers else "request"
+        with self._traces.request(name, request.headers, arrived) as answered:
+            response = await self._handle(request, target, arrived)
+            answered(response.status)
+        return response
+
+    async def _handle(self, request: web.BaseRequest, target: RequestTarget, arrived: float) -> web.Response:
+        """The answer to one request."""
         give_up = arrived + self._limits.allowance(target.timeout)
         connection = cast("ClientConnection", request.protocol)
         if connection.begun is not None:
@@ -119,7 +143,8 @@ class Reviews:
         self, request: web.BaseRequest, path: str, arrived: float, give_up: float, latest: float | None = None
     ) -> web.Response:
         """The answer to a request whose body has to arrive by ``latest``, or else by ``give_up``."""
-        body = await read_body(request, self._limits.body, give_up if latest is None else latest)
+        with self._span("read"):
+            body = await read_body(request, self._limits.body, give_up if latest is None else latest)
         return (
             self._refuse(request, body)
             if isinstance(body, HttpFault)
@@ -139,10 +164,12 @@ class Reviews:
         connection = cast("ClientConnection", request.protocol)
         of_namespace = None
         if not self.queue.free:
-            of_namespace = await self.queue.wait(connection.flows, body, give_up - perf_counter())
+            with self._span("wait"):
+                of_namespace = await self.queue.wait(connection.flows, body, give_up - perf_counter())
             if of_namespace is None or request.transport is None:  # its time is over, or the client has hung up
                 return self._refuse(request, _late(_UNDECIDED))
-        answer = self._review(path, body, connection.flows, of_namespace)
+        with self._span("judge"):
+            answer = self._review(path, body, connection.flows, of_namespace)
         return await self._conclude(request, path, answer, arrived, give_up)
 
     async def _conclude(
@@ -150,7 +177,8 @@ class Reviews:
     ) -> web.Response:
         """The response with the answer, which may have to be awaited; a refusal if it comes too late."""
         if not isinstance(answer, Answer):
-            answer = await self._later(path, answer, give_up)
+            with self._span("ask"):
+                answer = await self._later(path, answer, give_up)
         if perf_counter() > give_up:
             return self._refuse(request, _late(_UNDECIDED))
         self._report(path, answer, arrived)
@@ -162,6 +190,8 @@ class Reviews:
         if answer.status != _OK:
             self._metrics.http_error(answer.status)
         logs.review(_log, path, answer)
+        if self._traces is not None:
+            self._traces.reviewed(answer)
 
     def _fault(self, method: str, headers: Mapping[str, str], length: int, path: str) -> HttpFault | None:
         """The fault of a request with a body of that length, apart from the body itself; ``None`` if it has none."""

@@ -177,6 +177,17 @@ securityContext:
   {{- end }}
 {{- end -}}
 
+{{/* Where traces go, as egress: to the port of the collector's URL, and to name servers. */}}
+{{- define "streams-placement.collector" -}}
+{{- $url := urlParse .Values.settings.tracesEndpoint }}
+{{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) }}
+- ports:
+  - port: {{ $port | default (ternary 443 80 (eq $url.scheme "https")) }}
+- ports:
+  - {port: 53, protocol: UDP}
+  - {port: 53, protocol: TCP}
+{{- end -}}
+
 {{/* What is made for the uninstallation only; called with its weight: lower ones come first. A Job that failed stays, to be read. */}}
 {{- define "streams-placement.beforeDeletion" -}}
 helm.sh/hook: pre-delete

@@ -113,7 +113,22 @@ def test_the_networks_of_the_api_server_narrow_both_directions() -> None:
     assert controller["egress"][0]["to"] == block
 
 
-def test_nobody_but_who_reads_metrics_may_talk_to_a_controller() -> None:
+@pytest.mark.parametrize(
+    ("url", "port"),
+    [("http://collector.monitoring:4318/v1/traces", 4318), ("https://collector/v1/traces", 443), ("http://c", 80)],
+)
+def test_traces_may_leave_to_the_port_of_the_collector_and_names_be_looked_up(url: str, port: int) -> None:
+    policies = of_kind(render({**EXISTING, "settings": {"tracesEndpoint": url}}), "NetworkPolicy")
+    for policy in policies:
+        assert policy["spec"]["egress"][1:] == [
+            {"ports": [{"port": port}]},
+            {"ports": [{"port": 53, "protocol": "UDP"}, {"port": 53, "protocol": "TCP"}]},
+        ]
+    without = of_kind(render(EXISTING), "NetworkPolicy")
+    assert [len(policy["spec"]["egress"]) for policy in without] == [1, 1]
+
+
+def test_only_readers_of_metrics_may_talk_to_a_controller() -> None:
     _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
     assert [rule["ports"] for rule in controller["ingress"]] == [[{"port": "health"}]]
 

@@ -9,6 +9,7 @@ from kubeapi.client.errors import ApiError
 from kubeapi.clock import Clock
 from kubeapi.leaderelection.lease_hold import LostError
 from webhook.controller.workqueue.queue import Queue
+from webhook.tracing import Traces
 
 K = TypeVar("K", bound=Hashable)
 
@@ -24,11 +25,15 @@ SEATS: Final = 4
 _log: Final = logging.getLogger(__name__)
 
 
-async def run_workers(queue: Queue[K], work: KeyHandler[K], *, name: str, workers: int = WORKERS) -> None:
+async def run_workers(
+    queue: Queue[K], work: KeyHandler[K], *, name: str, workers: int = WORKERS, traces: Traces | None = None
+) -> None:
     """Process keys until cancelled or until LostError; every other failure requeues its key.
 
-    ``name`` is what log lines call the work.
+    ``name`` is what log lines call the work, and spans of ``traces``.
     """
+    if traces is not None:
+        work = traces.reconciled(name, work)
     tasks = [asyncio.create_task(_run(queue, work, name), name=f"{name} {number}") for number in range(workers)]
     try:
         await asyncio.gather(*tasks)
