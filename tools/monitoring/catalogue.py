@@ -59,7 +59,7 @@ TOPICS: Final = (
         _e("job_decision_seconds", "decisions about whole Jobs and the workloads of one job, which other reviews do not wait for", "histogram_quantile(0.9, sum by (le) (rate(@job_decision_seconds_bucket[1h])))"),
         _e("job_process_running", "whether a [process of its own](architecture.md#whole-jobs-in-a-process-of-their-own) decides about whole Jobs now: it is started when one comes", "sum(@job_process_running)"),
         _e("job_process_starts_total", "starts of that process", "sum(increase(@job_process_starts_total[1h]))"),
-        _e("job_process_fallbacks_total", "whole Jobs that the server decided about itself: no process can be started, the last one has just failed, or it ended, was silent, had too much to do or had an error", "sum by (cause) (increase(@job_process_fallbacks_total[1h]))"),
+        _e("job_process_fallbacks_total", "whole Jobs that the server decided about itself: no process can be started, the last one has just failed, or it ended, was silent, had too much to do, could not be sent a message or had an error", "sum by (cause) (increase(@job_process_fallbacks_total[1h]))"),
         _e("inline_answers", "1 if reviews are answered as they arrive; with 0 the installed aiohttp lacks an attribute that this needs (the log names it), and each review takes twice the CPU time", "min(@inline_answers)"),
         _e("waiting_reviews", "reviews that have arrived and wait for their decision", "max(@waiting_reviews)"),
         _e("connections", "open connections of clients; the limit is the setting `--max-connections`", "max by (pod) (@connections)"),

@@ -303,9 +303,10 @@ class JobProcessMetrics:
         self._fallbacks = metrics.counts(
             "job_process_fallbacks",
             "Jobs decided about in the server itself: no process can be started, the last one has just failed, or it "
-            "ended, was silent, had too much to do or had an error (start, paused, ended, stuck, full, failed).",
+            "ended, was silent, had too much to do, could not be sent a message or had an error (start, paused, ended, "
+            "stuck, full, unsent, failed).",
             "cause",
-            known=("start", "paused", "ended", "stuck", "full", "failed"),
+            known=("start", "paused", "ended", "stuck", "full", "unsent", "failed"),
         )
         self._took = metrics.job_decided
 

@@ -1,5 +1,8 @@
 """Changes of an inventory that are told, and done to another one."""
 
+import pytest
+from msgspec.structs import replace
+
 from tests.builders import NAMESPACE, bound_pod, node, pool
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.objects.kinds import DEVICES, KINDS, NODES, PODS, POOLS
@@ -37,6 +40,37 @@ def test_nobody_needs_to_listen() -> None:
     told.listed(inventory, True)  # noqa: FBT003 -- as reflectors call it
     told.drop(inventory, "node-a")
     assert not inventory.nodes.nodes
+
+
+def refuse(*_: object) -> None:
+    raise ValueError("unforeseen")
+
+
+def test_a_change_is_in_the_inventory_whatever_becomes_of_telling_it() -> None:
+    log, inventory = ChangeLog([NODES, *DEVICES]), Inventory()
+    log.listener = refuse
+    told, *devices = log.kinds()
+    with pytest.raises(ValueError, match="unforeseen"):
+        told.put(inventory, node())
+    assert list(inventory.nodes.nodes) == [0]
+    with pytest.raises(ValueError, match="unforeseen"):
+        told.drop(inventory, "node-a")
+    assert not inventory.nodes.nodes
+    for kind in devices:
+        with pytest.raises(ValueError, match="unforeseen"):
+            kind.listed(inventory, True)  # noqa: FBT003 -- as reflectors call it
+    assert inventory.devices.read
+
+
+def test_a_change_that_fails_is_told_as_well() -> None:
+    log, heard = ChangeLog([replace(NODES, put=refuse, drop=refuse, listed=refuse)]), list[InventoryChange]()
+    log.listener = heard.append
+    (told,) = log.kinds()
+    for change in (told.put, told.drop, told.listed):
+        with pytest.raises(ValueError, match="unforeseen"):
+            change(Inventory(), "node-a")
+    gone = InventoryChange(0, "node-a", gone=True)
+    assert heard == [InventoryChange(0, "node-a"), gone, InventoryChange(0, "node-a", listed=True)]
 
 
 def test_a_told_kind_is_read_as_before() -> None:

@@ -6,13 +6,16 @@ import signal
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Callable
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubeapi.client.errors import ApiError, Cause
 from tests.answers import refused, response
-from tests.builders import cluster, node, nodes, pool, review
+from tests.builders import bound_pod, cluster, node, nodes, pool, review
+from tests.cluster import objects
 from tests.cluster.judging.job_reviews import APART, LARGE, MANY, TWO, elements, job_review
 from tests.fake_clock import FakeClock
 from tests.workload_templates import workload
@@ -24,7 +27,7 @@ from webhook.cluster.judging.forked import Forked, forked
 from webhook.cluster.judging.job_worker import IDLE, PATIENCE, PAUSE, TICK, JobWorker
 from webhook.cluster.judging.job_worker import LARGE as LARGE_BYTES
 from webhook.cluster.judging.messages import Failed, Forget, MessageReader, written
-from webhook.cluster.objects.kinds import KINDS, NODES
+from webhook.cluster.objects.kinds import KINDS, NODES, PODS
 from webhook.cluster.queries.job_verdicts import SECONDS
 from webhook.cluster.queries.review_queries import Findable, ReviewQueries
 from webhook.placement.inventory.inventory import Inventory
@@ -144,6 +147,16 @@ async def test_what_the_watch_has_told_by_then_counts(tested: Around) -> None:
     assert tested.counted.starts == 1
 
 
+async def test_what_pods_of_no_job_hold_is_not_free_in_the_worker(tested: Around) -> None:
+    for name in ("node-a", "node-b"):
+        tested.kinds[NODES].put(tested.inventory, node(name, pods=1))
+    assert await tested.allows()
+    pod, _ = PODS.read(objects.pod(spec={"nodeName": "node-b", "containers": [{"name": "c"}]}))
+    tested.kinds[PODS].put(tested.inventory, pod)
+    assert not await tested.allows()
+    assert (tested.counted.starts, tested.counted.fallbacks) == (1, {})
+
+
 async def test_jobs_wait_for_one_another(tested: Around) -> None:
     tested.add_node()
     assert await asyncio.gather(*(tested.allows(body) for body in (TWO, MANY, LARGE) * 5)) == [True] * 15
@@ -238,6 +251,31 @@ async def test_a_worker_that_says_nothing_is_ended(tested: Around, caplog: pytes
     assert refused(await task)[0] == 403
     assert (tested.counted.fallbacks, tested.worker.pid) == ({"stuck": 1}, None)
     assert caplog.messages == ["the process that decides about Jobs failed (stuck); the server decides"]
+
+
+UNSENDABLE = MappingProxyType({"a": "b"})
+
+
+async def test_a_change_that_cannot_be_sent_counts_in_the_server_and_ends_the_worker(
+    tested: Around, caplog: pytest.LogCaptureFixture
+) -> None:
+    task = await sent(tested)
+    pod = replace(bound_pod(), labels=UNSENDABLE)
+    tested.kinds[PODS].put(tested.inventory, pod)
+    assert (list(tested.inventory.pod_uids), tested.changes.listener) == ([pod.uid], None)
+    assert refused(await task)[0] == 403
+    assert (tested.counted.fallbacks, tested.worker.pid) == ({"unsent": 1}, None)
+    said = "a message to the process that decides about Jobs cannot be sent: "
+    assert caplog.messages == [
+        f"{said}InventoryChange: cannot pickle 'mappingproxy' object",
+        "the process that decides about Jobs failed (unsent); the server decides",
+    ]
+
+
+async def test_a_job_about_which_a_reply_cannot_be_sent_is_judged_in_the_server(tested: Around) -> None:
+    tested.queries.found = [UNSENDABLE]
+    assert await tested.allows(ON_POOL)
+    assert (tested.counted.fallbacks, tested.worker.pid) == ({"unsent": 1}, None)
 
 
 async def test_a_worker_that_cannot_keep_up_is_ended(tested: Around, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,11 @@ class InventoryChange(Struct, frozen=True, gc=False):
 
 
 class ChangeLog:
-    """The kinds that are watched, each of which tells ``listener``, if there is one, of all its changes."""
+    """The kinds that are watched, each of which tells ``listener``, if there is one, of all its changes.
+
+    The own inventory comes first, whatever becomes of what is told. A change that raises an error there is told as
+    well, and raises the same error in the other one.
+    """
 
     def __init__(self, kinds: Sequence[AnyKind] = KINDS) -> None:
         self.listener: Callable[[InventoryChange], object] | None = None
@@ -43,20 +47,27 @@ class ChangeLog:
         else:
             kind.put(sink, change.value)
 
+    def _tell(self, change: InventoryChange) -> None:
+        if self.listener is not None:
+            self.listener(change)
+
     def _told(self, place: int, kind: AnyKind) -> AnyKind:
         def put(sink: Sink, value: Any) -> None:  # noqa: ANN401 -- of that kind
-            if self.listener is not None:
-                self.listener(InventoryChange(place, value))
-            kind.put(sink, value)
+            try:
+                kind.put(sink, value)
+            finally:
+                self._tell(InventoryChange(place, value))
 
         def drop(sink: Sink, key: str) -> None:
-            if self.listener is not None:
-                self.listener(InventoryChange(place, key, gone=True))
-            kind.drop(sink, key)
+            try:
+                kind.drop(sink, key)
+            finally:
+                self._tell(InventoryChange(place, key, gone=True))
 
         def listed(sink: Sink, readable: bool) -> None:  # noqa: FBT001 -- as kinds call it
-            if self.listener is not None:
-                self.listener(InventoryChange(place, readable, listed=True))
-            kind.listed(sink, readable)
+            try:
+                kind.listed(sink, readable)
+            finally:
+                self._tell(InventoryChange(place, readable, listed=True))
 
         return replace(kind, put=put, drop=drop, listed=listed)

@@ -39,7 +39,10 @@ class Channel:
         return len(self._unsent) > LIMIT // 2
 
     def send(self, message: ToWorker, *, now: bool = True) -> None:
-        """Send the message; unless ``now``, together with the next one, or once there is much to be sent."""
+        """Send the message; unless ``now``, together with the next one, or once there is much to be sent.
+
+        Raises :class:`ChannelFullError` and :class:`UnsendableError`, and has sent nothing of the message then.
+        """
         if len(self._unsent) > LIMIT:
             raise ChannelFullError
         self._unsent += written(message)

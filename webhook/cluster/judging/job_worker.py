@@ -23,7 +23,16 @@ from webhook.admission.validate import validate
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.channel import Channel, ChannelFullError
 from webhook.cluster.judging.forked import Forked, forked
-from webhook.cluster.judging.messages import ApiReply, Asking, Failed, Forget, FromWorker, Judge, ToWorker
+from webhook.cluster.judging.messages import (
+    ApiReply,
+    Asking,
+    Failed,
+    Forget,
+    FromWorker,
+    Judge,
+    ToWorker,
+    UnsendableError,
+)
 from webhook.cluster.judging.worker_judge import WorkerJudge, judge_from
 from webhook.cluster.queries.job_verdicts import SECONDS
 from webhook.cluster.queries.review_queries import ReviewQueries, undetermined
@@ -64,6 +73,8 @@ class FallbackCause(enum.StrEnum):
     """The worker was silent for too long, and was ended."""
     FULL = "full"
     """The worker has too much to do; one that cannot keep up even with changes of the cluster was ended."""
+    UNSENT = "unsent"
+    """Something could not be sent to the worker, which was ended: an error in the program."""
     FAILED = "failed"
     """An error in the program, in the worker."""
 
@@ -253,6 +264,9 @@ class JobWorker:
             worker.channel.send(message, now=now)
         except ChannelFullError:
             self._fail(FallbackCause.FULL)
+        except UnsendableError as error:
+            _log.error("a message to the process that decides about Jobs cannot be sent: %s", error)
+            self._fail(FallbackCause.UNSENT)
 
     def _take(self, message: FromWorker) -> None:
         self._heard = self._clock()

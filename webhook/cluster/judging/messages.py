@@ -63,9 +63,16 @@ ToWorker = InventoryChange | Judge | ApiReply | Forget
 FromWorker = JudgedReview | Asking | Failed
 
 
+class UnsendableError(Exception):
+    """A message holds something that cannot be sent: an error in the program."""
+
+
 def written(message: ToWorker | FromWorker) -> bytes:
-    """The message as it is sent."""
-    text = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    """The message as it is sent; raises :class:`UnsendableError`."""
+    try:
+        text = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    except Exception as error:  # what pickle raises depends on the value
+        raise UnsendableError(f"{type(message).__name__}: {error}") from error
     return len(text).to_bytes(_LENGTH, "big") + text
 
 

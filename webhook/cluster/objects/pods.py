@@ -6,7 +6,6 @@ Where only a part of a pod cannot be used, the rest is used, and a note says wha
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final
 
 import msgspec
@@ -40,7 +39,8 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 """Effects that the exclusive taint may have (``docs/operations.md``, settings)."""
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
-_NO_LABELS: Mapping[str, str] = MappingProxyType({})
+_NO_LABELS: Final[Mapping[str, str]] = {}
+"""Of all pods of no job; a plain dict, as pods are sent to the process that decides about Jobs."""
 _NO_ANNOTATIONS: Final = wire.Annotations()
 
 
