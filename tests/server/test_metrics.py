@@ -36,6 +36,14 @@ def test_ten_thousand_kinds_make_one_series() -> None:
     assert metrics.text().count(b"streams_placement_reviews_total{") == 1
 
 
+def test_a_kind_of_another_operator_has_a_value_where_it_is_reviewed() -> None:
+    metrics = ReviewMetrics(["FlinkDeployment"])
+    for kind in ("FlinkDeployment", "RayCluster", "Pod"):
+        metrics.reviewed("/validate", Answer(200, b"", Outcome.DENIED, kind=kind, rules=(Rule.POOL,)), 0.001)
+    found = {kind: refusals(metrics, kind=kind, mode="enforce") for kind in ("FlinkDeployment", "other", "Pod")}
+    assert found == {kind: {"pool": 1} for kind in found}
+
+
 def test_a_gauge_is_asked_at_every_scrape() -> None:
     metrics, ages = ReviewMetrics(), iter((1.0, 2.0))
     metrics.gauge("cache_age_seconds", "Age of the cache.", lambda: next(ages))

@@ -49,7 +49,7 @@ TOPICS: Final = (
     )),
     Topic("What is refused, and why?", (
         _e("refusals_total", "refusals by rule, and in audit mode what would have been refused; one of two clauses counts for two rules", 'topk(5, sum by (rule) (increase(@refusals_total{mode="enforce"}[1h])))'),
-        _e("reviews_total", "all answers: how many are allowed, patched, denied, errored or unreadable", 'sum(rate(@reviews_total{outcome="denied"}[5m])) / sum(rate(@reviews_total[5m]))'),
+        _e("reviews_total", "all answers: how many are allowed, patched, denied, errored or unreadable; [applications](applications.md) by their kind, if `workloads.kinds` names it", 'sum(rate(@reviews_total{outcome="denied"}[5m])) / sum(rate(@reviews_total[5m]))'),
         _e("waiting_pods_total", "pods admitted at `/mutate` that no node could run then ([waiting](verdicts.md#waiting))", "sum by (cause) (increase(@waiting_pods_total[1h]))"),
         _e("unknown_workloads_total", "workloads judged without the others [of their job](workloads.md#workloads-of-one-job)", "sum by (cause) (increase(@unknown_workloads_total[1h]))"),
     )),

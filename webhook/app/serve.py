@@ -33,7 +33,8 @@ _ACCOUNTS: Final = "system:serviceaccount:"
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
-    policy, metrics = with_kinds(policy_of(settings)), ReviewMetrics()
+    policy = with_kinds(policy_of(settings))
+    metrics = ReviewMetrics(kind for _, kind in policy.reviewed)
     changes = ChangeLog()
     cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures(), changes.kinds())
     verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)

@@ -24,7 +24,7 @@ OTHER: Final = "other"
 """Label value that stands for every kind or reason not in the lists below: clients could make up any number."""
 
 KINDS: Final = frozenset({*(kind.name for kind in REVIEWED), "ProcessingElement"})
-"""Kinds that have a label value of their own."""
+"""Kinds that have a label value of their own in every process."""
 REASONS: Final = frozenset(
     {"", "BadRequest", "Conflict", "Forbidden", "InternalError", "Invalid", "NotFound", "ServiceUnavailable", "Timeout"}
 )
@@ -215,10 +215,11 @@ class Metrics:
 
 
 class ReviewMetrics(Metrics):
-    """The metrics of the process that answers reviews."""
+    """The metrics of the process that answers reviews; ``kinds`` have label values beside :data:`KINDS`."""
 
-    def __init__(self) -> None:
+    def __init__(self, kinds: Iterable[str] = ()) -> None:
         super().__init__("serve")
+        self._kinds = KINDS.union(kinds)
         self._reviews = self.counts("reviews", "Reviews answered.", "path", "outcome", "reason", "kind")
         self._refusals = self.counts(
             "refusals", "Refusals, once for each rule that is part of one.", "kind", "rule", "mode"
@@ -262,7 +263,7 @@ class ReviewMetrics(Metrics):
         """Count one answered review; ``seconds`` is the time from its first byte to its answer."""
         self._seconds.observe(seconds)
         reason = answer.reason if answer.reason in REASONS else OTHER
-        kind = answer.kind if answer.kind in KINDS else OTHER
+        kind = answer.kind if answer.kind in self._kinds else OTHER
         self._reviews.count(path, answer.outcome.value, reason, kind)
         for rule in answer.rules:
             self._refusals.count(kind, rule, "enforce" if answer.outcome is Outcome.DENIED else "audit")
