@@ -20,7 +20,7 @@ def explain_application(
     """Explain the application as admission would judge it; one that asks for no placement is admitted as it is."""
     namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
     verdict = _verdict(application, namespace, world)
-    verdict = replace(verdict, warnings=(*application.lost(str(document.get("kind"))), *verdict.warnings))
+    verdict = replace(verdict, warnings=(*application.warnings(str(document.get("kind"))), *verdict.warnings))
     if verdict.refused and not application.asks:
         verdict = JobVerdict(warnings=(UNREAD,))
     elif verdict.refused and application.suspended:

@@ -357,3 +357,33 @@ def test_conditions_left_to_the_scheduler_are_warned_of() -> None:
 def test_warnings_of_components_name_them() -> None:
     answer = judged(ray(1, template(f"{APART}, partitionIsolation"), template(f"{APART}, partitionIsolation")))
     assert [one for one in warnings(answer) if one.startswith("component head: ")]
+
+
+def workflow(placement: str, items: int = 1, requests: Json | None = None, **spec: Any) -> Json:
+    leaf = {
+        "name": "leaf",
+        "metadata": template(placement)["metadata"],
+        "container": {"image": "i", "resources": {"requests": requests or {"cpu": "1"}}},
+    }
+    loop = {"name": "main", "steps": [[{"name": "s", "template": "leaf", "withItems": [1] * items}]]}
+    return {
+        "apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "w", "namespace": NAMESPACE},
+        "spec": {"entrypoint": "main", "templates": [loop, leaf], **spec},
+    }  # fmt: skip
+
+
+def test_a_template_of_a_workflow_that_no_node_can_run_is_refused() -> None:
+    code, text = refused(judged(workflow(APART, requests={"cpu": "1000"}), group="argoproj.io"))
+    assert (code, text.partition("\n")[0]) == (403, "requests cpu 1k cannot hold: 0 of 1 pod fits (template leaf).")
+
+
+def test_steps_of_a_workflow_run_as_nodes_get_free() -> None:
+    assert warnings(judged(workflow(APART, 3), group="argoproj.io")) == []
+    most = "only the fewest pods were judged: with the most that there may be (template leaf: 4), "
+    assert warnings(judged(workflow(APART, 4), group="argoproj.io")) == [f"{most}not all can run at a time now"]
+
+
+def test_a_workflow_whose_pods_may_change_is_allowed_with_a_warning() -> None:
+    found = workflow('host("nowhere")', podSpecPatch="{}")
+    said = ["spec.podSpecPatch may change the pods, which were not judged"]
+    assert warnings(judged(found, group="argoproj.io")) == said

@@ -87,9 +87,9 @@ def test_an_annotation_of_the_object_counts_for_all_components() -> None:
         "metadata.annotations[streams.ibm.com/placement]: counts for all components here, but a Topology's own "
         "annotations do not reach its pods: write it in spec.bolts[0].template.metadata.annotations"
     )
-    assert [*application.lost("Topology")] == [f"{lost} and the like"]
-    assert [*expanded(only(), topology(bolt("x"), annotations=given)).lost("Topology")] == [lost]
-    assert not list(expanded(only(), topology(annotations=given)).lost("Topology"))
+    assert [*application.warnings("Topology")] == [f"{lost} and the like"]
+    assert [*expanded(only(), topology(bolt("x"), annotations=given)).warnings("Topology")] == [lost]
+    assert not list(expanded(only(), topology(annotations=given)).warnings("Topology"))
 
 
 def test_more_instances_than_are_judged_are_a_problem() -> None:

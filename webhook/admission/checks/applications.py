@@ -128,7 +128,7 @@ def _with_volumes(
     async def resume(solving: Solving) -> Answer:
         changed = review.operation == "UPDATE"
         verdict = await judge_application(pods, review.namespace, inventory, policy, solving, changed=changed)
-        verdict = replace(verdict, warnings=(*application.lost(review.kind.kind), *verdict.warnings))
+        verdict = replace(verdict, warnings=(*application.warnings(review.kind.kind), *verdict.warnings))
         if verdict.refused and application.suspended:
             verdict = verdict.postponed()
         if not verdict.refused:

@@ -174,20 +174,31 @@ async def _elastic(
 ) -> list[str]:
     """The warning about an application that fits with the fewest pods it has, and not with the most."""
     world, jobs = at
-    growing = [one.component for one in pods if one.component.most > one.component.count]
-    if not growing or sum(one.component.most for one in pods) > MOST:
+    grown = [
+        (one.component, member_of(member.names, one.component.most, one.pod, namespace, world, ()))
+        for one, member in zip(pods, members, strict=True)
+    ]
+    known = [(component, member) for component, member in grown if isinstance(member, Member)]
+    sets = [[(one, member) for one, member in known if not one.apart], *([each] for each in known if each[0].apart)]
+    short = [one for chosen in sets for one in await _growing(chosen, world, jobs, solving)]
+    if not short:
         return []
-    largest = []
-    for one, member in zip(pods, members, strict=True):
-        grown = member_of(member.names, one.component.most, one.pod, namespace, world, ())
-        largest += [grown] if isinstance(grown, Member) and not one.component.apart else []
-    answer = await Group(largest, world, (), solving, jobs).place()
-    if answer.placed is not None or not answer.decided:
-        return []
-    said = enumerated([f"{component.name}: {component.most}" for component in growing], _SAID)
+    said = enumerated([f"{component.name}: {component.most}" for component in short], _SAID)
     return [
         f"only the fewest pods were judged: with the most that there may be ({said}), not all can run at a time now"
     ]
+
+
+async def _growing(
+    chosen: Sequence[tuple[ComponentPods, Member]], world: World, jobs: frozenset[tuple[str, str]], solving: Solving
+) -> list[ComponentPods]:
+    """The components of a set that may have more pods, if not all of the set can run with the most that it may have."""
+    growing = [component for component, _ in chosen if component.most > component.count]
+    if not growing or solving.left() <= 0 or sum(component.most for component, _ in chosen) > MOST:
+        return []
+    await solving.rest()
+    answer = await Group([member for _, member in chosen], world, (), solving, jobs).place()
+    return growing if answer.placed is None and answer.decided else []
 
 
 async def _hedged(members: Sequence[Member], world: World, solving: Solving) -> list[str]:

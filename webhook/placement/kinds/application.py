@@ -4,14 +4,16 @@ The expansion is pure and total: a part of an unexpected type counts as absent, 
 by the schema of its kind. See ``docs/applications.md``.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 
 from webhook.placement.kinds.formula import Formula, number, truth
-from webhook.placement.kinds.kind import Component, OperatorKind
+from webhook.placement.kinds.kind import Component, NotJudged, OperatorKind
+from webhook.placement.kinds.placeholders import filled_in_later
 from webhook.placement.kinds.pod_making import Json, template_of
+from webhook.placement.kinds.steps import called_templates
 from webhook.placement.text import keys
 from webhook.placement.text.problem import CLAUSE_LIMIT, Problem, shorten
 
@@ -53,23 +55,33 @@ class OperatorApplication(Struct, frozen=True, eq=False):
     """The ``components`` of an object that have pods, or everything that is wrong with it as ``problems``.
 
     ``suspended`` tells that the operator creates no pods yet. ``inherited`` are annotations of ours on the object
-    itself, which count for all components.
+    itself, which count for all components. Of ``unknown`` components too little is known for them to be judged;
+    ``not_judged`` are the sentences about these, and about what is in other objects.
     """
 
     components: tuple[ComponentPods, ...] = ()
     problems: tuple[Problem, ...] = ()
     suspended: bool = False
     inherited: tuple[str, ...] = ()
+    unknown: tuple[ComponentPods, ...] = ()
+    not_judged: tuple[str, ...] = ()
 
     @property
     def asks(self) -> bool:
         """Whether some of the pods ask for placement."""
-        return any(component.asks for component in self.components)
+        all_pods = (*self.components, *self.unknown)
+        return any(one.asks for one in all_pods) or bool(self.inherited and self.not_judged)
 
-    def lost(self, kind: str) -> Iterator[str]:
-        """A warning for each annotation of the object that does not reach its pods, with where to write it."""
-        fields = list(dict.fromkeys(component.annotations_field for component in self.components))
+    def warnings(self, kind: str) -> Iterator[str]:
+        """What was not judged, and a warning for each annotation of the object that does not reach its pods.
+
+        It says where to write the annotation.
+        """
+        yield from self.not_judged
+        fields = list(dict.fromkeys(one.annotations_field for one in (*self.components, *self.unknown)))
         for key in self.inherited:
+            if not fields:
+                return
             where = f"{fields[0]} and the like" if len(fields) > 1 else fields[0]
             yield (
                 f"metadata.annotations[{key}]: counts for all components here, but a {kind}'s own annotations do not "
@@ -80,23 +92,37 @@ class OperatorApplication(Struct, frozen=True, eq=False):
 def expanded(kind: OperatorKind, document: Json) -> OperatorApplication:
     """The application that the object describes."""
     components: list[ComponentPods] = []
+    unknown: list[ComponentPods] = []
     problems: list[Problem] = []
     inherited = {key: said for key, said in _annotations(document).items() if _ours(key)}
     inner = _embedded(kind, document)
     sources = [(one, inner, kind.spec_path) for one in kind.embedded] if inner else []
+    said = [*_said(kind.embedded_not_judged, inner or {}, kind.spec_path), *_said(kind.not_judged, document)]
     for component, source, place in (*sources, *((one, document, None) for one in kind.components)):
-        size = _instances(component, source)
-        if size > INSTANCES:
-            message = f"has {size} entries, at most {INSTANCES} are judged"
+        instances = _instances(component, source)
+        if isinstance(instances, int):
+            message = f"has {instances} entries, at most {INSTANCES} are judged"
             problems.append(Problem(_located(component.list, place), message))
             continue
-        components += _component(component, source, place, size, (document, inherited, kind))
+        said += (f"{_located(path, place)} was not judged" for path in instances.unknown)
+        for pods, why in _component(component, instances, place, (document, inherited, kind)):
+            (unknown if why else components).append(pods)
+            said += [why] if why else []
     return OperatorApplication(
         tuple(components),
         tuple(problems),
         _suspended(kind, document, inner),
-        tuple(sorted(inherited)) if components else (),
+        tuple(sorted(inherited)) if components or unknown or said else (),
+        tuple(unknown),
+        tuple(said),
     )
+
+
+def _said(conditions: Iterable[NotJudged], source: Json, place: Formula | None = None, at: int = 0) -> Iterator[str]:
+    """A sentence for each condition that is true."""
+    for one in conditions:
+        if truth(one.path.of(source, at)):
+            yield f"{_located(one.path.path, place, at)} {one.because}"
 
 
 def service_accounts(kind: OperatorKind, document: Json) -> frozenset[str]:
@@ -120,23 +146,44 @@ def _suspended(kind: OperatorKind, document: Json, inner: Json | None) -> bool:
     return own or (other and truth(kind.embedded_suspend_path.of(inner)))  # type: ignore[union-attr]
 
 
-def _instances(component: Component, document: Json) -> int:
-    """How many instances of the component the object has."""
+class _Instances(Struct, frozen=True, eq=False):
+    """Instances of a component: the object that describes each, its number there, and the most pods if steps say it.
+
+    ``unknown`` are paths of instances that the object does not describe.
+    """
+
+    known: Sequence[tuple[Json, int, int]]
+    unknown: tuple[str, ...] = ()
+
+
+def _instances(component: Component, document: Json) -> _Instances | int:
+    """The instances of the component that the object has; how many, if these are more than are judged."""
+    if component.steps_path:
+        return _called(_object(component.steps_path.of(document)), document)
     if not component.list:
-        return 1
+        return _Instances([(document, 0, 0)])
     value: object = document
     for step in component.list.split("."):
         value = value.get(step) if isinstance(value, dict) else None
-    return len(value) if isinstance(value, list) else 0
+    size = len(value) if isinstance(value, list) else 0
+    return size if size > INSTANCES else _Instances([(document, at, 0) for at in range(size)])
+
+
+def _called(spec: Json, document: Json) -> _Instances:
+    """An instance for each template that steps lead to, of the object with the defaults in its templates."""
+    found = called_templates(spec, INSTANCES)
+    completed = {**document, "spec": {**spec, "templates": found.listed}}
+    known = [({**completed, "caller": one.caller}, one.at, one.most) for one in found.templates]
+    return _Instances(known, found.unknown)
 
 
 def _component(
-    component: Component, source: Json, place: Formula | None, size: int, whole: tuple[Json, Json, OperatorKind]
-) -> Iterator[ComponentPods]:
-    """The pods of each instance of the component; nothing for one without pods."""
+    component: Component, instances: _Instances, place: Formula | None, whole: tuple[Json, Json, OperatorKind]
+) -> Iterator[tuple[ComponentPods, str]]:
+    """The pods of each instance of the component, and why they are not known; nothing for one without pods."""
     document, inherited, kind = whole
     definition, scale = component.spec_definition, component.scale_definition
-    for at in range(size):
+    for source, at, called in instances.known:
         template = template_of(definition, source, at)
         first = _count(scale.replicas_path, source, at) or 0
         fewest = _count(scale.min_replicas_path, source, at)
@@ -147,15 +194,20 @@ def _component(
         template["metadata"]["annotations"] = {**inherited, **_object(template["metadata"].get("annotations"))}
         path = definition.pod_template_spec_path
         field = _located(path.path if path else definition.annotations_field.removesuffix(_ANNOTATIONS), place, at)
-        yield ComponentPods(
-            _name(component, source, at),
+        name = _name(component, source, at)
+        why = next(_said(component.not_judged, source, place, at), "")
+        if component.placeholder and not why and (text := filled_in_later(template, component.placeholder)):
+            why = f"{name}: {shorten(text, CLAUSE_LIMIT)} is filled in later, so its pods were not judged"
+        pods = ComponentPods(
+            name,
             field,
             _located(definition.annotations_field, place, at) or f"{field}{_ANNOTATIONS}",
             _pod(template, document, kind),
             count,
-            max(first, count, most),
+            max(first, count, most, called),
             component.separate_path is not None and truth(component.separate_path.of(source, at)),
         )
+        yield pods, why
 
 
 def _pod(template: Json, document: Json, kind: OperatorKind) -> Json:

@@ -44,8 +44,10 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     """Fields that a pod is made from, where the object has no whole template; each overrides that of the template.
 
     ``containerName`` is the main container, to which ``resourcesPath``, ``requests`` and ``limits`` belong. ``gpuPath``
-    is an object with the ``name`` and ``quantity`` of an extended resource. Labels, annotations and node labels are
-    added to those of the template, and so are containers and volumes.
+    is an object with the ``name`` and ``quantity`` of an extended resource. With ``containerPath`` the main container
+    is what the object says, under that name, and these fields do not count. Of ``mountedVolumesPath`` those volumes
+    count that a container mounts, or that ``mountsPath`` mounts in all. ``podResourcesPath`` are resources of the whole
+    pod. Labels, annotations and node labels are added to those of the template, and so are containers and volumes.
     """
 
     labels_path: Formula | None = None
@@ -60,7 +62,12 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     containers_path: Formula | None = None
     init_containers_path: Formula | None = None
     volumes_path: Formula | None = None
+    mounted_volumes_path: Formula | None = None
+    mounts_path: Formula | None = None
+    resource_claims_path: Formula | None = None
+    pod_resources_path: Formula | None = None
     container_name: str = ""
+    container_path: Formula | None = None
     resources_path: Formula | None = None
     requests: Mapping[str, Formula] = {}
     limits: Mapping[str, Formula] = {}
@@ -92,11 +99,23 @@ class ScaleDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="c
     max_replicas_path: Formula | None = None
 
 
+class NotJudged(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """Where ``path`` is true, nothing is known of the pods: ``because`` follows the path in the warning."""
+
+    path: Formula
+    because: str
+
+
 class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Equal pods of an object; with ``[]`` in the paths, several instances of these, called by ``instanceIdPath``.
 
     ``separatePath`` is true for pods that do not run at the time of the others. ``serviceAccountPath`` is the name of a
     ServiceAccount in the namespace of the object, by which the application creates the pods itself.
+
+    With ``stepsPath`` the instances are the templates that the steps of that spec lead to (``steps``), of which each
+    may run once or as often as they say; ``.caller`` is then the template that calls the instance. A text with the
+    ``placeholder`` is filled in later, so that a pod with one, or one of which a ``notJudged`` path is true, is not
+    judged.
     """
 
     name: str
@@ -105,6 +124,9 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     instance_id_path: Formula | None = None
     separate_path: Formula | None = None
     service_account_path: Formula | None = None
+    steps_path: Formula | None = None
+    placeholder: str = ""
+    not_judged: tuple[NotJudged, ...] = ()
 
     @property
     def list(self) -> str:
@@ -128,9 +150,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
-    makes between the object and its pods; Kubernetes' own need not be named. ``creates`` says who creates the pods, as
-    the docs state it. ``exact`` says what the expansion states as the
-    operator does it, ``estimate`` what it cannot know.
+    makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
+    some pods are not known. ``creates`` says who creates the pods, as the docs state it. ``exact`` says what the
+    expansion states as the operator does it, ``estimate`` what it cannot know.
     """
 
     kind: GroupKind
@@ -140,7 +162,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     components_of: str = ""
     embedded: tuple[Component, ...] = ()
     embedded_suspend_path: Formula | None = None
+    embedded_not_judged: tuple[NotJudged, ...] = ()
     through: tuple[GroupKind, ...] = ()
+    not_judged: tuple[NotJudged, ...] = ()
     creates: str = ""
     exact: str = ""
     estimate: str = ""
@@ -201,4 +225,10 @@ def _completed(kind: OperatorKind, kinds: Kinds) -> OperatorKind:
             f"{kind.kind.kind}: componentsOf names no kind of {kind.kind.group} with its own components"
         )
     through = (*kind.through, other.kind)
-    return replace(kind, embedded=other.components, embedded_suspend_path=other.suspend_path, through=through)
+    return replace(
+        kind,
+        embedded=other.components,
+        embedded_suspend_path=other.suspend_path,
+        embedded_not_judged=other.not_judged,
+        through=through,
+    )

@@ -2,19 +2,14 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
+from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
 from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, SpecDefinition
+from webhook.placement.kinds.merging import merged_by_position
 from webhook.placement.kube.quantity import NANO, format_quantity
 
 Json = dict[str, Any]
-
-_DEPTH: Final = 20
-"""Levels of two templates that are merged; pods have some twelve."""
-
-_MERGES: Final = 20_000
-"""Values of two templates that are merged; a pod of a hundred containers has some thousand."""
 
 
 def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | None:
@@ -24,7 +19,7 @@ def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | N
     fragments = definition.fragmented_pod_spec_definition
     if not isinstance(own, dict) and definition.pod_template_spec_path and not fragments.container_name:
         return None
-    template = _Merging().merged(_object(common), _object(own))
+    template = merged_by_position(_object(common), _object(own))
     metadata = dict(_object(template.get("metadata")))
     for field, path in (("labels", fragments.labels_path), ("annotations", fragments.annotations_path)):
         if said := _object(_value(path, document, at)):
@@ -47,9 +42,15 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
         ("volumes", fragments.volumes_path, ()),
     ):
         listed = [*_listed(made.get(field)), *_listed(_value(path, document, at)), *_added(added, document, at)]
+        main = _value(fragments.container_path, document, at)
+        if field == "containers" and isinstance(main, dict):
+            listed.insert(0, {**main, "name": fragments.container_name})
         if listed:
             made[field] = listed
-    if fragments.container_name:
+    volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
+    if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
+        made["volumes"] = volumes
+    if fragments.container_name and fragments.container_path is None:
         made["containers"] = _with_main(fragments, _listed(made.get("containers")), document, at)
     return made
 
@@ -62,6 +63,16 @@ def _overriding(fragments: FragmentedPodSpec) -> Iterator[tuple[str, Formula | N
     yield "priorityClassName", fragments.priority_class_name_path
     yield "schedulerName", fragments.scheduler_name_path
     yield "hostNetwork", fragments.host_network_path
+    yield "resourceClaims", fragments.resource_claims_path
+    yield "resources", fragments.pod_resources_path
+
+
+def _mounted(volumes: list[Value], spec: Json, mounts: list[Value]) -> list[Value]:
+    """The volumes that are among the mounts, or that a container of the pod mounts."""
+    containers = [*_listed(spec.get("initContainers")), *_listed(spec.get("containers"))]
+    mounts = [*mounts, *(mount for one in containers for mount in _listed(_object(one).get("volumeMounts")))]
+    names = {str(_object(mount).get("name")) for mount in mounts}
+    return [volume for volume in volumes if isinstance(volume, dict) and str(volume.get("name")) in names]
 
 
 def _with_main(fragments: FragmentedPodSpec, containers: list[Value], document: Json, at: int) -> list[Value]:
@@ -108,32 +119,6 @@ def _amount(value: Value) -> str | None:
         return value
     found = number(value)
     return None if found is None else format_quantity(math.ceil(found * NANO))
-
-
-class _Merging:
-    """Merges two templates: objects by their fields, lists by position; the upper value counts where both differ.
-
-    Source: ``mergePodTemplates`` of the Flink operator, without its option to merge lists by names. Beyond ``_DEPTH``
-    levels and ``_MERGES`` values the upper one counts as it is: a template that contains itself has no end.
-    """
-
-    def __init__(self) -> None:
-        self._left = _MERGES
-
-    def merged(self, below: Value, above: Value, depth: int = _DEPTH) -> Value:
-        self._left -= 1
-        if depth == 0 or self._left < 0:
-            return above
-        if isinstance(below, dict) and isinstance(above, dict):
-            made = {
-                key: self.merged(below[key], value, depth - 1) if key in below else value
-                for key, value in above.items()
-            }
-            return {**below, **made}
-        if isinstance(below, list) and isinstance(above, list):
-            shared = [self.merged(one, other, depth - 1) for one, other in zip(below, above, strict=False)]
-            return [*shared, *below[len(shared) :], *above[len(shared) :]]
-        return above
 
 
 def _value(path: Formula | None, document: Json, at: int) -> Value:
