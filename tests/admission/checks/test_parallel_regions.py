@@ -7,7 +7,7 @@ import pytest
 from msgspec import Raw
 
 from tests.answers import refused, response, warnings
-from tests.builders import NAMESPACE, Json, bound_pod, cluster, nodes, review
+from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, review
 from tests.fusion_jobs import BUNDLE
 from tests.placement.planning.at_once import AtOnce
 from webhook.admission.responses import Answer, ClassQuestion, RegionQuestion, VolumesQuestion, WholeQuestion
@@ -138,8 +138,8 @@ def test_no_more_channels_than_run_are_not_refused() -> None:
 def test_what_runs_stays_where_it_is() -> None:
     """The nodes would have room for six channels of 4 CPUs if the running ones were put together."""
     inventory = running(3, 0)
-    for at, node in enumerate(("node-a", "node-b", "node-c")):
-        inventory.set_pod(bound_pod(node, job="apps", pe=f"apps-{at + 1}", requests={"cpu": 3000}))
+    for at, name in enumerate(("node-a", "node-b", "node-c")):
+        inventory.set_pod(bound_pod(name, job="apps", pe=f"apps-{at + 1}", requests={"cpu": 3000}))
     wide = stored(3)
     wide["spec"]["operators"][1]["cost"] = "6"
     assert refused(answered(scale(4, inventory, before=3), wide))[1].startswith(
@@ -147,6 +147,48 @@ def test_what_runs_stays_where_it_is() -> None:
     )
     wide["spec"]["operators"][1]["cost"] = "3"
     assert response(answered(scale(4, inventory, before=3), wide))["allowed"]
+
+
+def moving(*, isolated: bool = False) -> tuple[Json, Inventory]:
+    """A Job with one channel, and nodes of 7 and 6 CPUs that three channels fit on if Log moves."""
+    operators = [{"name": "Src", "cost": "2"}, {"name": "Log", "cost": "2"}]
+    operators.append({"name": "Work", "region": "work", "cost": "3"})
+    fusion = {"manual": 5, **({"type": "channelIsolation"} if isolated else {})}
+    job = stored(1, operators=operators, streams=[], fusion=fusion)
+    job["status"]["fusion"]["processingElements"] = [
+        {"name": f"apps-{at}", "operators": [name]} for at, name in enumerate(("Src", "Log", "Work[0]"))
+    ]
+    pods = [
+        bound_pod(name, uid=f"u{at}", job="apps", pe=f"apps-{at}", requests={"cpu": cpu})
+        for at, (name, cpu) in enumerate((("node-a", 2000), ("node-b", 2000), ("node-a", 3000)))
+    ]
+    return job, cluster([node("node-a", cpu=7000), node("node-b", cpu=6000)], pods=pods)
+
+
+def test_what_runs_may_go_elsewhere_if_it_is_fused_anew() -> None:
+    """It is replaced then; an element that keeps its operators and streams stays."""
+    job, inventory = moving()
+    assert response(answered(scale(3, inventory, before=1), job))["allowed"]
+    said = refused(answered(scale(4, inventory, before=1), job))[1]
+    assert said.startswith("4 channels of parallel region work do not fit beside what runs: at most 3 fit now.\n")
+    job, inventory = moving(isolated=True)
+    said = refused(answered(scale(3, inventory, before=1), job))[1]
+    assert said.startswith("3 channels of parallel region work do not fit beside what runs: at most 2 fit now.\n")
+
+
+def test_fewer_channels_than_there_are_may_be_all_that_fits() -> None:
+    """Four are made, but their pods have no nodes: one node of 8 CPUs has room for two."""
+    said = refused(answered(scale(5, cluster(nodes(1))), stored(4)))[1]
+    first, *_, last = said.split("\n")
+    assert first == "5 channels of parallel region work do not fit beside what runs: at most 2 fit now."
+    assert last.startswith("Nearest fix: scale to 2, or ")
+
+
+def test_not_even_one_channel_may_fit() -> None:
+    said = refused(answered(scale(5, cluster(nodes(1, cpu=2000))), stored(4)))[1]
+    first, *_, last = said.split("\n")
+    assert first == "5 channels of parallel region work do not fit beside what runs: not even 1 fits now."
+    assert "scale to" not in last
 
 
 def test_one_channel_may_be_all_that_fits() -> None:

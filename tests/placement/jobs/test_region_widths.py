@@ -103,6 +103,7 @@ def test_what_runs_and_does_not_change_stays() -> None:
     found = scaling_of((NAMESPACE, "apps"), as_fused(stated, made), cluster(nodes(1), pods=pods))
     assert found.kept == {"Src": "apps-0", "Work[0]": "apps-1", "Log": "apps-2", "End": "apps-3"}
     assert found.nodes == dict.fromkeys(("apps-0", "apps-1", "apps-2"), "node-a")
+    assert found.requests == dict.fromkeys(found.nodes, pods[0].requests)
     wider = as_fused(stated, JobFusion(processing_elements=elements, regions=(RegionWidth("work", 2, 1),)))
     assert found.staying(wider) == dict.fromkeys(("apps-1", "apps-2"), "node-a")
     assert found.known(["Work[1]", "Log"])

@@ -24,15 +24,12 @@ from webhook.admission.review import MALFORMED, Review
 from webhook.placement.decision.refusal import alternatives
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fused_job import as_fused, can_run, judge_model
 from webhook.placement.jobs.fusion_refusal import NONE
 from webhook.placement.jobs.problems import problem_steps
-from webhook.placement.jobs.region_widths import fused_widths, made_widths, widest, with_widths
-from webhook.placement.jobs.scaling import NOTHING, Scaling, scaling_of
+from webhook.placement.jobs.region_widths import widest
 from webhook.placement.jobs.whole_job import JobVerdict, claims_of_job
+from webhook.placement.jobs.width_search import RegionOfJob, WidthSearch
 from webhook.placement.kube.pod import Metadata
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Solving
@@ -66,14 +63,11 @@ class _Width(Struct, frozen=True, gc=False):
 
 
 class _Scaled(Struct, frozen=True):
-    """A region that is to have that ``width``: the Job as it is stored, and how its operators are fused."""
+    """A region that is to have that ``width``."""
 
     field: str
-    region: str
+    region: RegionOfJob
     width: int
-    name: str
-    stated: JobSpec
-    fusion: JobFusion | None
 
 
 _Submitted = TypeVar("_Submitted", SubmittedRegion, SubmittedScale)
@@ -136,9 +130,10 @@ def _of_job(
     if asked.width > widest(region):
         message = f"{asked.width} is more than maxWidth, {widest(region)}, which Job {spec.job} states"
         return answered(review, [Problem(asked.field, message)], policy)
-    if job.fusion and asked.width <= fused_widths(job.spec, job.fusion)[spec.region]:
+    known = RegionOfJob((review.namespace, spec.job), spec.region, job.spec, job.fusion)
+    if asked.width <= known.width:
         return allowed(review)  # as many run, because the Job was not made narrower yet
-    scaled_job = _Scaled(asked.field, spec.region, asked.width, spec.job, job.spec, job.fusion)
+    scaled_job = _Scaled(asked.field, known, asked.width)
     return replace(
         allowed(review), question=WholeQuestion(functools.partial(_checked, review, inventory, policy, scaled_job))
     )
@@ -151,23 +146,18 @@ def _read(stored: Raw | None) -> SubmittedJob | None:
         return None
 
 
-def _widened(asked: _Scaled, width: int) -> JobSpec:
-    """The Job in which the region has that width, and all others those that they are made with."""
-    return with_widths(asked.stated, {**made_widths(asked.stated, asked.fusion), asked.region: width})
-
-
 async def _checked(review: Review, inventory: Inventory, policy: Policy, asked: _Scaled, solving: Solving) -> Answer:
     """The answer by the rules of the Job with that width; if it keeps them, with the questions that are left."""
-    spec = _widened(asked, asked.width)
+    spec, (_, name) = asked.region.widened(asked.width), asked.region.job
     problems = []
-    for problem in problem_steps(asked.name, spec):
+    where = f"with {counted(asked.width, 'channel')} of parallel region {asked.region.region}"
+    for problem in problem_steps(name, spec):
         await solving.rest()
         if problem is not None:
-            message = f"with {counted(asked.width, 'channel')} of parallel region {asked.region}, {problem.field}: "
-            problems.append(Problem(asked.field, message + problem.message))
+            problems.append(Problem(asked.field, f"{where}, {problem.field}: {problem.message}"))
     if problems:
         return answered(review, problems, policy)
-    claims = await claims_of_job(review.namespace, asked.name, spec, solving)
+    claims = await claims_of_job(review.namespace, name, spec, solving)
 
     def whole(inventory: Inventory) -> VolumesQuestion | WholeQuestion:
         def known(volumes: Volumes | None) -> Answer:
@@ -184,42 +174,22 @@ async def _checked(review: Review, inventory: Inventory, policy: Policy, asked: 
 
 async def _judged(review: Review, inventory: Inventory, policy: Policy, asked: _Scaled, solving: Solving) -> Answer:
     """The answer about the whole Job with that width, beside what runs of it."""
-    job, fusion = (review.namespace, asked.name), asked.fusion
-    scaling = scaling_of(job, as_fused(asked.stated, fusion), inventory) if fusion else NOTHING
-    previous = fusion.processing_elements if fusion else ()
-    spec = _widened(asked, asked.width)
-    verdict = (await judge_model(job, spec, inventory, policy, solving, previous, scaling=scaling)).verdict
+    search = WidthSearch(asked.region, inventory, policy, solving)
+    verdict = await search.verdict(asked.width)
     if not verdict.refused:
         return allowed(review, verdict.warnings)
-    most = await _most(asked, job, inventory, policy, solving, scaling)
-    first = f"{counted(asked.width, 'channel')} of parallel region {asked.region} do not fit beside what runs"
-    first += "." if most is None else f": at most {most} {'fits' if most == 1 else 'fit'} now."
+    most = await search.most(asked.width)
+    first = f"{counted(asked.width, 'channel')} of parallel region {asked.region.region} do not fit beside what runs"
+    first += f": {most.words}." if most.words else "."
     if policy.audit:
         return allowed(review, [f"audit: this would be refused: {first}"], rules=verdict.rules)
-    return denied(review, verdict.fault, _text(first, verdict, most), rules=verdict.rules)
+    return denied(review, verdict.fault, _text(first, verdict, most.width), rules=verdict.rules)
 
 
-async def _most(
-    asked: _Scaled, job: tuple[str, str], inventory: Inventory, policy: Policy, solving: Solving, scaling: Scaling
-) -> int | None:
-    """How many channels fit; ``None`` if none is made yet, or there is no time to find out."""
-    if asked.fusion is None:
-        return None
-    fits, fails = fused_widths(asked.stated, asked.fusion)[asked.region], asked.width
-    previous = asked.fusion.processing_elements
-    while fails - fits > 1:
-        if solving.left() <= 0:
-            return None
-        middle = (fits + fails) // 2
-        able = await can_run(job, _widened(asked, middle), inventory, policy, solving, previous, scaling=scaling)
-        fits, fails = (middle, fails) if able else (fits, middle)
-    return fits
-
-
-def _text(first: str, verdict: JobVerdict, most: int | None) -> str:
+def _text(first: str, verdict: JobVerdict, most: int) -> str:
     """The refusal below its first line, without as many of its reasons as have no room; ``most`` channels fit."""
     lines = [first, *verdict.text.split("\n")]
-    if most is not None and verdict.refusal is not None:
+    if most and verdict.refusal is not None:
         others = (fix for fix in verdict.refusal.fixes if fix != NONE)
         lines[-1] = f"Nearest fix: {alternatives((Advice(f'scale to {most}'), *others))}."
     while len("\n".join(lines)) > MESSAGE_LIMIT and len(lines) > _ENDS:

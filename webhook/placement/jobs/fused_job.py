@@ -86,21 +86,6 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
     return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
 
 
-async def can_run(  # noqa: PLR0913 -- as :func:`judge_model`
-    job: tuple[str, str],
-    spec: JobSpec,
-    inventory: Inventory,
-    policy: Policy,
-    solving: Solving,
-    previous: Sequence[FusedElement],
-    *,
-    scaling: Scaling,
-) -> bool:
-    """Whether a fusion of the Job was found with which all of it can run."""
-    search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
-    return (await search.find(spec, await solving.run(functools.partial(application_of, spec)))).found is not None
-
-
 def as_fused(spec: JobSpec, fusion: JobFusion | None) -> JobSpec:
     """The Job with the processing elements that its operators are fused into; none for operators that are not yet."""
     if spec.operators is None:

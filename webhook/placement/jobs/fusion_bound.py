@@ -58,8 +58,9 @@ def _opens(template: object) -> bool:
 class CostBound(Struct, frozen=True):
     """The units of a ``job`` with what they cost; ``finest`` is the Job with an element for each unit.
 
-    ``costs`` are by the names of these elements. ``staying`` are the nodes of elements that run, ``pools`` the
-    HostPools that the Job declares.
+    ``costs`` are by the names of these elements. ``staying`` are the nodes of elements that run there whatever is
+    fused, ``moving`` the requests of those that run and would be replaced if they were fused with others, and ``pools``
+    the HostPools that the Job declares.
     """
 
     job: tuple[str, str]
@@ -67,6 +68,7 @@ class CostBound(Struct, frozen=True):
     costs: Mapping[str, Tally]
     pools: Sequence[Pool]
     staying: Mapping[str, str]
+    moving: Mapping[str, Tally] = {}
 
     async def no_room(self, world: World, solving: Solving) -> bool:
         """Whether it is certain that the units find no room, not even where pods are preempted."""
@@ -100,11 +102,20 @@ class CostBound(Struct, frozen=True):
             fresh = [name for name in names if name not in self.staying]
             if fresh:
                 member = member_of(fresh, len(fresh), pod, self.job[0], world, chosen)
-                own = _least([self.costs[name] for name in fresh])
+                own = _least([self._cost(name) for name in fresh])
                 if not isinstance(member, Member) or member.ask.elastic or _less(requests_of(member.conditions), own):
                     return None
-                found.append(_costing(member, own, world))
+                # A pod that runs stays where no other one could be put any more.
+                anywhere = not self.moving.keys().isdisjoint(fresh)
+                found.append(_costing(member, own, world, anywhere=anywhere))
         return found
+
+    def _cost(self, name: str) -> Tally:
+        """The costs of a unit; a pod that runs takes no more than it requests."""
+        own = self.costs[name]
+        if name not in self.moving:
+            return own
+        return {key: min(amount, self.moving[name].get(key, 0)) for key, amount in own.items()}
 
     def _bare(self) -> JobSpec:
         """The Job whose units have no templates, which would demand more of nodes."""
@@ -135,7 +146,7 @@ def _less(requests: Tally, own: Tally) -> bool:
     return any(requests.get(key, 0) < amount for key, amount in own.items())
 
 
-def _costing(member: Member, own: Tally, world: World) -> Member:
-    """The member that requests this alone."""
-    demands = tuple(replace(demand, requests={}) for demand in member.conditions)
+def _costing(member: Member, own: Tally, world: World, *, anywhere: bool) -> Member:
+    """The member that requests this alone, and demands nothing else if it may be ``anywhere``."""
+    demands = () if anywhere else tuple(replace(demand, requests={}) for demand in member.conditions)
     return replace(member, conditions=(*demands, Demand(None, world.everything, StandingConstraint(), requests=own)))

@@ -171,7 +171,10 @@ class FusionSearch:
         costs = costs_of(graph, [element.name for element in finest.elements])
         world, pools = await self._world(finest.spec)
         staying = self._scaling.staying(finest.spec)
-        return await CostBound(self._job, finest.spec, costs, pools, staying).no_room(world, self._solving)
+        # What may be fused anew is replaced then, and its new pod may run elsewhere.
+        moving = {} if self._scaling.kept else {name: self._scaling.requests.get(name, {}) for name in staying}
+        bound = CostBound(self._job, finest.spec, costs, pools, {} if moving else staying, moving)
+        return await bound.no_room(world, self._solving)
 
     async def _good(self, spec: JobSpec, graph: Graph, asked: int) -> AsyncIterator[TriedFusion]:
         known: set[tuple[tuple[int, ...], ...]] = set()

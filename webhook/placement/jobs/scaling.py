@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from webhook.placement.fusion.rules.channels import ISOLATION
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.objects.job_spec import ElementSpec, JobSpec, element_name
 
 
@@ -18,11 +19,13 @@ class Scaling(Struct, frozen=True):
     """The processing ``elements`` of a Job by name, and the ``nodes`` of those that run.
 
     ``kept`` has the element of each operator that must keep its operators; it is empty if any may be fused anew.
+    ``requests`` are those of the pods that run, by the names of their elements.
     """
 
     elements: Mapping[str, ElementSpec]
     nodes: Mapping[str, str]
     kept: Mapping[str, str]
+    requests: Mapping[str, Tally] = {}
 
     def staying(self, spec: JobSpec) -> dict[str, str]:
         """The nodes of those elements of the fused Job that run already, with the same operators and streams."""
@@ -51,7 +54,9 @@ def scaling_of(job: tuple[str, str], before: JobSpec, inventory: Inventory) -> S
     listed = before.processing_elements or ()
     elements = {element_name(job[1], place, element): element for place, element in enumerate(listed)}
     pods = [pod for _, pod in inventory.job_pods(*job).pods.values()]
-    nodes = {pod.pe: pod.node for pod in pods if pod.node and pod.pe in elements and not pod.terminating}
+    running = {pod.pe: pod for pod in pods if pod.node and pod.pe in elements and not pod.terminating}
+    nodes = {name: pod.node for name, pod in running.items()}
+    requests = {name: pod.requests for name, pod in running.items()}
     isolated = before.fusion is not None and before.fusion.type == ISOLATION
     of_operator = {one.name: name for name, element in elements.items() for one in element.operators or ()}
-    return Scaling(elements, nodes, of_operator if isolated else {})
+    return Scaling(elements, nodes, of_operator if isolated else {}, requests)
