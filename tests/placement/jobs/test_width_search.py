@@ -8,7 +8,7 @@ from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.width_search import FittingWidth, RegionOfJob, WidthSearch
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
-from webhook.placement.planning.solver import Solving, finished
+from webhook.placement.planning.search.solver import Solving, finished
 
 
 def region(width: int = 1, *, fused: bool = True, placement: str = "") -> RegionOfJob:

@@ -17,7 +17,7 @@ from webhook.placement.jobs.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.planning.solver import Solving
+from webhook.placement.planning.search.solver import Solving
 
 
 class FittingWidth(Struct, frozen=True):
