@@ -88,3 +88,15 @@ def test_texts_that_attack_the_page_are_only_texts(open_page: Open) -> None:
     assert page.locator("img, iframe, object, svg:not(.edges, .picture, .glyph), script:not([type])").count() == 0
     assert page.title() == HOSTILE[0]
     assert page.locator(".canvas .title").all_inner_texts()[:4] == list(HOSTILE[:4])
+
+
+@pytest.mark.parametrize("document", [refused(), large()], ids=["refused", "large"])
+def test_a_phone_shows_whole_constraints_and_lists_that_fit(open_page: Open, document: PlanDocument) -> None:
+    page = open_page(document, viewport={"width": 390, "height": 844})
+    cut = """[...document.querySelectorAll('.elements .clauses, .lists table')]
+        .filter(each => each.scrollWidth > each.clientWidth || each.getBoundingClientRect().right > innerWidth)
+        .map(each => each.textContent)"""
+    assert page.evaluate(cut) == []
+    clauses = page.locator("tr.element:visible .clauses").first
+    expect(clauses).to_have_css("white-space", "normal")
+    expect(page.get_by_role("row").filter(has_text="MyPool").first).to_be_visible()

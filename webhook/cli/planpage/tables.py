@@ -181,7 +181,9 @@ def _hosts(pool: PlannedPool, nodes: Sequence[PlannedNode]) -> str:
     if pool.size is not None:
         return enumerated(pool.hosts, _NAMED, _host) or "none yet"
     names = _host_names(pool, nodes)
-    return f"{counted(len(names), 'eligible node')}: {enumerated(names, _NAMED)}" if names else "no eligible node"
+    if not names:
+        return "no eligible node"
+    return f"{len(names):,} eligible node{'s' * (len(names) != 1)}: {enumerated(names, _NAMED)}"
 
 
 def _groupings(document: PlanDocument) -> Iterator[tuple[str, Mapping[str, Sequence[str]]]]:
