@@ -1,4 +1,4 @@
-"""``python -m tools.schemas``: write the JSON Schemas of what commands answer with ``-o json``, from their types."""
+"""``python -m tools.schemas``: write the JSON Schemas of what commands answer with ``-o json``, and of log lines."""
 
 import inspect
 import re
@@ -19,6 +19,7 @@ from webhook.cli.pool_explanation import PoolExplanation
 from webhook.cli.why.report import WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.placement.clusters.answer import ClustersAnswer
+from webhook.server.logs import LogLine
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"
 
@@ -37,6 +38,9 @@ ANSWERS: Final[Mapping[str, Sequence[type]]] = {
     "why": [WhyReport],
 }
 """The types of each command's answer."""
+
+LOG: Final = "log"
+"""The name of the schema of log lines."""
 
 _LISTS: Final = frozenset({"explain", "tour"})
 """Commands whose answer is a list."""
@@ -70,16 +74,27 @@ _MANIFESTS: Final = {
 
 def files() -> dict[Path, str]:
     """The text of every schema."""
-    return {FOLDER / f"{name}.json": _text(name, body) for name, body in _schemas()}
+    return {FOLDER / f"{name}.json": _text(title, body) for name, title, body in _schemas()}
 
 
-def _schemas() -> Iterator[tuple[str, dict[str, Any]]]:
-    yield "convert", _MANIFESTS
-    for name, types in ANSWERS.items():
-        references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-        one = references[0] if len(references) == 1 else {"anyOf": list(references)}
-        whole = {"type": "array", "items": one} if name in _LISTS else one
-        yield name, {**whole, "$defs": {each: _described(body) for each, body in definitions.items()}}
+def _schemas() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """The name of each file, the title of its schema, and the schema."""
+    yield LOG, "A line of the log of a server or controller", {**_schema([LogLine]), "unevaluatedProperties": False}
+    for name, body in (("convert", _MANIFESTS), *((name, _answer(name)) for name in ANSWERS)):
+        yield name, f"The answer of streams-placement {name} -o json", body
+
+
+def _answer(command: str) -> dict[str, Any]:
+    whole = _schema(ANSWERS[command])
+    definitions = whole.pop("$defs")
+    return {**({"type": "array", "items": whole} if command in _LISTS else whole), "$defs": definitions}
+
+
+def _schema(types: Sequence[type]) -> dict[str, Any]:
+    """The schema of a value of one of these types."""
+    references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    one = references[0] if len(references) == 1 else {"anyOf": list(references)}
+    return {**one, "$defs": {each: _described(body) for each, body in definitions.items()}}
 
 
 def _described(definition: dict[str, Any]) -> dict[str, Any]:
@@ -88,8 +103,8 @@ def _described(definition: dict[str, Any]) -> dict[str, Any]:
     return {**definition, "description": _ROLE.sub("", text).replace("``", "`")}
 
 
-def _text(name: str, body: dict[str, Any]) -> str:
-    schema = {"$schema": DIALECT, "title": f"The answer of streams-placement {name} -o json", **body}
+def _text(title: str, body: dict[str, Any]) -> str:
+    schema = {"$schema": DIALECT, "title": title, **body}
     return msgspec.json.format(msgspec.json.encode(schema), indent=2).decode() + "\n"
 
 

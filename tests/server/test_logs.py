@@ -1,15 +1,23 @@
 """Log lines: one JSON object each, with nothing forged in it."""
 
 import io
+import json
 import logging
+import re
 import sys
 from collections.abc import Iterator
+from typing import Any, Final
 
 import msgspec
 import pytest
+from jsonschema import Draft202012Validator
 
+from tests.docs.pages import ROOT, page
 from webhook.admission.responses import Answer, Outcome
 from webhook.server import logs
+from webhook.server.logs import LogLine
+
+SCHEMA: Final[dict[str, Any]] = json.loads((ROOT / "docs" / "schemas" / "log.json").read_text())
 
 LOG = logging.getLogger("webhook.test")
 
@@ -129,6 +137,23 @@ def test_a_traceback_is_a_list_of_lines(stderr: io.StringIO) -> None:
         "Traceback (most recent call last):",
         ["ValueError: user's", "own \\x1b text"],
     )
+
+
+@pytest.mark.parametrize("level", [logging.INFO, logging.WARNING, logging.ERROR, logging.CRITICAL])
+def test_every_line_fits_the_schema_of_the_page(stderr: io.StringIO, level: int) -> None:
+    validator = Draft202012Validator(SCHEMA)
+    facts = {"path": "/mutate", "code": 200, "uid": "u", "traceback": "is no fact", "message": "nor is this"}
+    LOG.log(level, "text", extra={"facts": facts}, exc_info=ValueError("wrong"))
+    LOG.log(level, "text")
+    for text in stderr.getvalue().splitlines():
+        validator.validate(json.loads(text))
+    assert not validator.is_valid({**json.loads(text), "body": "{}"})
+
+
+def test_the_page_lists_every_key() -> None:
+    section = page("operations.md").partition("\n## Logs\n")[2].partition("\n## ")[0]
+    rows = [row.split(" | ")[0] for row in section.splitlines() if row.startswith("| `")]
+    assert re.findall(r"`(\w+)`", "".join(rows)) == list(LogLine.__struct_fields__)
 
 
 def record(second: int, text: str = "text") -> logging.LogRecord:

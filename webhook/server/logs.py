@@ -8,9 +8,10 @@ gets into the log.
 import logging
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from webhook.admission.responses import Answer, Outcome
 from webhook.placement.text.problem import escape
@@ -24,7 +25,33 @@ TRACE_LINES: Final = 50
 RECORDS_PER_SECOND: Final = 200
 """Records written in one second, because every client can cause records: 0.5 MB/s if all have the full length."""
 
-FIELDS: Final = ("path", "method", "code", "uid", "namespace", "name", "kind", "operation", "outcome", "reason")
+
+class LogLine(Struct, frozen=True, omit_defaults=True):
+    """One line of the log; ``docs/schemas/log.json`` is its schema. A field that is not known is left out.
+
+    ``time`` is in UTC. ``path``, ``method`` and ``code`` are those of an HTTP request, the fields from ``uid`` to
+    ``operation`` those of a review, whose ``outcome`` is ``allowed``, ``patched``, ``denied``, ``unreadable`` or
+    ``errored`` and whose ``reason`` is a short word such as ``Forbidden``. ``traceback`` has the innermost lines.
+    """
+
+    time: str
+    level: str
+    logger: str
+    message: str
+    path: str = ""
+    method: str = ""
+    code: int = 0
+    uid: str = ""
+    namespace: str = ""
+    name: str = ""
+    kind: str = ""
+    operation: str = ""
+    outcome: str = ""
+    reason: str = ""
+    traceback: tuple[str, ...] = ()
+
+
+FIELDS: Final = LogLine.__struct_fields__[4:-1]
 """Keys of ``facts`` that are written; ``facts`` is passed to the logger as ``extra={"facts": ...}``."""
 
 _LEVELS: Final = {
@@ -42,19 +69,21 @@ class Line(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         """The line, without its newline."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line: dict[str, object] = {
-            "time": moment.replace("+00:00", "Z"),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": _clean(record.getMessage(), MESSAGE_LIMIT),
+        facts: Mapping[str, Any] = getattr(record, "facts", {})
+        told: dict[str, Any] = {
+            field: value if isinstance(value, int) else _clean(value, FIELD_LIMIT)
+            for field in FIELDS
+            if (value := facts.get(field))
         }
-        facts: Mapping[str, str | int] = getattr(record, "facts", {})
-        for field in FIELDS:
-            if value := facts.get(field):
-                line[field] = value if isinstance(value, int) else _clean(value, FIELD_LIMIT)
-        if record.exc_info:
-            trace = self.formatException(record.exc_info).splitlines()[-TRACE_LINES:]
-            line["traceback"] = [_clean(each, FIELD_LIMIT) for each in trace]
+        trace = self.formatException(record.exc_info).splitlines() if record.exc_info else []
+        line = LogLine(
+            time=moment.replace("+00:00", "Z"),
+            level=record.levelname.lower(),
+            logger=record.name,
+            message=_clean(record.getMessage(), MESSAGE_LIMIT),
+            **told,
+            traceback=tuple(_clean(each, FIELD_LIMIT) for each in trace[-TRACE_LINES:]),
+        )
         return msgspec.json.encode(line).decode()
 
 
