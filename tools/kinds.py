@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from webhook.app.application_kinds import application_kinds
-from webhook.placement.kinds.kind import GroupKind, OperatorKind
+from webhook.placement.kinds.kind import GroupKind, OperatorKind, ReferencedKind
 
 ROOT: Final = Path(__file__).parents[1]
 CHART: Final = ROOT / "charts" / "streams-placement" / "kinds.yaml"
@@ -38,16 +38,17 @@ def asks(kind: OperatorKind) -> str:
     path looks at the type first: an error would keep an object from being stored that has nothing to do with placement.
     """
     single = [f"[object]{_steps(path)}" for path in kind.metadata_paths if "[]" not in path]
-    several = [path.split("[].") for path in kind.metadata_paths if "[]" in path]
-    return " || ".join(
-        (
-            f"[{', '.join(single)}].exists(s, s.exists(m, {_SAYS}))",
-            *(
-                f"[object]{_steps(outer)}.exists(l, type(l) == list && l{_steps(inner)}.exists(m, {_SAYS}))"
-                for outer, inner in several
-            ),
-        )
-    )
+    several = [_any("[object]", path) for path in kind.metadata_paths if "[]" in path]
+    return " || ".join((f"[{', '.join(single)}].exists(s, s.exists(m, {_SAYS}))", *several))
+
+
+def _any(values: str, path: str, depth: int = 0) -> str:
+    """The condition that something is said at the end of the path, of one of the values."""
+    outer, several, inner = path.partition("[].")
+    if not several:
+        return f"{values}{_steps(outer)}.exists(m, {_SAYS})"
+    name = f"l{depth or ''}"
+    return f"{values}{_steps(outer)}.exists({name}, type({name}) == list && {_any(name, inner, depth + 1)})"
 
 
 def _steps(path: str) -> str:
@@ -59,19 +60,24 @@ def chart_file() -> str:
     lines = ["# Kinds of other operators that workloads.kinds may name; `make kinds` writes this file."]
     for name, kind in _named():
         stated = kind.kind
+        reads: list[GroupKind | ReferencedKind] = [*kind.through, stated, *_referenced(kind)]
         lines += (
             f"{name}:",
             f"  group: {stated.group}",
             f"  kind: {stated.kind}",
             f"  resource: {stated.resource}",
             f"  versions: [{', '.join(stated.versions)}]",
-            f"  reads: [{', '.join(_read(one) for one in (*kind.through, stated))}]",
+            f"  reads: [{', '.join(map(_read, reads))}]",
             f"  asks: {json.dumps(asks(kind))}",
         )
     return "\n".join(lines) + "\n"
 
 
-def _read(kind: GroupKind) -> str:
+def _referenced(kind: OperatorKind) -> tuple[ReferencedKind, ...]:
+    return kind.reference.kinds if kind.reference else ()
+
+
+def _read(kind: GroupKind | ReferencedKind) -> str:
     return f"{{group: {kind.group}, resource: {kind.resource}}}"
 
 

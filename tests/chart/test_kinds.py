@@ -56,10 +56,17 @@ class Condition:
         return value
 
 
-def examples(name: str) -> Iterator[dict[str, Any]]:
-    """The objects of the examples of a kind."""
+def examples(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]]:
+    """The objects of the examples of a kind, each with the one that it refers to.
+
+    Patches of the latter have an entry for each of its jobs, in which a test may write.
+    """
     for case in yaml.safe_load((TESTS / "placement" / "kinds" / "cases" / f"{name}.yaml").read_text()):
-        yield {"metadata": {"name": "app", "namespace": "apps"}, "spec": case["spec"]}
+        spec, runtime = case["spec"], case.get("runtime")
+        if runtime:
+            jobs = [{"name": job["name"]} for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]]
+            spec["runtimePatches"] = [{"trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": jobs}}}}]
+        yield {"metadata": {"name": "app", "namespace": "apps"}, "spec": spec}, runtime
 
 
 def written(found: dict[str, Any], field: str, value: object) -> dict[str, Any]:
@@ -81,12 +88,12 @@ def written(found: dict[str, Any], field: str, value: object) -> dict[str, Any]:
 def test_the_api_server_sends_exactly_the_objects_that_ask(name: str) -> None:
     condition = Condition(KINDS[name])
     fields = set()
-    for found in examples(name):
+    for found, runtime in examples(name):
         assert not condition.holds(found)
-        for component in expanded(KINDS[name], found).components:
+        for component in expanded(KINDS[name], found, runtime).components:
             fields.add(component.annotations_field)
             asking = written(found, component.annotations_field, OURS)
-            assert (expanded(KINDS[name], asking).asks, condition.holds(asking)) == (True, True)
+            assert (expanded(KINDS[name], asking, runtime).asks, condition.holds(asking)) == (True, True)
             labels = component.annotations_field.replace(".annotations", ".labels")
             assert condition.holds(written(found, labels, {"streams.ibm.com/job": "j"}))
             assert not condition.holds(written(found, labels, {"app": "j"}))
@@ -98,8 +105,8 @@ def test_the_api_server_sends_exactly_the_objects_that_ask(name: str) -> None:
 @pytest.mark.parametrize("name", KINDS)
 def test_a_part_of_another_type_says_nothing_and_is_no_error(name: str, wrong: object) -> None:
     condition = Condition(KINDS[name])
-    found = next(examples(name))
-    fields = {one.annotations_field for one in expanded(KINDS[name], found).components}
+    found, runtime = next(examples(name))
+    fields = {one.annotations_field for one in expanded(KINDS[name], found, runtime).components}
     for field in fields:
         parts = field.split(".")
         for end in range(1, len(parts) + 1):

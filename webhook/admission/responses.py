@@ -18,6 +18,7 @@ from msgspec.json import Encoder
 from webhook.admission.review import KIND, MALFORMED, VERSION, Review, User
 from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kinds.references import ObjectReference
 from webhook.placement.kube.size_limits import NESTING_LIMIT
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.parallel_region import ParallelRegionSpec
@@ -144,6 +145,16 @@ class OwnersQuestion(Struct, frozen=True):
     resume: Callable[[], "Answer"]
 
 
+class ReferenceQuestion(Struct, frozen=True):
+    """Which object does the one under review refer to? It says of which pods that one is.
+
+    ``resume`` takes the object as it is stored, or ``None`` if it cannot be read.
+    """
+
+    reference: ObjectReference
+    resume: Callable[[Unstructured | None], "Answer"]
+
+
 class VolumesQuestion(Struct, frozen=True):
     """Which nodes can use the volumes of these claims, and which do storage classes make volumes on?
 
@@ -202,6 +213,7 @@ Question = (
     | RightsQuestion
     | JobQuestion
     | OwnersQuestion
+    | ReferenceQuestion
     | RegionQuestion
     | ClassQuestion
     | VolumesQuestion

@@ -15,6 +15,7 @@ from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
+from webhook.app.references import in_namespaces, read_references, reference_in, referenced_kinds
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
@@ -50,7 +51,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 def explaining(
     settings: Settings,
-    manifests: Iterable[tuple[str, Unstructured]],
+    manifests: Manifests,
     tell: Callable[[str], object],
     patience: float = PATIENCE,
     step: Step = silent,
@@ -65,9 +66,16 @@ def explaining(
     if settings.snapshot is None:
         watched = live(settings, listener(tell), (*kinds.KINDS, *kinds.STORAGE))
         cluster = asyncio.run(seen(watched, patience, lambda objects: step("reading the cluster", objects, 0)))
+        cluster.references.update(asyncio.run(read_references(settings, [document for _, document in manifests])))
     else:
         cluster = inventory_of(settings)
-        read = read_snapshot(settings.snapshot, cluster, step=lambda objects: step("reading the snapshot", objects, 0))
+        read = read_snapshot(
+            settings.snapshot,
+            cluster,
+            step=lambda objects: step("reading the snapshot", objects, 0),
+            keep=referenced_kinds(),
+        )
+        cluster.references.update(in_namespaces(read.kept))
         for line in unused(read):
             tell(f"snapshot: {line}")
     cluster.pod_defaults.closed = True
@@ -97,7 +105,10 @@ def application_of(document: Unstructured, world: World) -> OperatorApplication 
     """The application of another operator that the object describes; ``None`` for an object of any other kind."""
     group, _, _ = str(document.get("apiVersion")).rpartition("/")
     kind = world.policy.kinds.get((group, str(document.get("kind"))))
-    return None if kind is None else expanded(kind, document)
+    if kind is None:
+        return None
+    reference = reference_in(document, world.policy.kinds)
+    return expanded(kind, document, world.inventory.references.get(reference.key) if reference else None)
 
 
 def whole_application(
@@ -137,7 +148,7 @@ def applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -
 
     Raises ``ValueError`` for the first one that cannot be used.
     """
-    reading = SnapshotLoader(cluster)
+    reading = SnapshotLoader(cluster, keep=referenced_kinds())
     for file, group in itertools.groupby(manifests, itemgetter(0)):
         reading.begin(file)
         for _, document in group:
@@ -147,6 +158,7 @@ def applied(manifests: Iterable[tuple[str, Unstructured]], cluster: Inventory) -
             for pool in pools_of(document):
                 reading.document(pool)
     report = reading.report()
+    cluster.references.update(in_namespaces(report.kept))
     refused = (*report.skipped, *(note for note in report.noted if note.subject.startswith("HPAIntent ")))
     if refused:
         raise ValueError(str(refused[0]))

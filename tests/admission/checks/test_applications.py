@@ -7,7 +7,14 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import JOB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
 from tests.placement.planning.at_once import AtOnce
-from webhook.admission.responses import Answer, ClassQuestion, RightsQuestion, VolumesQuestion, WholeQuestion
+from webhook.admission.responses import (
+    Answer,
+    ClassQuestion,
+    ReferenceQuestion,
+    RightsQuestion,
+    VolumesQuestion,
+    WholeQuestion,
+)
 from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.inventory import Inventory
@@ -387,3 +394,54 @@ def test_a_workflow_whose_pods_may_change_is_allowed_with_a_warning() -> None:
     found = workflow('host("nowhere")', podSpecPatch="{}")
     said = ["spec.podSpecPatch may change the pods, which were not judged"]
     assert warnings(judged(found, group="argoproj.io")) == said
+
+
+def runtime(requests: Json | None = None) -> Json:
+    own = {"spec": {"containers": [{"name": "node", "resources": {"requests": requests or {"cpu": "1"}}}]}}
+    trainer = {"labels": {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}}
+    jobs = [{"name": "node", "template": {"metadata": trainer, "spec": {"template": own}}}]
+    return {"spec": {"mlPolicy": {}, "template": {"spec": {"replicatedJobs": jobs}}}}
+
+
+def train(nodes: int, placement: str | None = APART, **ref: Any) -> Json:
+    own = {"name": "node", "template": {"spec": {"template": {"metadata": template(placement)["metadata"]}}}}
+    patch = {"trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [own]}}}}
+    spec = {"runtimeRef": {"name": "torch", **ref}, "trainer": {"numNodes": nodes}, "runtimePatches": [patch]}
+    return {
+        "apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob",
+        "metadata": {"name": "t", "namespace": NAMESPACE}, "spec": spec,
+    }  # fmt: skip
+
+
+def referring(found: Json, runtime: Json | None, **fields: Any) -> Answer:
+    """The answer once the runtime was read, or was not there."""
+    question = submitted(found, group="trainer.kubeflow.org", **fields).question
+    assert isinstance(question, ReferenceQuestion)
+    return question.resume(runtime)
+
+
+def test_a_train_job_is_judged_by_its_runtime() -> None:
+    assert refused(whole(referring(train(4), runtime())))[1].startswith(
+        f"{APART} cannot hold: 3 of 4 pods fit (job node)."
+    )
+    assert warnings(whole(referring(train(3), runtime()))) == []
+
+
+def test_without_its_runtime_a_train_job_is_allowed_with_a_warning() -> None:
+    said = "spec.runtimeRef: ClusterTrainingRuntime torch cannot be read, so its pods were not judged"
+    assert warnings(whole(referring(train(4), None))) == [said]
+    other = submitted(train(4, kind="Other"), group="trainer.kubeflow.org")
+    assert warnings(whole(other)) == [said.replace("ClusterTrainingRuntime", "Other")]
+
+
+def test_nothing_is_read_for_a_train_job_that_asks_for_nothing() -> None:
+    plain = train(4, None)
+    plain["spec"]["trainer"]["env"] = [{"name": "streams.ibm.com/placement"}]
+    answer = submitted(plain, group="trainer.kubeflow.org")
+    assert (response(answer)["allowed"], answer.question) == (True, None)
+
+
+def test_a_train_job_is_judged_again_if_it_has_more_nodes() -> None:
+    assert referring(train(2), runtime(), old=train(3)).question is None
+    grown = warnings(whole(referring(train(4), runtime(), old=train(3))))
+    assert (grown, refused(whole(referring(train(4), runtime(), old=train(3))))[0]) == ([], 403)

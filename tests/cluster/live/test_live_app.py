@@ -3,13 +3,16 @@
 import asyncio
 import contextlib
 import gc
+import json
 import logging
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
+from tests.admission.test_applications import runtime, train
 from tests.apiserver.kubeconfig import Kubeconfig
-from tests.apiserver.server import TOO_OLD, ApiServer, status
+from tests.apiserver.server import TOO_OLD, ApiServer, Seen, status
 from tests.cluster.live.watched_cluster import until
 from tests.cluster.objects import node, pool
 from tests.server.pki import Pair
@@ -66,6 +69,28 @@ async def test_explain_counts_what_has_come(server: ApiServer) -> None:
 
     await asyncio.to_thread(app.explain.explaining, Settings(), [], print, step=step)
     assert steps[-1] == ("reading the cluster", 1, 0)
+
+
+async def test_explain_reads_what_a_train_job_refers_to(
+    server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", node())
+
+    async def answer(seen: Seen) -> web.StreamResponse | None:
+        there = seen.path.endswith("clustertrainingruntimes/torch")
+        return web.json_response(runtime()) if there else None
+
+    server.before = answer
+    manifest = tmp_path / "jobs.json"
+    known = train(1, 'host("node-a")')
+    unknown = {**train(1, name="other"), "metadata": {"name": "u"}}
+    manifest.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": [known, unknown]}))
+    assert await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"]) == 0
+    found = {one["origin"]: one["warnings"] for one in json.loads(capfd.readouterr().out)}
+    assert found == {
+        "TrainJob t": [], "TrainJob t, job node": [],
+        "TrainJob u": ["spec.runtimeRef: ClusterTrainingRuntime other cannot be read, so its pods were not judged"],
+    }  # fmt: skip
 
 
 async def test_explain_names_what_it_could_not_use(

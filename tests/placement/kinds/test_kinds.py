@@ -41,7 +41,8 @@ def _nano(amounts: dict[str, Any]) -> dict[str, int | None]:
 
 @pytest.mark.parametrize(("kind", "case"), CASES)
 def test_an_object_becomes_the_pods_that_its_operator_makes(kind: OperatorKind, case: dict[str, Any]) -> None:
-    application = expanded(kind, document(kind, case["spec"]))
+    application = expanded(kind, document(kind, case["spec"]), case.get("runtime"))
+    assert not application.not_judged
     assert not application.problems
     found = {one.name: [one.count, *requests(one.pod)] for one in application.components}
     assert found == {name: [count, *map(_nano, amounts)] for name, (count, *amounts) in case["pods"].items()}

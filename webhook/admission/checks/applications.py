@@ -15,6 +15,7 @@ from webhook.admission.pool_use import with_rights_to
 from webhook.admission.responses import (
     Answer,
     ClassQuestion,
+    ReferenceQuestion,
     RightsQuestion,
     VolumesQuestion,
     WholeQuestion,
@@ -23,12 +24,13 @@ from webhook.admission.responses import (
     denied,
 )
 from webhook.admission.review import Review
-from webhook.admission.unstructured import mapping
+from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_application import PodsToJudge, judge_application, pools_used, read_pods
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.kind import OperatorKind
+from webhook.placement.kinds.references import reference_of, says_something
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
@@ -60,8 +62,28 @@ def submitted(kind: OperatorKind, review: Review, inventory: Inventory, policy: 
     document = msgspec.json.decode(review.object)
     if not isinstance(document, dict) or mapping(document, "metadata").get("deletionTimestamp"):
         return allowed(review)
-    application = expanded(kind, document)
-    if not application.asks or (review.operation == "UPDATE" and not _demands_more(kind, review, application)):
+    reference = reference_of(kind, document, review.namespace)
+    if reference is None or not says_something(kind, document):
+        return _decided(kind, review, inventory, policy, document, None)
+
+    def resume(found: Unstructured | None) -> Answer:
+        return _decided(kind, review, inventory, policy, document, found)
+
+    return replace(allowed(review), question=ReferenceQuestion(reference, resume))
+
+
+def _decided(
+    kind: OperatorKind,
+    review: Review,
+    inventory: Inventory,
+    policy: Policy,
+    document: Unstructured,
+    referenced: Unstructured | None,
+) -> Answer:
+    """The answer about the application, once it is known to what it refers."""
+    application = expanded(kind, document, referenced)
+    changed = review.operation == "UPDATE"
+    if not application.asks or (changed and not _demands_more(kind, review, application, referenced)):
         return allowed(review)
     pods = read_pods(application)
     if isinstance(pods, tuple):
@@ -69,10 +91,12 @@ def submitted(kind: OperatorKind, review: Review, inventory: Inventory, policy: 
     return _checked(review, inventory, policy, application, pods)
 
 
-def _demands_more(kind: OperatorKind, review: Review, application: OperatorApplication) -> bool:
+def _demands_more(
+    kind: OperatorKind, review: Review, application: OperatorApplication, referenced: Unstructured | None
+) -> bool:
     """Whether the changed application describes other pods than before, or more of them, or is no longer suspended."""
     document = msgspec.json.decode(review.old)
-    before = expanded(kind, document if isinstance(document, dict) else {})
+    before = expanded(kind, document if isinstance(document, dict) else {}, referenced)
     had = {(one.name, one.apart): one for one in before.components}
     if (before.suspended and not application.suspended) or len(had) < len(before.components):
         return True  # what was called by one name twice cannot be compared

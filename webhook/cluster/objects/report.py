@@ -1,6 +1,7 @@
 """The outcome of reading a cluster: how many objects are used, which are not, and why."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -58,7 +59,8 @@ class Report(Struct, frozen=True):
     ``counts`` are the objects that are in use, by kind; ``finished`` the pods that hold nothing any more; ``ignored``
     objects of other kinds, and namespaces in which no intent holds. ``skipped`` are the objects, documents and files
     that could not be used, ``noted`` parts of objects that otherwise are; each names the first :data:`FINDING_LIMIT`,
-    of ``skipped_count`` and ``noted_count``.
+    of ``skipped_count`` and ``noted_count``. ``kept`` are objects of kinds that were asked for, as they are written, by
+    apiVersion, kind, namespace and name.
     """
 
     counts: Mapping[str, int]
@@ -68,6 +70,7 @@ class Report(Struct, frozen=True):
     skipped_count: int = 0
     noted: tuple[Finding, ...] = ()
     noted_count: int = 0
+    kept: Mapping[tuple[str, str, str, str], dict[str, Any]] = {}
 
     def __str__(self) -> str:
         """One line: ``5 Node, 120 Pod, 0 HostPool, 0 Job, ...; 3 finished, 1 skipped, 0 ignored``."""

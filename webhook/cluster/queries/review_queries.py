@@ -19,6 +19,7 @@ from webhook.admission.responses import (
     OwnersQuestion,
     PodQuestion,
     PoolUse,
+    ReferenceQuestion,
     RegionQuestion,
     RightsQuestion,
     SizeQuestion,
@@ -35,6 +36,8 @@ from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
 from webhook.cluster.queries.pod_classes import PodClasses
 from webhook.cluster.queries.pod_owners import SECONDS as OWNER_SECONDS
 from webhook.cluster.queries.pod_owners import PodOwners
+from webhook.cluster.queries.referenced_objects import SECONDS as REFERENCE_SECONDS
+from webhook.cluster.queries.referenced_objects import ReferencedObjects
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
@@ -72,8 +75,10 @@ class ReviewQueries:
         fields: TemplateFields | None = None,
         regions: ScaledJobs | None = None,
         owners: PodOwners | None = None,
+        references: ReferencedObjects | None = None,
     ) -> None:
         self.sizes = sizes
+        self._references = references
         self._owners = owners
         self._fields = fields
         self._regions = regions
@@ -112,6 +117,7 @@ class ReviewQueries:
             classes=PodClasses(ObjectClient(connection, seconds=CLASS_SECONDS)),
             regions=ScaledJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
             owners=PodOwners(ObjectClient(connection, seconds=OWNER_SECONDS)),
+            references=ReferencedObjects(ObjectClient(connection, seconds=REFERENCE_SECONDS)),
         )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
@@ -122,7 +128,7 @@ class ReviewQueries:
         question = answer.question
         if question is None:  # nearly all answers
             return answer
-        if isinstance(question, WholeQuestion | VolumesQuestion):
+        if isinstance(question, WholeQuestion | VolumesQuestion | ReferenceQuestion):
             return self._looked_up(question, since)
         if isinstance(question, WorkloadsQuestion):
             if self._workloads is None:
@@ -147,8 +153,12 @@ class ReviewQueries:
             return await self._workloads.find(question.namespace, question.job) if self._workloads else None
         return await self._fields.unknown(question.fields) if self._fields else None
 
-    def _looked_up(self, question: WholeQuestion | VolumesQuestion, since: float | None) -> Awaitable[Answer]:
+    def _looked_up(
+        self, question: WholeQuestion | VolumesQuestion | ReferenceQuestion, since: float | None
+    ) -> Awaitable[Answer]:
         """The answer that takes its time, to a question that has to be answered first."""
+        if isinstance(question, ReferenceQuestion):
+            return _referring(self, question, self._references, since)
         if isinstance(question, WholeQuestion):
             return _whole(self, question, self._verdicts, since)
         return _claiming(self, question, since)
@@ -283,6 +293,16 @@ async def _of_job(queries: ReviewQueries, answer: Answer, question: JobQuestion,
         return undetermined(f"what Job {question.job.name} says", failure) if question.needed else answer
     completed = queries.completed(question.resume(job))
     return completed if isinstance(completed, Answer) else await completed
+
+
+async def _referring(
+    queries: ReviewQueries, question: ReferenceQuestion, references: ReferencedObjects | None, since: float | None
+) -> Answer:
+    """The answer once the object was read that the one under review refers to, and what that answer depends on."""
+    begun = time.monotonic() if since is None else since
+    found = await references.find(question.reference) if references else None
+    answer = queries.completed(question.resume(found), begun)
+    return answer if isinstance(answer, Answer) else await answer
 
 
 async def _of_owners(queries: ReviewQueries, answer: Answer, question: OwnersQuestion, owners: PodOwners) -> Answer:

@@ -1,8 +1,8 @@
 """``SnapshotLoader``: reads objects of files into a sink; kinds are those of ``cluster/objects/kinds.py``."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, Final
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import custom_resources, items, pods, wire
@@ -45,11 +45,16 @@ class _Findings:
 class SnapshotLoader:
     """One pass over a number of files; an object that cannot be used is skipped and named in the report.
 
-    ``step`` is called before each object with the number of those before it.
+    ``step`` is called before each object with the number of those before it. Objects of the kinds ``keep``, by
+    apiVersion and kind, are kept as they are written.
     """
 
-    def __init__(self, sink: Sink, step: Callable[[int], object] = lambda _: None) -> None:
+    def __init__(
+        self, sink: Sink, step: Callable[[int], object] = lambda _: None, keep: Collection[tuple[str, str]] = ()
+    ) -> None:
         self._sink = sink
+        self._keep = keep
+        self._kept: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         self._step = step
         self._total = 0
         self._file = ""
@@ -92,6 +97,7 @@ class SnapshotLoader:
             skipped_count=self._skipped.count,
             noted=tuple(self._noted.kept),
             noted_count=self._noted.count,
+            kept=self._kept,
         )
 
     def _object(self, item: Item, stated: Head | None) -> None:
@@ -99,7 +105,9 @@ class SnapshotLoader:
         try:
             stated = stated or items.head(item)
             kind = _KINDS.get((stated.api_version, stated.kind))
-            if kind is None:
+            if (stated.api_version, stated.kind) in self._keep:
+                self._put_away(stated, item)
+            elif kind is None:
                 self._ignore(stated)
             elif kind is PODS:
                 self._pod(item)
@@ -145,6 +153,13 @@ class SnapshotLoader:
         else:
             self._sink.intents.disable(name)
             self._counts["ignored"] += 1
+
+    def _put_away(self, stated: Head, item: Item) -> None:
+        """Keep an object as it is written; the first of a name counts."""
+        named = items.identity(item)
+        key = (stated.api_version, stated.kind, named.namespace, named.name)
+        self._kept.setdefault(key, items.decode(item, dict))
+        self._counts["ignored"] += 1
 
     def _ignore(self, stated: Head) -> None:
         """Count an object of a kind that placement does not read; one that seems to be meant for it is an error."""

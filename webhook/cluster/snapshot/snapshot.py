@@ -1,6 +1,6 @@
 """``read_snapshot``: puts the objects of a folder (files as ``kubectl get -o yaml`` prints) into a sink."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 
 from msgspec import Raw
@@ -22,14 +22,16 @@ def read_snapshot(
     *,
     abandoned: Callable[[], bool] = lambda: False,
     step: Callable[[int], object] = lambda _: None,
+    keep: Collection[tuple[str, str]] = (),
 ) -> Report:
     """Put every object of the folder into ``sink``.
 
     An object, a document or a file that cannot be used is skipped and named in the report, and so is an object that
     was read before. Raises :class:`SnapshotError` if no Node is found, or if ``abandoned()``, which is called before
-    every file, returns ``True``. ``step`` is called before each object with the number of those before it.
+    every file, returns ``True``. ``step`` is called before each object with the number of those before it. The report
+    has the objects of the kinds ``keep``, by apiVersion and kind.
     """
-    loader = SnapshotLoader(sink, step)
+    loader = SnapshotLoader(sink, step, keep)
     for path in files(folder):
         if abandoned():
             raise SnapshotError(f"reading the folder {folder} was abandoned")

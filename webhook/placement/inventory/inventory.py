@@ -6,7 +6,7 @@ The inventory does no input or output. The watch of the cluster, or the loader o
 
 import copy
 from collections.abc import Collection, Container, Iterable, Iterator, KeysView, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct
 
@@ -62,7 +62,7 @@ class Inventory:
         "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "device_fits",
         "devices", "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
         "nodes",
-        "pod_defaults", "pools", "priorities", "sleepers", "visitors", "volumes", "waiting",
+        "pod_defaults", "pools", "priorities", "references", "sleepers", "visitors", "volumes", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -77,6 +77,8 @@ class Inventory:
         self.volumes = Volumes()
         self.pod_defaults = PodDefaults()
         self.priorities = Priorities()
+        self.references: dict[tuple[str, str, str, str], dict[str, Any]] = {}
+        """Objects that say of which pods others are, by apiVersion, kind, namespace and name; only of a snapshot."""
         self.jobs_version = 0
         self.leaving: dict[str, PodInfo] = {}
         """Pods of jobs that are being deleted, by uid. Such pods still run, and are not in :meth:`job_pods`."""

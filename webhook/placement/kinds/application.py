@@ -13,6 +13,7 @@ from webhook.placement.kinds.formula import Formula, number, truth
 from webhook.placement.kinds.kind import Component, NotJudged, OperatorKind
 from webhook.placement.kinds.placeholders import filled_in_later
 from webhook.placement.kinds.pod_making import Json, template_of
+from webhook.placement.kinds.references import says_something, unknown_reference, with_reference
 from webhook.placement.kinds.steps import called_templates
 from webhook.placement.text import keys
 from webhook.placement.text.problem import CLAUSE_LIMIT, Problem, shorten
@@ -56,7 +57,8 @@ class OperatorApplication(Struct, frozen=True, eq=False):
 
     ``suspended`` tells that the operator creates no pods yet. ``inherited`` are annotations of ours on the object
     itself, which count for all components. Of ``unknown`` components too little is known for them to be judged;
-    ``not_judged`` are the sentences about these, and about what is in other objects.
+    ``not_judged`` are the sentences about these, and about what is in other objects, and ``asks_elsewhere`` tells that
+    these are asked to be placed.
     """
 
     components: tuple[ComponentPods, ...] = ()
@@ -65,12 +67,12 @@ class OperatorApplication(Struct, frozen=True, eq=False):
     inherited: tuple[str, ...] = ()
     unknown: tuple[ComponentPods, ...] = ()
     not_judged: tuple[str, ...] = ()
+    asks_elsewhere: bool = False
 
     @property
     def asks(self) -> bool:
         """Whether some of the pods ask for placement."""
-        all_pods = (*self.components, *self.unknown)
-        return any(one.asks for one in all_pods) or bool(self.inherited and self.not_judged)
+        return self.asks_elsewhere or any(one.asks for one in (*self.components, *self.unknown))
 
     def warnings(self, kind: str) -> Iterator[str]:
         """What was not judged, and a warning for each annotation of the object that does not reach its pods.
@@ -89,15 +91,18 @@ class OperatorApplication(Struct, frozen=True, eq=False):
             )
 
 
-def expanded(kind: OperatorKind, document: Json) -> OperatorApplication:
-    """The application that the object describes."""
+def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None) -> OperatorApplication:
+    """The application that the object describes; ``referenced`` is the object that it refers to, if its kind does."""
     components: list[ComponentPods] = []
     unknown: list[ComponentPods] = []
     problems: list[Problem] = []
     inherited = {key: said for key, said in _annotations(document).items() if _ours(key)}
+    missing = unknown_reference(kind, document) if referenced is None else ""
+    document = document if referenced is None else with_reference(kind, document, referenced)
     inner = _embedded(kind, document)
     sources = [(one, inner, kind.spec_path) for one in kind.embedded] if inner else []
-    said = [*_said(kind.embedded_not_judged, inner or {}, kind.spec_path), *_said(kind.not_judged, document)]
+    said = [missing] if missing else []
+    said += (*_said(kind.embedded_not_judged, inner or {}, kind.spec_path), *_said(kind.not_judged, document))
     for component, source, place in (*sources, *((one, document, None) for one in kind.components)):
         instances = _instances(component, source)
         if isinstance(instances, int):
@@ -115,6 +120,7 @@ def expanded(kind: OperatorKind, document: Json) -> OperatorApplication:
         tuple(sorted(inherited)) if components or unknown or said else (),
         tuple(unknown),
         tuple(said),
+        bool(said) and says_something(kind, document),
     )
 
 

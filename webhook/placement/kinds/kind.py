@@ -28,6 +28,33 @@ class GroupKind(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     versions: tuple[str, ...]
 
 
+class ReferencedKind(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A kind of objects that others refer to: without ``namespaced`` there are no namespaces of it."""
+
+    group: str
+    kind: str
+    resource: str
+    version: str
+    namespaced: bool = False
+
+
+class ReferenceDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """The object that an object refers to, and that says of which pods it is: paths to group, kind and name of it.
+
+    Formulas have it as ``.name``, with each entry of ``patchesPath`` merged into its spec: what ``patchPath`` is there.
+    ``path`` is where a user writes the reference.
+    """
+
+    name: str
+    path: str
+    kinds: tuple[ReferencedKind, ...]
+    group_path: Formula
+    kind_path: Formula
+    name_path: Formula
+    patches_path: Formula
+    patch_path: Formula
+
+
 class AddedContainer(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """A container that the operator adds to the pods: where ``whenPath`` is true, or always.
 
@@ -45,7 +72,8 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
 
     ``containerName`` is the main container, to which ``resourcesPath``, ``requests`` and ``limits`` belong. ``gpuPath``
     is an object with the ``name`` and ``quantity`` of an extended resource. With ``containerPath`` the main container
-    is what the object says, under that name, and these fields do not count. Of ``mountedVolumesPath`` those volumes
+    is what the object says, under that name, and these fields do not count. ``resourcesPatchPath`` is merged into the
+    resources of the main container, if the template has it. Of ``mountedVolumesPath`` those volumes
     count that a container mounts, or that ``mountsPath`` mounts in all. ``podResourcesPath`` are resources of the whole
     pod. Labels, annotations and node labels are added to those of the template, and so are containers and volumes.
     """
@@ -69,6 +97,7 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     container_name: str = ""
     container_path: Formula | None = None
     resources_path: Formula | None = None
+    resources_patch_path: Formula | None = None
     requests: Mapping[str, Formula] = {}
     limits: Mapping[str, Formula] = {}
     gpu_path: Formula | None = None
@@ -151,8 +180,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
     own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
     makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
-    some pods are not known. ``creates`` says who creates the pods, as the docs state it. ``exact`` says what the
-    expansion states as the operator does it, ``estimate`` what it cannot know.
+    some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
+    objects whose annotations and labels reach the pods. ``creates`` says who creates the pods, as the docs state it.
+    ``exact`` says what the expansion states as the operator does it, ``estimate`` what it cannot know.
     """
 
     kind: GroupKind
@@ -165,6 +195,8 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     embedded_not_judged: tuple[NotJudged, ...] = ()
     through: tuple[GroupKind, ...] = ()
     not_judged: tuple[NotJudged, ...] = ()
+    reference: ReferenceDefinition | None = None
+    annotated_paths: tuple[str, ...] = ()
     creates: str = ""
     exact: str = ""
     estimate: str = ""
@@ -183,7 +215,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
             found += (re.sub("^spec(?=[.]|$)", place, path) for path in component.metadata_paths)
         for component in self.components:
             found += component.metadata_paths
-        return tuple(dict.fromkeys(found))
+        found += self.annotated_paths
+        elsewhere = f"{self.reference.name}." if self.reference else "\n"
+        return tuple(path for path in dict.fromkeys(found) if not path.startswith(elsewhere))
 
 
 Kinds: TypeAlias = Mapping[tuple[str, str], OperatorKind]

@@ -6,7 +6,7 @@ from typing import Any
 
 from webhook.placement.kinds.formula import Formula, Value, number, truth
 from webhook.placement.kinds.kind import AddedContainer, FragmentedPodSpec, SpecDefinition
-from webhook.placement.kinds.merging import merged_by_position
+from webhook.placement.kinds.merging import merged_by_names, merged_by_position
 from webhook.placement.kube.quantity import NANO, format_quantity
 
 Json = dict[str, Any]
@@ -17,7 +17,7 @@ def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | N
     common = _value(definition.common_pod_template_spec_path, document, at)
     own = _value(definition.pod_template_spec_path, document, at)
     fragments = definition.fragmented_pod_spec_definition
-    if not isinstance(own, dict) and definition.pod_template_spec_path and not fragments.container_name:
+    if not isinstance(own, dict) and definition.pod_template_spec_path and not _makes_main(fragments):
         return None
     template = merged_by_position(_object(common), _object(own))
     metadata = dict(_object(template.get("metadata")))
@@ -50,7 +50,9 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
     volumes = _listed(_value(fragments.mounted_volumes_path, document, at))
     if volumes := _mounted(volumes, made, _listed(_value(fragments.mounts_path, document, at))):
         made["volumes"] = volumes
-    if fragments.container_name and fragments.container_path is None:
+    if patch := _value(fragments.resources_patch_path, document, at):
+        made["containers"] = _patched(fragments.container_name, _listed(made.get("containers")), patch)
+    elif _makes_main(fragments):
         made["containers"] = _with_main(fragments, _listed(made.get("containers")), document, at)
     return made
 
@@ -65,6 +67,20 @@ def _overriding(fragments: FragmentedPodSpec) -> Iterator[tuple[str, Formula | N
     yield "hostNetwork", fragments.host_network_path
     yield "resourceClaims", fragments.resource_claims_path
     yield "resources", fragments.pod_resources_path
+
+
+def _makes_main(fragments: FragmentedPodSpec) -> bool:
+    """Whether the main container is made from fields, also where the template does not have it."""
+    whole = fragments.container_path or fragments.resources_patch_path
+    return bool(fragments.container_name) and whole is None
+
+
+def _patched(name: str, containers: list[Value], patch: Value) -> list[Value]:
+    """The containers, with the patch in the resources of the one with that name."""
+    return [
+        merged_by_names(one, {"resources": patch}) if isinstance(one, dict) and one.get("name") == name else one
+        for one in containers
+    ]
 
 
 def _mounted(volumes: list[Value], spec: Json, mounts: list[Value]) -> list[Value]:
