@@ -33,6 +33,9 @@ POLICY = policy_of(read({}))
 
 Entry = Callable[[bytes, Inventory, Policy], Answer]
 
+Asking = Callable[[Entry, dict[str, Any], Inventory], dict[str, Any]]
+"""Asks an entry about the creation of an object in a cluster, and returns its response."""
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -54,20 +57,31 @@ def expected(path: Path) -> Path:
     return path.with_suffix(".expected.yaml")
 
 
-def results(path: Path, cluster: Inventory) -> Iterator[dict[str, Any]]:
-    """What becomes of each pod of the manifest, or of the workload that would have them."""
+def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
+    """The response to the creation of the object."""
+    namespace = document["metadata"].get("namespace", "default")
+    body = json.dumps(admission_review(document, namespace), separators=(",", ":")).encode()
+    answer = entry(body, cluster, POLICY)
+    if isinstance(answer.question, WholeQuestion):
+        answer = finished(answer.question.resume(AtOnce()))
+    response: dict[str, Any] = json.loads(answer.body)["response"]
+    return response
+
+
+def results(path: Path, cluster: Inventory, ask: Asking = answered) -> Iterator[dict[str, Any]]:
+    """What becomes of each pod of the manifest, or of the workload that would have them, by the answers of ``ask``."""
     for document in read_manifests(path):
-        whole = answered(validate, document, cluster) if is_workload(document) else {"allowed": True}
+        whole = ask(validate, document, cluster) if is_workload(document) else {"allowed": True}
         if not whole["allowed"]:
             yield outcome(document, whole)
             continue
         if is_job(document):
             yield outcome(document, whole)
             cluster = _with_job(document)
-            yield from (outcome(pool, answered(validate, pool, cluster)) for pool in pools_of(document))
+            yield from (outcome(pool, ask(validate, pool, cluster)) for pool in pools_of(document))
         for found in pods_of(document):
             known = Known(count=functools.partial(_count, found.replicas.count))
-            single = answered(functools.partial(mutate, known=known), found.pod, cluster)
+            single = ask(functools.partial(mutate, known=known), found.pod, cluster)
             told = dict.fromkeys([*whole.get("warnings", ()), *single.get("warnings", ())])
             yield outcome(found.pod, single | {"warnings": list(told)})
 
@@ -86,17 +100,6 @@ def _with_job(job: dict[str, Any]) -> Inventory:
 def _count(count: int, _workload: WorkloadRef) -> int:
     """How many pods the workload of the manifest wants, as the API server would tell the webhook."""
     return count
-
-
-def answered(entry: Entry, document: dict[str, Any], cluster: Inventory) -> dict[str, Any]:
-    """The response to the creation of the object."""
-    namespace = document["metadata"].get("namespace", "default")
-    body = json.dumps(admission_review(document, namespace), separators=(",", ":")).encode()
-    answer = entry(body, cluster, POLICY)
-    if isinstance(answer.question, WholeQuestion):
-        answer = finished(answer.question.resume(AtOnce()))
-    response: dict[str, Any] = json.loads(answer.body)["response"]
-    return response
 
 
 def outcome(pod: dict[str, Any], response: dict[str, Any]) -> dict[str, Any]:

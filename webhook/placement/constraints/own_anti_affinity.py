@@ -26,6 +26,7 @@ class OwnAntiAffinity(EveryNode, frozen=True, gc=False):
     """
 
     rule: ClassVar[str] = Rule.OWN_SPREAD
+    separable: ClassVar[bool] = True
     key: str
     world: World
     growing: bool

@@ -62,7 +62,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
         """The requests; ``None`` for the place of the pod itself, which no user writes."""
         if self.said or PODS in self.requests:
             return self.said
-        return Clause(Source.REQUESTS, (*self.requests.items(),), f"requests {self._wanted()}{self.added}")
+        return _requested(tuple(self.requests.items()), self.added)
 
     def filter(self, world: World) -> Bits:
         """Nodes with room for all of the requests."""
@@ -167,6 +167,12 @@ def _added(ask: Ask, asked: Tally) -> str:
 def _said(cause: str, shares: Tally) -> Clause:
     """The resources that a Job or its processing element states, as a clause."""
     return Clause(Source.STATED, (cause, *shares.items()), f"{_in_words(tuple(shares.items()))} ({cause})")
+
+
+@functools.lru_cache(1024)
+def _requested(requests: tuple[tuple[str, int], ...], added: str) -> Clause:
+    """The requests as a clause, which a refusal asks for many times."""
+    return Clause(Source.REQUESTS, requests, f"requests {_in_words(requests)}{added}")
 
 
 @functools.lru_cache(1024)

@@ -55,6 +55,8 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
     limit: MaxSkew | None = None
     new: bool = False
     crowded: Bits = 0
+    separable: bool = False
+    """Whether no other constraint counts within the nodes with this one's label."""
 
     @property
     def topology(self) -> str:
@@ -129,7 +131,8 @@ class _Scheduler:
         nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
         new = self._sole and self._finished.open_to_new(key)
         crowded = self._crowded(one, counted) if matched and counted and not reach else 0
-        yield TopologySpread(clause, key, reach, nodes, _over(one, skew), skew if matched else None, new, crowded)
+        limit = skew if matched else None
+        yield TopologySpread(clause, key, reach, nodes, _over(one, skew), limit, new, crowded, self._sole)
 
     def _matched(self, one: SpreadConstraint) -> bool | None:
         """Whether pods of this template count; ``None`` if that is not known.

@@ -78,7 +78,7 @@ def verbs_of(hard: Sequence[Judged], ask: Ask) -> dict[Clause, str]:
     def place(clause: Clause) -> int:
         return order.get(clause.parts[0], len(order)) if clause.source is Source.PLACEMENT else len(order)
 
-    verbs = {judged.constraint.clause: judged.constraint.verb for judged in hard if judged.constraint.clause}
+    verbs = {clause: judged.constraint.verb for judged in hard if (clause := judged.constraint.clause)}
     return {clause: verbs[clause] for clause in sorted(verbs, key=place)}
 
 

@@ -20,7 +20,7 @@ from webhook.placement.decision.whole_group import first_of_group, made_in_numbe
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.size_limits import oversized
 from webhook.placement.provision.effects import Effect, SetResources
-from webhook.placement.request.ask import Ask, read
+from webhook.placement.request.ask import Ask, read, reread
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, Problem, fault_of, render
 from webhook.placement.text.rule import OF_FAULT
@@ -87,18 +87,23 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     """
     if too_much := oversized(pod):
         return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)
-    return _decided(pod, namespace, world, count)
+    return _decided(pod, read(pod, namespace, world), world, count)
 
 
-def _decided(pod: Pod, namespace: str, world: World, count: int | None) -> Decision:
-    """The decision about a pod that is not oversized."""
-    ask, problems = read(pod, namespace, world)
+def decide_again(ask: Ask, pod: Pod, world: World, count: int | None = None) -> Decision:
+    """The decision about a pod that asked for ``ask`` without a problem, in a world whose nodes alone may be others."""
+    return _decided(pod, reread(ask, pod, world), world, count)
+
+
+def _decided(pod: Pod, asked: tuple[Ask, tuple[Problem, ...]], world: World, count: int | None) -> Decision:
+    """The decision about a pod that is not oversized, by what it asks for and the problems of that."""
+    ask, problems = asked
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return Decision(ask, (*problems, *parsed.problems), warnings=ask.warnings)
     verdict = judge(parsed.constraints, world)
     if not verdict.candidates and (later := world.recovered()):
-        return _in_time(pod, namespace, later, world, count)
+        return _in_time(pod, ask, later, world, count)
     return _judged(pod, ask, parsed, verdict, world, count)
 
 
@@ -143,11 +148,11 @@ def _less(effects: Iterable[Effect], given: Sequence[SetResources]) -> Iterator[
             yield effect
 
 
-def _in_time(pod: Pod, namespace: str, later: World, now: World, count: int | None) -> Decision:
+def _in_time(pod: Pod, ask: Ask, later: World, now: World, count: int | None) -> Decision:
     """The decision in the world ``later``, when passing conditions have ended, on a pod that no node can run now."""
-    found = replace(_decided(pod, namespace, later, count), recovered=True)
+    found = replace(decide_again(ask, pod, later, count), recovered=True)
     if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
-        found = replace(_decided(pod, namespace, unbound, count), recovered=True)
+        found = replace(decide_again(ask, pod, unbound, count), recovered=True)
     if found.refused or found.wait or found.verdict is None:
         return found
     return _waiting(found, Wait.for_recovery(blocking_conditions(found.ask, found.verdict.candidates, now)))

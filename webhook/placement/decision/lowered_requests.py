@@ -84,7 +84,8 @@ def lowered_of_pod(hard: Sequence[Judged], ask: Ask, dropped: Collection[Clause]
         return "", 0
     nodes: Bits = world.everything
     for judged in hard:
-        if judged.constraint.clause not in dropped or not judged.constraint.clause:
+        clause = judged.constraint.clause
+        if not clause or clause not in dropped:
             nodes &= judged.nodes
     if any(pool.exclusive for _, pool in ask.pools):  # hosts of a pool that is not named any more are closed
         named = [(pool.namespace, pool.name) for clause, pool in ask.pools if clause.written not in dropped]
@@ -92,8 +93,8 @@ def lowered_of_pod(hard: Sequence[Judged], ask: Ask, dropped: Collection[Clause]
     slots = to_slots(nodes)
     rows = {one: world.inventory.nodes.capacity.rows(one)[0][slots] for one in constraint.requests}
     for judged in hard:
-        if judged.constraint.clause not in dropped:
-            _take_out(rows, slots, judged.constraint.beside(ask, world))
+        if judged.constraint.clause not in dropped and (beside := judged.constraint.beside(ask, world)):
+            _take_out(rows, slots, beside)
 
     def fitting(amounts: Tally) -> int:
         enough = np.ones(len(slots), np.bool_)

@@ -7,7 +7,7 @@ hardware are given to containers. Only for these is the pod read again.
 
 import functools
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -27,6 +27,9 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source
+
+_OF_FINISHED_POD: Final = frozenset({Source.ANTI_AFFINITY, Source.SPREAD})
+"""Sources of the constraints that read the pod with all that is added to it, so that each clause may change them."""
 
 
 class JudgedPod:
@@ -62,6 +65,7 @@ class PartialPods:
         self._world = world
         self._full = JudgedPod(ask, hard, world, fit)
         self._clauses = [judged.constraint.clause for judged in hard]
+        self._requests = frozenset(clause for clause in self._clauses if clause and clause.source is Source.REQUESTS)
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
 
     def fit(self, dropped: Collection[Clause]) -> int:
@@ -80,32 +84,33 @@ class PartialPods:
             found = anew(self._pod, self._full.ask.namespace, self._world, dropped)
             return Partial(found, range(len(found.hard))) if found else None
         stated, clauses = self._full, self._clauses
-        if any(clause.source is Source.REQUESTS for clause in dropped):
+        if not self._requests.isdisjoint(dropped):
             stated, clauses = self._lowered
         return Partial(stated, [at for at, clause in enumerate(clauses) if clause is None or clause not in dropped])
 
     def _inseparable(self) -> frozenset[Clause | None]:
         """The clauses without which other constraints would change."""
-        named = any(isinstance(clause.argument, str) for clause in self._full.ask.of(ClauseName.HOST))
-        found = {
-            clause
-            for clause, judged in zip(self._clauses, self._full.hard, strict=True)
-            if clause and not (_separable(judged.constraint, named=named) or clause.source is Source.REQUESTS)
-        }
-        if not self._lowerable():
-            found.update(clause for clause in self._clauses if clause and clause.source is Source.REQUESTS)
-        return frozenset(found)
+        ask = self._full.ask
+        named = any(isinstance(clause.argument, str) for clause in ask.of(ClauseName.HOST))
+        own = [
+            (clause, judged.constraint) for clause, judged in zip(self._clauses, self._full.hard, strict=True) if clause
+        ]
+        if spreads(ask.spec):
+            last = {clause for clause, constraint in own if clause.source in _OF_FINISHED_POD and constraint.separable}
+            return frozenset(clause for clause, _ in own if named or clause not in last)
+        found = {clause for clause, constraint in own if not _separable(constraint, named=named)} - self._requests
+        return frozenset(found if self._lowerable() else found | self._requests)
 
     def _lowerable(self) -> bool:
         """Whether lower requests change nothing else: no amounts that are given, no bounds, no pods to fit beside."""
         ask, pod = self._full.ask, self._pod
-        filled = ask.pe and self._world.policy.element_requests.requests
-        bounded = isinstance(pod, CompletedPod) and pod.plugins.ranges
-        beside = any(
+        filled = ask.provision is not BARE or (ask.pe and self._world.policy.element_requests.requests)
+        if filled or (isinstance(pod, CompletedPod) and pod.plugins.ranges):
+            return False
+        return not any(
             judged.constraint.spread is Spread.TOGETHER and judged.constraint.tie is not Tie.NONE
             for judged in self._full.hard
         )
-        return ask.provision is BARE and not (filled or bounded or beside)
 
     @functools.cached_property
     def _lowered(self) -> tuple[JudgedPod, list[Clause | None]]:
@@ -148,13 +153,11 @@ def _separable(constraint: Constraint, *, named: bool) -> bool:
 def _entangled(pod: Pod, ask: Ask, world: World) -> bool:
     """Whether every clause may change what others mean.
 
-    That is so for a pod with a spread of its own, which is judged by all effects, for one that may be bound by
-    ``nodeName`` wherever there is room, and for one with labels or tolerations that its clauses must justify. A pod
-    that is bound by ``nodeName`` only to a node with ample room can run there by its requests in any case.
+    That is so for a pod that may be bound by ``nodeName`` wherever there is room, and for one with labels or
+    tolerations that its clauses must justify. A pod that is bound by ``nodeName`` only to a node with ample room can
+    run there by its requests in any case.
     """
     spec = ask.spec
     annotations = (pod.metadata.annotations if pod.metadata else None) or {}
     bound = annotations.get(keys.HOST_BINDING, world.policy.host_binding) == "nodeName"
-    return bool(
-        spec.node_name or bound or spreads(spec) or may_open(spec.tolerations or ()) or foreign_labels(ask.labels, ())
-    )
+    return bool(spec.node_name or bound or may_open(spec.tolerations or ()) or foreign_labels(ask.labels, ()))

@@ -84,6 +84,8 @@ class JobVerdict(Struct, frozen=True, eq=False):
     given: tuple[GrantedAmount, ...] = ()
     of_element: tuple[str, ...] = ()
     """The rules by which elements are refused by themselves."""
+    brief: bool = False
+    """Whether the verdict does not say yet what cannot hold together, and what would help."""
 
     @property
     def refused(self) -> bool:
@@ -128,20 +130,26 @@ async def judge_job(
     world, pools = await applied_world(namespace, name, spec, inventory, policy, solving)
 
     async def judge(world: World) -> JobVerdict:
-        return await judged((namespace, name), spec, pools, world, solving)
+        return await judged((namespace, name), spec, pools, world, solving, brief=True)
 
     return await judged_or_recovered(judge, world)
 
 
 async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
-    """The verdict in that world; a refused Job is judged again as if passing conditions of nodes had ended."""
+    """The verdict in that world; a refused Job is judged again as if passing conditions of nodes had ended.
+
+    Only the refusal that is told is worked out: it takes most of the time.
+    """
     verdict = await judge(world)
-    later = world.recovered() if verdict.refused else None
-    if later is None:
+    later = world.recovered() if verdict.refused or verdict.brief else None
+    if later is None or not verdict.refused:
+        verdict = await _worked_out(verdict)
+    if later is None or not verdict.refused:
         return verdict
-    recovered = await judge(later)
+    recovered = await _worked_out(await judge(later))
     if recovered.refused:
         return recovered
+    verdict = await _worked_out(verdict)
     return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
 
 
@@ -213,8 +221,14 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
 def _briefly(group: Group, answer: GroupAnswer) -> JobVerdict:
     """The verdict on a Job that does not fit, without what would help."""
     if any(member.ask.elastic for member in group.members):
-        return JobVerdict(group, answer, warnings=(f"no room yet: {_BRIEFLY}",))
-    return JobVerdict(group, answer, text=_BRIEFLY)
+        return JobVerdict(group, answer, warnings=(f"no room yet: {_BRIEFLY}",), brief=True)
+    return JobVerdict(group, answer, text=_BRIEFLY, brief=True)
+
+
+async def _worked_out(verdict: JobVerdict) -> JobVerdict:
+    """The verdict with what cannot hold together and what would help; a warning where nodes are expected to come."""
+    group, answer = verdict.group, verdict.answer
+    return await _refused(group, answer) if verdict.brief and group and answer else verdict
 
 
 async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:

@@ -39,6 +39,9 @@ class Place(NamedTuple):
         return f"spec.{'initContainers' if self.init else 'containers'}[{self.at}]"
 
 
+_FIRST: Final = Place(init=False, at=0)
+
+
 def places(spec: PodSpec) -> Iterator[tuple[Place, Container]]:
     """Every container with its place; init containers come last."""
     for init, containers in ((False, spec.containers), (True, spec.init_containers)):
@@ -53,12 +56,16 @@ def at(spec: PodSpec, place: Place) -> Container:
 
 def named(spec: PodSpec, name: str) -> Place | None:
     """The place of the container with that name; ``None`` if the pod has no such container."""
-    return next((place for place, container in places(spec) if container.name == name), None)
+    for init, containers in ((False, spec.containers), (True, spec.init_containers)):
+        for at, container in enumerate(containers or ()):
+            if container.name == name:
+                return Place(init, at)
+    return None
 
 
 def only(spec: PodSpec) -> Place | None:
     """The place of the only container, not counting init containers; ``None`` if there is not exactly one."""
-    return Place(init=False, at=0) if len(spec.containers or ()) == 1 else None
+    return _FIRST if len(spec.containers or ()) == 1 else None
 
 
 def called(spec: PodSpec, place: Place) -> str:
@@ -78,7 +85,7 @@ def missing(name: str, spec: PodSpec) -> str:
 
 def resources_at(spec: PodSpec, place: Place) -> Resources:
     """The requests and limits of the container at that place."""
-    return at(spec, place).resources or NO_RESOURCES
+    return ((spec.init_containers if place.init else spec.containers) or ())[place.at].resources or NO_RESOURCES
 
 
 def asking(spec: PodSpec, place: Place, requests: dict[str, Amount], limits: dict[str, Amount]) -> PodSpec:

@@ -53,9 +53,11 @@ def broken(spec: PodSpec, given: Iterable[SetResources]) -> Iterator[Problem]:
 
 def _bare_huge_pages(spec: PodSpec, grant: SetResources) -> Iterator[Problem]:
     """A problem if the container gets huge pages and asks for neither cpu nor memory."""
+    if not page_size(grant.resource):
+        return
     own = resources_at(spec, grant.place)
     named = (own.requests or {}).keys() | (own.limits or {}).keys()
-    if page_size(grant.resource) and named.isdisjoint({CPU, MEMORY}):
+    if named.isdisjoint({CPU, MEMORY}):
         container, why = called(spec, grant.place), "without which Kubernetes refuses huge pages"
         message = f"{container} asks for neither cpu nor memory, {why}: {grant.cause}"
         yield Problem(f"{grant.place.path}.resources", message)

@@ -88,6 +88,8 @@ class Ask(Struct, frozen=True, gc=False):
     mapped: bool = False
     completed: CompletedPod | None = None
     """The pod, if it was made of a template, with what the API server adds to it."""
+    names_hosts: bool = False
+    """Whether the pod names a node or a HostPool, or says how it is bound: what it asks for depends on the nodes."""
 
     @property
     def priority(self) -> int:
@@ -113,11 +115,13 @@ class Ask(Struct, frozen=True, gc=False):
         return ((pool.namespace, pool.name) for _, pool in self.closed)
 
 
-def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = ()) -> tuple[Ask, tuple[Problem, ...]]:
+def read(
+    pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (), *, provision: Provision | None = None
+) -> tuple[Ask, tuple[Problem, ...]]:
     """Everything that the pod asks for, and the problems of all of its annotations at once; never raises.
 
     The pod is read as if its author had dropped (or lowered) the clauses ``dropped``: what follows from them is gone as
-    well.
+    well. ``provision`` is what its containers are given, if that is known.
     """
     if dropped:
         pod = pod_text.without(pod, dropped)
@@ -130,7 +134,8 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (
     if dropped:
         placement, mapping = placement_text.without(placement, dropped), worker_mapping.without(mapping, dropped)
     warnings, problems = _remarks(annotations, placement, mapping, spec.affinity, world.policy)
-    provision = _provided(pod, namespace, world, annotations, dropped)
+    if provision is None:
+        provision = _provided(pod, namespace, world, annotations, dropped)
     if provision is not BARE:
         spec = provision.spec
         warnings += provision.warnings
@@ -152,7 +157,8 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (
     unjudged += tuple(doubts(volumes)) if volumes else ()
     requests = world.inventory.devices.classes.judged(requests) if mapped else requests
     host = _NO_HOST
-    if ClauseName.HOST in placement.by_name or spec.node_name or keys.HOST_BINDING in annotations:
+    names_hosts = ClauseName.HOST in placement.by_name or bool(spec.node_name) or keys.HOST_BINDING in annotations
+    if names_hosts:
         subject = BindingSubject(
             spec, placement, mapping, job, requests, optional=provision.optional, devices=tuple(mapped)
         )
@@ -160,12 +166,17 @@ def read(pod: Pod, namespace: str, world: World, dropped: Collection[Clause] = (
     ask = Ask(
         namespace, spec, labels, job, pe, placement.clauses, placement.by_name, placement.soft, pools, host.binding,
         elastic, requests, warnings + host.warnings + unjudged, mapping, provision,
-        metadata.owner_references if metadata else None, closed, volumes, devices, bool(mapped),
+        metadata.owner_references if metadata else None, closed, volumes, devices, bool(mapped), None, names_hosts,
     )  # fmt: skip
     if isinstance(pod, CompletedPod):
         ask = replace(ask, completed=pod, warnings=pod.warnings + ask.warnings)
         problems += (*pod.problems, *pod.out_of_bounds(spec))
     return ask, problems + host.problems + (_unreadable(unreadable) if unreadable else ())
+
+
+def reread(ask: Ask, pod: Pod, world: World) -> tuple[Ask, tuple[Problem, ...]]:
+    """What the pod, which asked for ``ask`` without a problem, asks for in a world whose nodes alone are others."""
+    return read(pod, ask.namespace, world, provision=ask.provision) if ask.names_hosts else (ask, ())
 
 
 def _remarks(
@@ -223,7 +234,7 @@ def _provided(
     if len(hardware) > REQUIREMENT_LIMIT:
         many = f"{len(hardware)} requirements are for this pod, at most {REQUIREMENT_LIMIT} are allowed"
         hardware, problems = (), (*problems, Problem(annotation(keys.HARDWARE), many))
-    gone = mandatory_named(hardware, dropped) if dropped else ()
+    gone = mandatory_named(hardware, dropped) if hardware and dropped else ()
     if devices := parts_of(dropped, Source.DEVICES):
         hardware = tuple(one for one in hardware if one.device is None or one.device.part not in devices)
     provision = provide(spec, annotations, hardware, gone, stated)

@@ -35,16 +35,12 @@ def node_name(name: str) -> Clause:
 
 def label(key: str, value: str) -> Clause:
     """The clause for one label of the pod's ``nodeSelector``."""
-    return Clause(Source.NODE_SELECTOR, ((key, value),), _label(key, value))
+    return Clause(Source.NODE_SELECTOR, ((key, value),), f"nodeSelector {key}={value}")
 
 
 def selected(name: str, key: str, value: str) -> Clause:
     """The clause for a node label that the RuntimeClass of that name selects."""
-    return Clause(Source.RUNTIME_CLASS, ((name, key, value),), f"runtimeClassName {name} ({_label(key, value)})")
-
-
-def _label(key: str, value: str) -> str:
-    return f"nodeSelector {key}={value}"
+    return Clause(Source.RUNTIME_CLASS, ((name, key, value),), f"runtimeClassName {name} (nodeSelector {key}={value})")
 
 
 def spread(constraint: SpreadConstraint) -> Clause:

@@ -180,7 +180,7 @@ class World:
 
     def with_key(self, key: str) -> Bits:
         """Nodes that have the label, or will have it once their pool is ready."""
-        hosts = self._members(key)
+        hosts = self._members(key) if key.startswith(MEMBERSHIP) else None
         if hosts is None:
             return self.inventory.nodes.with_key(key)
         nodes = 0
@@ -190,7 +190,7 @@ class World:
 
     def with_label(self, key: str, values: Iterable[str]) -> Bits:
         """Nodes whose label ``key`` has one of the values, or will have once their pool is ready."""
-        hosts = self._members(key)
+        hosts = self._members(key) if key.startswith(MEMBERSHIP) else None
         if hosts is None:
             return self.inventory.nodes.with_label(key, values)
         wanted = frozenset(values)
@@ -250,8 +250,8 @@ class World:
         return {host.index: self.named(host.name) for host in allocation.hosts}
 
     def _members(self, key: str) -> dict[int, Bits] | None:
-        """The hosts of the pool whose membership label has that key; ``None`` if the key is not a membership label."""
-        name = self.inventory.pools.members.get(key) if key.startswith(MEMBERSHIP) else None
+        """The hosts of the pool whose membership label has that key; ``None`` if it is that of no pool."""
+        name = self.inventory.pools.members.get(key)
         return None if name is None else self.hosts(self.inventory.pools[name])
 
 

@@ -87,7 +87,7 @@ def enumerated(items: Sequence[_Item], most: int, show: Callable[[_Item], str] =
 
 def shorten(text: str, limit: int) -> str:
     """The text escaped, and cut to ``limit`` characters, the last of which are ``...`` then."""
-    shown = escape(text)
+    shown = text if text.isascii() and text.isprintable() else escape(text)
     return shown if len(shown) <= limit else f"{shown[: limit - 3]}..."
 
 

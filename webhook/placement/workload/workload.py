@@ -7,7 +7,7 @@ from collections.abc import Collection
 
 from msgspec.structs import replace
 
-from webhook.placement.decision.decision import Decision, decide, guard
+from webhook.placement.decision.decision import Decision, decide, decide_again, guard
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.relaxation import REFUSED
@@ -35,7 +35,7 @@ def decide_replicas(pod: Pod, namespace: str, inventory: Inventory, policy: Poli
     pod = inventory.pod_defaults.completed(pod, namespace)
     if replicas.claims and not replicas.idle:
         return _decide_set(pod, namespace, world, replicas, replicas.claims)
-    return _decide_all(pod, namespace, world, replicas)
+    return _decide_all(pod, decide(pod, namespace, world), world, replicas)
 
 
 def _decide_set(pod: Pod, namespace: str, world: World, replicas: Replicas, templates: ClaimTemplates) -> Decision:
@@ -45,8 +45,8 @@ def _decide_set(pod: Pod, namespace: str, world: World, replicas: Replicas, temp
     """
     pods = pods_of_set(pod, templates, replicas.count, namespace, world.inventory.volumes)
     if all(each == pods[0] for each in pods):
-        return _decide_all(pods[0], namespace, world, replicas)
-    decision = _decide_all(pod, namespace, world, replicas)
+        return _decide_all(pods[0], decide(pods[0], namespace, world), world, replicas)
+    decision = _decide_all(pod, decide(pod, namespace, world), world, replicas)
     if decision.refused or decision.verdict is None or decision.refusal:
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, (world.recovered() or world) if decision.recovered else world)
@@ -72,9 +72,8 @@ def _decide_everywhere(pod: Pod, namespace: str, world: World, replicas: Replica
     return replace(decision, warnings=(*decision.warnings, *left_out(decision.verdict, world)))
 
 
-def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Decision:
-    """The decision about the workload in the world ``now``."""
-    decision = decide(pod, namespace, now)
+def _decide_all(pod: Pod, decision: Decision, now: World, replicas: Replicas) -> Decision:
+    """The decision about the workload in the world ``now``, by the one about a single pod."""
     world = (now.recovered() or now) if decision.recovered else now
     if decision.refused:
         return _unless_idle(decision, replicas)
@@ -84,7 +83,7 @@ def _decide_all(pod: Pod, namespace: str, now: World, replicas: Replicas) -> Dec
     # Optional hardware is promised to no pod, so every node counts that can run a pod without it.
     verdict = replace(decision.verdict, hard=fit.hard, candidates=fit.candidates, granted=())
     if fit.room(replicas.count) >= replicas.needed and first_of_group(judged.constraint for judged in fit.hard):
-        decision = decide(pod, namespace, now, replicas.count)
+        decision = decide_again(decision.ask, pod, now, replicas.count)
     if fit.room(replicas.count) >= replicas.count:
         return decision
     return _short(pod, decision, fit, verdict, world, replicas)
@@ -94,7 +93,10 @@ def _short(
     pod: Pod, decision: Decision, fit: ReplicaFit, verdict: Verdict, world: World, replicas: Replicas
 ) -> Decision:
     """The decision about a workload with more pods than there is room for at a time; one pod alone could run."""
-    partial = PartialPods(pod, decision.ask, fit.hard, world, fit)
+    ask = decision.ask
+    if fit.room(replicas.count) < replicas.needed and (later := world.recovered()):
+        return _in_time(_decide_all(pod, decide_again(ask, pod, later), later, replicas), fit, world, replicas)
+    partial = PartialPods(pod, ask, fit.hard, world, fit)
 
     def fitting(dropped: Collection[Clause]) -> int:
         """How many of the pods would fit without these clauses."""
@@ -102,12 +104,10 @@ def _short(
         return found.stated.replicas.room(replicas.count, found.kept) if found else REFUSED
 
     if fit.room(replicas.count) >= replicas.needed:
-        text = waiting_notice(fit, verdict, decision.ask, world, replicas, fitting)
+        text = waiting_notice(fit, verdict, ask, world, replicas, fitting)
         return replace(decision, warnings=(*decision.warnings, text))
-    if later := world.recovered():
-        return _in_time(_decide_all(pod, decision.ask.namespace, later, replicas), fit, world, replicas)
-    refusal = refuse_replicas(fit, verdict, decision.ask, world, replicas, fitting)
-    if decision.ask.elastic and refusal.fault is Fault.FORBIDDEN:
+    refusal = refuse_replicas(fit, verdict, ask, world, replicas, fitting)
+    if ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
     return _unless_idle(replace(decision, refusal=refusal, additions=None), replicas)
 
