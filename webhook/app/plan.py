@@ -32,6 +32,7 @@ from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.plan import Plan, cheapest
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.refusal.pool_refusal import refuse_pools
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
@@ -124,7 +125,7 @@ def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs:
 
 def _refused(planned_object: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
     refusal = finished(refuse_group(group, answer.short, planned_object.noun))
-    return msgspec.structs.replace(planned_object, text=refusal.text, refusals=(refusal,))
+    return msgspec.structs.replace(planned_object, text=refusal.text, refusals=refusal.parts or (refusal,))
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
@@ -168,7 +169,7 @@ def _described(file: str, fused: FusedManifest, world: World, seconds: float) ->
         return
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
     if refused := cannot_be_had(pools, world):
-        yield msgspec.structs.replace(plain, text=refused.text, pools=tuple(pools))
+        yield msgspec.structs.replace(plain, text=refuse_pools(refused).text, pools=tuple(pools))
         return
     choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]

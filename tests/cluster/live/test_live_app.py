@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from tests.admission.test_applications import runtime, train
 
+from tests.admission.checks.test_applications import runtime, train
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.server import TOO_OLD, ApiServer, Seen, status
 from tests.cluster.live.watched_cluster import until

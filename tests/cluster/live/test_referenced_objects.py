@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 from aiohttp import web
-from tests.admission.test_applications import APART, POLICY, THREE, runtime, train
 
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
+from tests.admission.checks.test_applications import APART, POLICY, THREE, runtime, train
 from tests.answers import refused, warnings
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no

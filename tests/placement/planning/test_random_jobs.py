@@ -76,7 +76,8 @@ def check(case: Case) -> None:
         assert verdict.text.isascii()
         if verdict.refusal is not None:
             check_conflict(case, verdict)
-            check_fixes(case, verdict)
+            if verdict.refusal.fixes:  # of several refusals of HostPools each has its own
+                check_fixes(case, verdict)
 
 
 def check_conflict(case: Case, verdict: JobVerdict) -> None:
@@ -86,12 +87,16 @@ def check_conflict(case: Case, verdict: JobVerdict) -> None:
     conflict = finished(smallest(group, answer.short))
     if conflict.pools:
         sizes = {pool.name: pool.spl_name for pool in group.pools}
-        names = {sizes[name] for _, name in conflict.pools}
-        left = replace(case, parts=(), pools=tuple(pool for pool in case.pools if pool.name in names))
-        assert not can_be_placed(left.instance())
-        for name in names:
-            less = replace(left, pools=tuple(pool for pool in left.pools if pool.name != name))
-            assert can_be_placed(less.instance()), name
+        bare = replace(case, parts=())
+        for found in conflict.pools:
+            names = {sizes[name] for _, name in found}
+            left = replace(bare, pools=tuple(pool for pool in case.pools if pool.name in names))
+            assert not can_be_placed(left.instance())
+            for name in names:
+                less = replace(left, pools=tuple(pool for pool in left.pools if pool.name != name))
+                assert can_be_placed(less.instance()), name
+            bare = replace(bare, pools=tuple(pool for pool in bare.pools if pool.name not in names))
+        assert can_be_placed(bare.instance())
         return
     pods = {name for count, member in zip(conflict.counts, group.members, strict=True) for name in member.names[:count]}
     clauses = {*map(str, conflict.clauses)}

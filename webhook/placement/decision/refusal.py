@@ -20,7 +20,8 @@ class Refusal(Struct, frozen=True):
     """The whole ``text``, the ``clauses`` of its first line, and whose fault it is.
 
     ``rules`` are the rules of the clauses, ``fixes`` the changes that would help, ``names`` those of the processing
-    elements in the conflict.
+    elements in the conflict. ``reasons`` are why nodes cannot be hosts of HostPools. ``parts`` are the refusals that
+    this one consists of, each with fixes of its own.
     """
 
     text: str
@@ -29,13 +30,16 @@ class Refusal(Struct, frozen=True):
     rules: tuple[str, ...]
     fixes: tuple[Fix, ...] = ()
     names: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    parts: tuple["Refusal", ...] = ()
 
     @classmethod
     def of_pools(
         cls, first: str, reasons: Sequence[object], fixes: tuple[Fix, ...], pools: tuple[str, ...] = ()
     ) -> "Refusal":
         """The refusal of HostPools that cannot have their hosts; ``pools`` is how the first line names several."""
-        return cls(written(first, reasons, fixes), pools, Fault.FORBIDDEN, (Rule.POOL,), fixes)
+        said = tuple(map(str, reasons))
+        return cls(written(first, said, fixes), pools, Fault.FORBIDDEN, (Rule.POOL,), fixes, reasons=said)
 
     @property
     def headline(self) -> str:
@@ -46,6 +50,16 @@ class Refusal(Struct, frozen=True):
     def fix(self) -> str:
         """The fixes as the last line of ``text`` has them."""
         return alternatives(self.fixes)
+
+    def line(self, limit: int) -> str:
+        """The refusal in one line of at most ``limit`` characters: the headline, the reasons that fit, and the fix."""
+        fix, line = f" Nearest fix: {self.fix}.", ""
+        for shown in range(len(self.reasons), -1, -1):
+            why = f" ({'; '.join(self.reasons[:shown])})" if shown else ""
+            line = f"{self.headline.removesuffix('.')}{why}.{fix}"
+            if len(line) <= limit:
+                break
+        return shorten(line, limit)
 
 
 def written(first: str, reasons: Sequence[object], fixes: Sequence[Fix]) -> str:

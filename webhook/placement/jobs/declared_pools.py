@@ -17,11 +17,12 @@ from webhook.placement.text.fix import LARGER_QUOTA, Advice
 from webhook.placement.text.problem import counted
 
 
-def cannot_be_had(pools: Sequence[Pool], world: World) -> Refusal | None:
-    """Why the pools of one Job, which are in the inventory, cannot all be had; ``None`` if no such reason holds."""
+def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
+    """All reasons why the pools of one Job, which are in the inventory, cannot all be had."""
     if not pools:
-        return None
-    return _too_many(pools, world) or _too_many_hosts(pools, world) or _lists(pools, world)
+        return ()
+    quota = _too_many(pools, world) or _too_many_hosts(pools, world)
+    return ((quota,) if quota else ()) + _lists(pools, world)
 
 
 def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:
@@ -65,10 +66,10 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
     return Refusal.of_pools(first, (), fixes)
 
 
-def _lists(pools: Sequence[Pool], world: World) -> Refusal | None:
-    """The refusal of the first pool that lists what is not a node, one node twice, or hosts of an exclusive pool."""
+def _lists(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
+    """The refusals of pools that list what is not a node, one node twice, or hosts of an exclusive pool."""
     refusals = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
-    return next(filter(None, refusals), None)
+    return tuple(refusal for refusal in refusals if refusal is not None)
 
 
 def _others(pools: Sequence[Pool], inventory: Inventory) -> list[Pool]:

@@ -4,6 +4,7 @@ A user who is told of one element at a time follows the advice, and is refused f
 line of its own, with its reason and its nearest fix (``docs/jobs.md``, "The whole Job").
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Final
 
@@ -15,6 +16,7 @@ from webhook.placement.decision.refusal import Refusal
 from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Member
+from webhook.placement.planning.refusal.pool_refusal import pool_lines
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import (
     CLAUSE_LIMIT,
@@ -113,17 +115,18 @@ def refuse_elements(
     total: int,
     *,
     all_known: bool,
-    pools: Refusal | None = None,
+    pools: Sequence[Refusal] = (),
     kind: str = "processing element",
 ) -> Refusal:
     """The refusal of a Job of ``total`` elements for these, of which there is at least one.
 
-    ``all_known`` is false if there was no time to look at all elements; ``pools`` is the refusal of HostPools of the
+    ``all_known`` is false if there was no time to look at all elements; ``pools`` are the refusals of HostPools of the
     Job that cannot have their hosts, whatever its elements ask for. ``kind`` is what one of them is called.
     """
     invalid = any(each.fault is Fault.INVALID for each in refused)
-    rules = tuple(dict.fromkeys([*(rule for each in refused for rule in each.rules), *(pools.rules if pools else ())]))
-    single = len(refused) == 1 and pools is None
+    all_rules = [*(one.rules for one in refused), *(one.rules for one in pools)]
+    rules = tuple(dict.fromkeys(itertools.chain.from_iterable(all_rules)))
+    single = len(refused) == 1 and not pools
     said = total, kind if total == 1 else f"{kind}s"
     text = _alone(refused[0], kind) if single else _listed(refused, said, all_known=all_known, pools=pools)
     return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
@@ -137,7 +140,7 @@ def _alone(refused: RefusedElement, kind: str) -> str:
 
 
 def _listed(
-    refused: Sequence[RefusedElement], total: tuple[int, str], *, all_known: bool, pools: Refusal | None
+    refused: Sequence[RefusedElement], total: tuple[int, str], *, all_known: bool, pools: Sequence[Refusal]
 ) -> str:
     """The text about several kinds of elements: a line for each reason, that of most elements first, then pools."""
     by_reason: dict[str, list[str]] = {}
@@ -152,8 +155,7 @@ def _listed(
     lines = [f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed]
     beyond = len(names) - sum(len(of) for _, of in listed)
     rest = [f"  and {beyond} more, for other reasons"] if beyond else []
-    short = [f"  {shorten(f'{pools.headline} Nearest fix: {pools.fix}.', _LINE_LIMIT)}"] if pools else []
-    return "\n".join((first, *lines, *rest, *short))
+    return "\n".join((first, *lines, *rest, *pool_lines(pools)))
 
 
 def _named(names: Sequence[str]) -> str:

@@ -36,7 +36,9 @@ from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
 from webhook.placement.planning.pinned import pinned
 from webhook.placement.planning.preemption import notices, with_more_room
+from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.refusal.group_refusal import refuse_group
+from webhook.placement.planning.refusal.pool_refusal import pool_refusals, refuse_pools
 from webhook.placement.planning.search.solver import Resting, Solving, taken
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
@@ -196,9 +198,10 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     ``staying`` are the nodes of elements that run and stay there.
     """
     namespace, name = job
-    if refused := cannot_be_had(pools, world):
-        return JobVerdict(text=refused.text)
     choices = open_pools(pools, world)
+    if without_hosts := cannot_be_had(pools, world):
+        without_hosts += await _refused_pools(namespace, name, choices, world, solving)
+        return JobVerdict(text=refuse_pools(without_hosts).text)
     members = await _members(namespace, name, spec, choices, world, solving, staying=staying)
     if isinstance(members, JobVerdict):
         return members
@@ -330,14 +333,14 @@ def pinned_members(
 
 async def _refused_pools(
     namespace: str, name: str, choices: Sequence[Pool], world: World, solving: Solving
-) -> Refusal | None:
-    """The refusal of the Job's HostPools if they cannot have their hosts even without any pod of the Job."""
+) -> tuple[Refusal, ...]:
+    """The refusals of the Job's HostPools that cannot have their hosts even without any pod of the Job."""
     if not choices:
-        return None
-    bare = Group((), world, choices, solving, ((namespace, name),))
+        return ()
+    bare = Group((), world, choices, solving, ((namespace, name),)).unhurried()
     answer = await bare.place()
     certain = answer.placed is None and answer.decided
-    return await refuse_group(bare, (), NOUN) if certain else None
+    return await pool_refusals(bare, (await smallest(bare)).pools) if certain else ()
 
 
 def _refused_alone(refusal: Refusal) -> JobVerdict:

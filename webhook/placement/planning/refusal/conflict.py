@@ -26,6 +26,9 @@ _CLAUSES: Final = 16
 _MORE_TRIES: Final = 400
 """The same for sets of the clauses of all pods, of which there are more: all sets of four of ten clauses."""
 
+_POOL_SETS: Final = 3
+"""So many sets of HostPools that only together want too many hosts are looked for: of more they want the same nodes."""
+
 
 WELCOME: Final = Change(welcome=True)
 """Pods may stay on exclusive hosts without their clauses."""
@@ -34,12 +37,13 @@ WELCOME: Final = Change(welcome=True)
 class GroupConflict(Struct, frozen=True, eq=False):
     """``counts`` is how many pods of each member are in the set, ``clauses`` are their clauses that are in it.
 
-    ``pools`` are HostPools that cannot all have their hosts; then no pods and clauses are needed for the conflict.
+    ``pools`` are smallest sets of HostPools that cannot all have their hosts, none of them in two sets; with such sets
+    no pods and clauses are needed for the conflict.
     """
 
     counts: tuple[int, ...]
     clauses: tuple[Clause, ...] = ()
-    pools: tuple[Name, ...] = ()
+    pools: tuple[tuple[Name, ...], ...] = ()
 
     def members(self, group: Group) -> list[Member]:
         """The members that have pods in the set."""
@@ -103,12 +107,22 @@ async def _fewest_pods(group: Group, short: Sequence[int], change: Change = WELC
     return tuple(counts)
 
 
-async def _pools(group: Group) -> tuple[Name, ...]:
-    """A smallest set of HostPools that cannot all have their hosts."""
+async def _pools(group: Group) -> tuple[tuple[Name, ...], ...]:
+    """Smallest sets of HostPools that cannot all have their hosts, none of them in two sets.
+
+    First come those that cannot even have their own, all of them, and then at most ``_POOL_SETS`` larger sets. If time
+    is over before anything is known, all pools are one set.
+    """
     sizes = {(pool.namespace, pool.name): pool.size or 0 for pool in group.pools}
 
     async def fails(kept: Sequence[Name]) -> bool | None:
         left_out = {name: -size for name, size in sizes.items() if name not in kept}
         return await _fails(group, (0,) * len(group.members), Change(larger=left_out))
 
-    return tuple(await answered_in_turn(irreducible([*sizes]), fails))
+    found: list[tuple[Name, ...]] = [(name,) for name in sizes if await fails((name,))]
+    most = len(found) + _POOL_SETS
+    left = [name for name in sizes if (name,) not in found]
+    while len(found) < most and await fails(left):
+        found.append(tuple(await answered_in_turn(irreducible(left, max(1, len(left) // 2)), fails)))
+        left = [name for name in left if name not in found[-1]]
+    return tuple(found) or (tuple(sizes),)

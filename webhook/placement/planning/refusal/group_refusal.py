@@ -9,20 +9,17 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Final
 
-from webhook.placement.checks.completion import enlarging
-from webhook.placement.checks.eligibility import hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.conflict import answered_in_turn, least
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
-from webhook.placement.kube.bits import union
-from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.refusal.conflict import GroupConflict, smallest
 from webhook.placement.planning.refusal.contradiction import contradictory
-from webhook.placement.planning.refusal.nearest_change import cluster_changes, drops, smaller_pools
+from webhook.placement.planning.refusal.nearest_change import cluster_changes, drops
+from webhook.placement.planning.refusal.pool_refusal import pool_refusals, refuse_pools
 from webhook.placement.planning.refusal.shortages import shortages
 from webhook.placement.text.clause import Clause
-from webhook.placement.text.fix import Advice, Fix, Partly, RunFewer
+from webhook.placement.text.fix import Advice, Fix, RunFewer
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
 from webhook.placement.text.rule import Rule
 
@@ -47,7 +44,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
     group = group.unhurried()
     conflict = await smallest(group, short)
     if conflict.pools:
-        return await _refuse_pools(group, conflict)
+        return refuse_pools(await pool_refusals(group, conflict.pools))
     alike = _alike(group, conflict)
     names = _names(group, alike)
     total = sum(alike)
@@ -173,40 +170,3 @@ async def _first(options: AsyncIterator[Fix]) -> list[Fix]:
     async for found in options:
         return [found]
     return []
-
-
-async def _refuse_pools(group: Group, conflict: GroupConflict) -> Refusal:
-    """The refusal of a Job whose HostPools cannot all have their hosts."""
-    pools = [pool for pool in group.pools if (pool.namespace, pool.name) in conflict.pools]
-    said = [f"HostPool {pool.spl_name} ({counted(pool.size or 0, 'host')}, {pool.mode})" for pool in pools]
-    able = union(group.eligible(pool) for pool in pools).bit_count()
-    all_of = "cannot have its hosts" if len(said) == 1 else "cannot all have their hosts"
-    listed = said[0] if len(said) == 1 else f"{', '.join(said[:-1])} and {said[-1]}"
-    if len(said) > _NAMED:
-        listed = enumerated(said, _NAMED)
-    first = f"{listed} {all_of}: {counted(able, 'node')} {'is' if able == 1 else 'are'} eligible."
-    fixes = [found async for found in smaller_pools(group, conflict.pools)]
-    if len(pools) == 1 and not fixes and able < (pools[0].size or 0):
-        fixes.append(_eligible(pools[0], group, able))
-    best = tuple(fixes[:2]) or (Advice("make more nodes eligible"),)
-    return Refusal.of_pools(first, [*_not_eligible(group, pools)], best, tuple(said))
-
-
-def _eligible(pool: Pool, group: Group, able: int) -> Fix:
-    """The change that makes nodes eligible for the pool; whether the elements then fit as well is not known."""
-    change = enlarging(pool, hurdles(pool, group.world), group.world, able)
-    return (
-        change if isinstance(change, Partly) else Partly(change, f"HostPool {pool.spl_name} could then have its hosts")
-    )
-
-
-def _not_eligible(group: Group, pools: Sequence[Pool]) -> Iterator[str]:
-    """Why nodes cannot be hosts: of one pool plainly, of several pools with the name of each."""
-    for pool in pools[:_NAMED]:
-        whose = f"HostPool {pool.spl_name}: " if len(pools) > 1 else ""
-        for reason in ruled_out(hurdles(pool, group.world), group.world):
-            yield f"{whose}{reason}"
-        kept = group.kept_from(pool)
-        if kept:
-            what = "kept for other HostPools or processing elements of the Job"
-            yield f"{whose}{Reason(f'is {what}', f'are {what}', kept)}"

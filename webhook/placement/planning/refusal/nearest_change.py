@@ -81,17 +81,22 @@ def verbs_of(group: Group) -> dict[Clause, str]:
     return {found.clause: found.constraint.verb for found in conditions if found.clause}
 
 
-async def smaller_pools(group: Group, names: Collection[Name]) -> AsyncIterator[Fix]:
-    """The largest size of each of these HostPools with which everything has a place."""
+async def smaller_pools(
+    group: Group, names: Collection[Name], beside: Mapping[Name, int] = {}
+) -> AsyncIterator[tuple[Name, ShrinkPool]]:
+    """The largest size of each of these HostPools with which everything has a place, with the name of the pool.
+
+    ``beside`` is by how much other pools grow.
+    """
     for pool in group.pools:
         name, size = (pool.namespace, pool.name), pool.size or 0
 
         def smaller(fewer: int, name: Name = name) -> Change:
-            return Change(larger={name: -fewer})
+            return Change(larger={**beside, name: -fewer})
 
         fewer = await _least(group, size - 1, smaller) if name in names else 0
         if fewer:
-            yield ShrinkPool(pool.spl_name, size - fewer)
+            yield name, ShrinkPool(pool.spl_name, size - fewer)
 
 
 async def works(group: Group, change: Change) -> bool:
