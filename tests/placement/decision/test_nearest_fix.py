@@ -18,6 +18,7 @@ BY_NAME = {keys.HOST_BINDING: "nodeName"}
 FULL = [bound_pod("node-a", job="", requests={"cpu": 7000})]
 APART = {keys.EXLOCATION + keys.digest("a"): "a"}
 NOBODYS = Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")
+CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 CORES = {"cpu": "16", "memory": "1Gi"}
 NOTHING = "none by a single change; the pod needs a node that meets all of it"
 
@@ -42,6 +43,21 @@ DISK = selector("disk", "Exists")
 MARK = keys.membership("default", "gone")
 
 FIXES: dict[str, tuple[Json, Inventory, str]] = {
+    "the node that the pod names is to be labelled": (
+        pod('host("node-a")', nodeSelector={"disk": "hdd"}),
+        cluster([node("node-a"), node("node-b", labels={"disk": "hdd"}), node("node-c")]),
+        'label node node-a disk=hdd, or drop host("node-a") (1 node would fit)',
+    ),
+    "the node that the pod is tied to is to be uncordoned": (
+        pod('host("node-a")'),
+        cluster([node("node-a", taints=[CORDON]), node("node-b")]),
+        'uncordon node node-a, or drop host("node-a") (1 node would fit)',
+    ),
+    "of an address no name is said": (
+        pod('host("10.0.0.1")', nodeSelector={"disk": "hdd"}),
+        cluster([node("node-a", addresses=["10.0.0.1"]), node("node-b")]),
+        "label one more node disk=hdd, or drop nodeSelector disk=hdd (1 node would fit)",
+    ),
     "without a host what counts is what nodes have to give": (
         pod('host("node-a")', requests={"cpu": "4"}, annotations=BY_NAME, nodeSelector={"x": "1", "y": "1"}),
         cluster([node()], pods=FULL),

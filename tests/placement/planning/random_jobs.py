@@ -246,6 +246,8 @@ def applied(case: Case, fix: str) -> Iterator[Case]:
         yield grown(case, int(found["count"] or 1), int(found["cpu"] or 0), found["labels"] or "")
     elif found := re.fullmatch(r"label (?:one|(\d+)) more nodes? (\S+)=(\w+)", fix):
         yield from labelled(case, int(found[1] or 1), found[2], found[3])
+    elif found := re.fullmatch(r"label node (\S+) (\S+)=(\w+)", fix):
+        yield from (one for one in labelled(case, 1, found[2], found[3]) if _others_stay(case, one, found[1]))
     else:
         assert fix in ("none by a single change", "make more nodes eligible") or fix.endswith(
             (" could then have its hosts)", " would be eligible)")
@@ -270,6 +272,11 @@ def grown(case: Case, count: int, cpu: int, labels: str = "") -> Case:
 def labelled(case: Case, count: int, key: str, value: str) -> Iterator[Case]:
     for chosen in itertools.combinations(case.machines, count):
         yield replace(case, machines=tuple(_set(one, key, value) if one in chosen else one for one in case.machines))
+
+
+def _others_stay(case: Case, after: Case, name: str) -> bool:
+    """Whether all machines but that one are as they were."""
+    return all(one.name == name or one in after.machines for one in case.machines)
 
 
 def _set(machine: Machine, key: str, value: str) -> Machine:

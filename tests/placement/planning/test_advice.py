@@ -36,7 +36,7 @@ def test_pools_of_the_job_get_hosts_that_suit_its_elements() -> None:
         "0 of 2 nodes can run this pod.\n"
         "  1 node is not named node-a\n"
         "  1 node does not have the label disk=hdd\n"
-        'Nearest fix: label one more node disk=hdd, or drop host("node-a") (1 node would fit).'
+        'Nearest fix: label node node-a disk=hdd, or drop host("node-a") (1 node would fit).'
     )
 
 

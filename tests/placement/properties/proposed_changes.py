@@ -99,6 +99,17 @@ def cure(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
         yield pod, with_node(cluster, replace(node, taints=taints))
 
 
+def only(change: Callable[[Json, Cluster, str], Iterator[Case]]) -> Callable[[Json, Cluster, str, str], Iterator[Case]]:
+    """The change made to the node of that name alone."""
+
+    def changed(pod: Json, cluster: Cluster, name: str, text: str) -> Iterator[Case]:
+        for after_pod, after in change(pod, cluster, text):
+            if all(node in after.nodes for node in cluster.nodes if node.name != name):
+                yield after_pod, after
+
+    return changed
+
+
 def label(pod: Json, cluster: Cluster, text: str) -> Iterator[Case]:
     """A node is given the labels."""
     pairs = (pair.partition("=") for pair in text.split(" and "))
@@ -255,6 +266,9 @@ CHANGES: tuple[tuple[str, Callable[..., Iterator[Case]]], ...] = (
     (r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", tolerate),
     (f"({'|'.join(CONDITIONS)})", cure),
     (r"label one more node (.*)", label),
+    (r"label node (\S+) (.*)", only(label)),
+    (r"uncordon node (\S+)()", only(lambda pod, cluster, _: cure(pod, cluster, "uncordon one node"))),
+    (r"take the taint streams.ibm.com/exclusive off node (\S+)()", only(lambda pod, cluster, _: untaint(pod, cluster))),
     (r"add a node with another (.*) that can otherwise run this pod", elsewhere),
     (r"label a host of HostPool \w+ (.*)", label),
     (r"add a node named (.*)", named),

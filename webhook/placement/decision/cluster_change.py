@@ -14,7 +14,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.fix import AddNode, Fix
+from webhook.placement.text.fix import AddNode, Fix, NodeFix
 from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP
 
 _NEW = "*"
@@ -55,7 +55,13 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     if labels and {other.topology for other in others} - labels.keys() - {""}:
         return None  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
-    return fix if possible else None
+    return _of_named(fix, others) if possible else None
+
+
+def _of_named(fix: Fix, others: Iterable[Constraint]) -> Fix:
+    """The fix with the name of the node to be changed, if the pod names the only node that it can have."""
+    name = next((other.node for other in others if other.node), "")
+    return replace(fix, name=name) if name and isinstance(fix, NodeFix) else fix
 
 
 def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requirement] = ()) -> bool:

@@ -68,13 +68,19 @@ class AddDomain(Fix, frozen=True, gc=False):
 
 
 class NodeFix(Fix, frozen=True, gc=False):
-    """Base of changes of nodes that exist: ``more`` of them, if that is known."""
+    """Base of changes of nodes that exist: ``more`` of them, if that is known.
+
+    ``name`` is that of the only node that the change would help, if the request names it.
+    """
 
     more: int = 0
+    name: str = ""
 
     @property
     def nodes(self) -> str:
         """The nodes in words."""
+        if self.name:
+            return f"node {shorten(self.name, CLAUSE_LIMIT)}"
         if not self.more:
             return "one node"
         return "one more node" if self.more == 1 else f"{counted(self.more, 'more node')}"
@@ -87,7 +93,7 @@ class LabelNode(NodeFix, frozen=True, gc=False):
     host_of: str = ""
 
     def __str__(self) -> str:
-        nodes = f"a host of HostPool {self.host_of}" if self.host_of else self.nodes
+        nodes = f"a host of HostPool {self.host_of}" if self.host_of and not self.name else self.nodes
         return f"label {nodes} {labels_in_words(self.labels)}"
 
 
@@ -109,7 +115,7 @@ class Untaint(NodeFix, frozen=True, gc=False):
     taint: str = ""
 
     def __str__(self) -> str:
-        return f"take the taint {self.taint} off {self.nodes if self.more else 'such a node'}"
+        return f"take the taint {self.taint} off {self.nodes if self.more or self.name else 'such a node'}"
 
 
 class AllowNode(NodeFix, frozen=True, gc=False):
