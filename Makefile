@@ -19,7 +19,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions oldest e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -79,11 +79,22 @@ SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e
 	tests/e2e/chart/test_workloads.py tests/e2e/chart/test_pod_subresources.py tests/e2e/chart/test_rights.py \
 	tests/e2e/chart/test_uninstall.py tests/e2e/controller/test_foreign_taints.py tests/e2e/upgrade
 
-versions: $(VENV)/dev.stamp             ## a part of e2e on the oldest and the newest Kubernetes that is supported; half an hour the first time
+versions: $(VENV)/dev.stamp             ## unit tests with other Pythons and the oldest libraries, a part of e2e on the oldest and the newest Kubernetes; an hour the first time
+	for python in $$($(BIN)/python -m tests.interpreters); do \
+	  $(MAKE) unit VENV=.cache/$$(basename $$python) PYTHON=$$python || exit 1; \
+	done
+	$(MAKE) oldest
 	for version in oldest newest; do \
 	  E2E_KUBERNETES=$$version $(BIN)/python -m tests.e2e.binaries && \
 	  E2E_KUBERNETES=$$version $(BIN)/python -m pytest $(SMOKE) || exit 1; \
 	done
+
+oldest: $(VENV)/dev.stamp               ## unit tests with the oldest libraries that pyproject.toml allows
+	mkdir -p .cache
+	$(BIN)/uv pip compile --quiet --resolution lowest-direct --generate-hashes --no-emit-index-url --no-header pyproject.toml --output-file .cache/oldest.lock
+	$(MAKE) .cache/oldest/dev.stamp VENV=.cache/oldest
+	.cache/oldest/bin/python -m pip --disable-pip-version-check --quiet install --require-hashes --requirement .cache/oldest.lock
+	$(MAKE) unit VENV=.cache/oldest
 
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026
