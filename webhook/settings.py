@@ -193,6 +193,9 @@ class Settings(BaseSettings):
         description="Name of the leader-election Lease of the controllers.",
     )
 
+    debug_profile: bool = Field(
+        default=False, description="Serve /debug/profile on the port of health checks, a profile of the process."
+    )
     traces_endpoint: str = Field(
         "",
         max_length=2048,

@@ -37,7 +37,8 @@ async def run_background(
         return "the program is stopping" if stop.asked.is_set() else ready()
 
     health = Listener(
-        bind(settings.health_host, settings.health_port), Connections(Health(readiness, metrics), HEALTH, metrics)
+        bind(settings.health_host, settings.health_port),
+        Connections(Health(readiness, metrics, profile=settings.debug_profile), HEALTH, metrics),
     )
     metrics.readiness(readiness)
     with stop.on_signals():

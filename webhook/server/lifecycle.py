@@ -77,7 +77,7 @@ class _Server:
         self._certificate = CertificateWatcher(files, metrics)
         self._health = Listener(
             bind(settings.health_host, settings.health_port),
-            Connections(Health(self._readiness, metrics), HEALTH, metrics),
+            Connections(Health(self._readiness, metrics, profile=settings.debug_profile), HEALTH, metrics),
         )
         try:
             review_socket = bind(settings.host, settings.port)
