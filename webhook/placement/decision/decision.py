@@ -116,7 +116,7 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         # What refuses the pod whatever is changed comes first: no fix would help. It could drop a node name.
         if wrong := (*_contrary(pod, ask, effects)[1], *refuse_tolerations(ask, constraints, world, named=False)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
-        refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world).fit)
+        refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world))
     # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
     if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)

@@ -10,7 +10,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Constraint
-from webhook.placement.constraints.families import exclusive_to_none_but
 from webhook.placement.decision.conflict import Search, answered
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.decision.verdict import Judged
@@ -74,26 +73,27 @@ def said(requested: Tally, found: Tally | None) -> str:
     return ", ".join(f"{one} {amount(one, found[one])}" for one in lower)
 
 
-def lowered_of_pod(hard: Sequence[Judged], ask: Ask, dropped: Collection[Clause], world: World) -> tuple[str, int]:
+def lowered_of_pod(
+    hard: Sequence[Judged], dropped: Collection[Clause], left: Sequence[Judged], ask: Ask, world: World
+) -> tuple[str, int]:
     """To what requests among the ``dropped`` clauses have to be lowered for one pod, and how many nodes then fit.
 
-    Empty and 0 if no such clause is among them, or lower requests alone are not known to be enough.
+    ``left`` are the constraints of the pod without these clauses: they may mean something else then, such as a topology
+    spread constraint that counts pods on other nodes. Empty and 0 if no requests are among the clauses, or lower
+    requests alone are not known to be enough.
     """
     constraint = _requests(hard, ask, dropped)
     if constraint is None:
         return "", 0
+    # What hardware requirements ask for together with the requests is judged as if these were not lowered.
+    sums = (judged for judged in hard if judged.constraint.requests and judged.constraint.clause not in dropped)
     nodes: Bits = world.everything
-    for judged in hard:
-        clause = judged.constraint.clause
-        if not clause or clause not in dropped:
-            nodes &= judged.nodes
-    if any(pool.exclusive for _, pool in ask.pools):  # hosts of a pool that is not named any more are closed
-        named = [(pool.namespace, pool.name) for clause, pool in ask.pools if clause.written not in dropped]
-        nodes &= exclusive_to_none_but(tuple(named)).filter(world)
+    for judged in (*left, *sums):
+        nodes &= judged.nodes
     slots = to_slots(nodes)
     rows = {one: world.inventory.nodes.capacity.rows(one)[0][slots] for one in constraint.requests}
-    for judged in hard:
-        if judged.constraint.clause not in dropped and (beside := judged.constraint.beside(ask, world)):
+    for judged in left:
+        if beside := judged.constraint.beside(ask, world):
             _take_out(rows, slots, beside)
 
     def fitting(amounts: Tally) -> int:

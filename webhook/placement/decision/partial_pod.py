@@ -53,6 +53,11 @@ class Partial(NamedTuple):
     stated: JudgedPod
     kept: Sequence[int]
 
+    @property
+    def hard(self) -> list[Judged]:
+        """The constraints that are left."""
+        return [self.stated.hard[at] for at in self.kept]
+
 
 class PartialPods:
     """The pods that are left of one pod without some of its clauses; ``hard`` are all of its hard constraints.
@@ -73,10 +78,15 @@ class PartialPods:
         found = self.without(dropped)
         if found is None:
             return REFUSED
-        nodes, hard = self._world.everything, found.stated.hard
-        for at in found.kept:
-            nodes &= hard[at].nodes
+        nodes = self._world.everything
+        for judged in found.hard:
+            nodes &= judged.nodes
         return nodes.bit_count()
+
+    def left(self, dropped: Collection[Clause]) -> list[Judged]:
+        """The constraints that are left of the pod without these clauses; none if it would be refused for that."""
+        found = self.without(dropped)
+        return found.hard if found else []
 
     def without(self, dropped: Collection[Clause]) -> Partial | None:
         """What is left of the pod without these clauses; ``None`` if it would be refused for that."""

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from webhook.placement.decision.clause_nodes import ClauseNodes, without_each
 from webhook.placement.decision.cluster_change import mends
 from webhook.placement.decision.lowered_requests import lowered_of_pod
+from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.refusal import Refusal, cannot_hold, written
-from webhook.placement.decision.relaxation import Fitting, Relaxation
+from webhook.placement.decision.relaxation import Relaxation
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -17,15 +18,15 @@ from webhook.placement.text.problem import Fault, counted
 _NONE = Advice("none by a single change; the pod needs a node that meets all of it")
 
 
-def refuse(verdict: Verdict, ask: Ask, world: World, fitting: Fitting[Clause]) -> Refusal:
-    """The refusal of a pod without candidates; ``fitting`` decides the pod anew without some of its clauses."""
+def refuse(verdict: Verdict, ask: Ask, world: World, partial: PartialPods) -> Refusal:
+    """The refusal of a pod without candidates; ``partial`` decides the pod anew without some of its clauses."""
     clause_nodes = ClauseNodes.of(verdict, ask)
-    relaxation = Relaxation(clause_nodes.verbs, fitting, likely=clause_nodes.opening)
+    relaxation = Relaxation(clause_nodes.verbs, partial.fit, likely=clause_nodes.opening)
     pinned = _pinned(verdict)
     chosen = pinned or relaxation.conflict(clause_nodes.conflict())
     clauses = tuple(map(str, chosen))
     first = f"{cannot_hold(clauses)}: 0 of {counted(verdict.everything.bit_count(), 'node')} can run this pod."
-    fixes = tuple(_fixes(verdict, ask, world, clause_nodes, relaxation)) or (_NONE,)
+    fixes = tuple(_fixes(verdict, ask, world, relaxation, partial)) or (_NONE,)
     fault = Fault.INVALID if pinned else Fault.FORBIDDEN
     return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, verdict.rules(chosen), fixes)
 
@@ -38,7 +39,7 @@ def _pinned(verdict: Verdict) -> tuple[Clause, ...]:
 
 
 def _fixes(
-    verdict: Verdict, ask: Ask, world: World, clause_nodes: ClauseNodes, relaxation: Relaxation[Clause]
+    verdict: Verdict, ask: Ask, world: World, relaxation: Relaxation[Clause], partial: PartialPods
 ) -> Iterator[Fix]:
     """The single change of the cluster, and the single clause to drop, that open most nodes.
 
@@ -48,9 +49,9 @@ def _fixes(
     mended = next(mends(verdict.hard, opened, ask, world), None)
     count, best = relaxation.best()
     if not (mended or count):
-        count, best = relaxation.best_of(clause_nodes.pairs())
+        count, best = relaxation.best_of(ClauseNodes.of(verdict, ask).pairs())
     if mended:
         yield mended
     if count:
-        to, fitting = lowered_of_pod(verdict.hard, ask, best, world)
+        to, fitting = lowered_of_pod(verdict.hard, best, partial.left(best), ask, world)
         yield Drop.of(best, relaxation.verbs, f"{counted(fitting or count, 'node')} would fit", to)
