@@ -86,7 +86,7 @@ def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        (["Deployment"], 'workloads.kinds[0]: "Deployment" is none of FlinkDeployment, JobSet,'),
+        (["Deployment"], 'workloads.kinds[0]: "Deployment" is none of CronWorkflow, FlinkDeployment, JobSet,'),
         (["JobSet", "JobSet"], "workloads"),
         ("JobSet", "workloads"),
     ],
