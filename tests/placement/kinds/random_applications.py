@@ -1,0 +1,336 @@
+"""Random objects of all kinds of other operators, written down pod by pod first: what the product has to read of them.
+
+Each kind has a writer, which lays templates and numbers out as the projects' types have it. Nothing of the product's
+expansion is used.
+"""
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, TypeAlias
+
+from tests.builders import NAMESPACE
+from tests.placement.planning.exhaustive import Instance, Member, Node
+
+Json: TypeAlias = dict[str, Any]
+JOB: Final = "app"
+CORES: Final = 8
+"""Cores of a node at most."""
+
+
+@dataclass(frozen=True)
+class Machine:
+    """A node: whole cores, and the label ``disk``."""
+
+    name: str
+    cpu: int
+    disk: str
+
+
+@dataclass(frozen=True)
+class Part:
+    """``count`` equal pods: their clauses, cores, the disk that they select; ``apart`` from the time of all others.
+
+    One that is isolated has a ``name``, by which it is told from all others.
+    """
+
+    count: int
+    clauses: tuple[str, ...]
+    cpu: int
+    disk: str
+    apart: bool = False
+    name: str = ""
+
+    @property
+    def metadata(self) -> Json:
+        """The metadata of a template of these pods."""
+        labels = {"streams.ibm.com/job": JOB, **({"streams.ibm.com/pe": self.name} if self.name else {})}
+        said = {"streams.ibm.com/placement": ", ".join(self.clauses)} if self.clauses else {}
+        return {"labels": labels, "annotations": said}
+
+    @property
+    def resources(self) -> Json:
+        """The resources of their container."""
+        return {"requests": {"cpu": str(self.cpu)}}
+
+    @property
+    def selector(self) -> Json:
+        """The labels of nodes that they select."""
+        return {"disk": self.disk} if self.disk else {}
+
+    def template(self, container: str = "main") -> Json:
+        """A template of these pods."""
+        spec: Json = {"containers": [{"name": container, "image": "i", "resources": self.resources}]}
+        return {"metadata": self.metadata, "spec": {**spec, "nodeSelector": self.selector}}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A cluster and an object; ``runtime`` is the one that it refers to."""
+
+    machines: tuple[Machine, ...]
+    kind: tuple[str, str]
+    parts: tuple[Part, ...]
+    document: Json
+    runtime: Json | None
+
+    def instances(self) -> list[Instance]:
+        """What has to be placed at a time: all parts that run together, and each of the others by itself."""
+        together = [(f"part-{at}", part) for at, part in enumerate(self.parts) if not part.apart]
+        alone = [[(f"part-{at}", part)] for at, part in enumerate(self.parts) if part.apart]
+        nodes = tuple(Node(one.name, {"cpu": one.cpu}) for one in self.machines)
+        return [
+            Instance(nodes, tuple(member for name, part in chosen for member in self._members(name, part)))
+            for chosen in filter(None, (together, *alone))
+        ]
+
+    def _members(self, name: str, part: Part) -> list[Member]:
+        allowed = {one.name for one in self.machines if part.disk in {"", one.disk}}
+        marks, avoids, together = {"all"}, set(), set()
+        for clause in part.clauses:
+            family, _, argument = clause.rstrip(")").partition("(")
+            token = argument.strip('"')
+            if family == "host":
+                allowed &= {token}
+            elif family == "hostExlocation":
+                marks.add(token)
+                avoids.add(token)
+            elif family == "hostColocation":
+                together.add(token)
+            else:
+                avoids.add("all")
+        sets = (frozenset(together), frozenset(marks), frozenset(avoids))
+        return [Member(f"{name}-{at}", frozenset(allowed), {"cpu": part.cpu}, *sets) for at in range(part.count)]
+
+
+def random_application(seed: int) -> Case:
+    """The case of that number; the kinds take turns."""
+    chance = random.Random(seed)  # noqa: S311 -- the same cases each time
+    machines = tuple(
+        Machine(f"node-{letter}", chance.randint(2, CORES), chance.choice(("", "ssd")))
+        for letter in "abcd"[: chance.randint(1, 4)]
+    )
+    kind = list(_WRITERS)[seed % len(_WRITERS)]
+    writer, counts = _WRITERS[kind]
+    parts = tuple(_part(chance, at, counts[at % len(counts)], machines) for at in range(chance.randint(1, len(counts))))
+    written = writer(parts, chance)
+    names = {"name": "app", "namespace": NAMESPACE}
+    document = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "metadata": names, "spec": written.spec}
+    return Case(machines, kind, written.parts, document, written.runtime)
+
+
+def _part(chance: random.Random, at: int, most: int, machines: Sequence[Machine]) -> Part:
+    clauses, count, name = [], chance.randint(1, most), ""
+    if chance.random() < 0.5:
+        clauses.append(f'hostExlocation("{chance.choice("ab")}")')
+    if chance.random() < 0.25:
+        clauses.append(f'hostColocation("{chance.choice("cd")}")')
+    elif count == 1 and chance.random() < 0.3:
+        clauses.append("hostIsolation")
+        name = f"pe-{at}"
+    if chance.random() < 0.12:
+        clauses.append(f'host("{chance.choice(machines).name}")')
+    return Part(count, tuple(clauses), chance.randint(1, 3), chance.choice(("", "", "", "ssd")), name=name)
+
+
+@dataclass(frozen=True)
+class Written:
+    """The spec of an object, the parts as it has them, and the object that it refers to."""
+
+    spec: Json
+    parts: tuple[Part, ...]
+    runtime: Json | None = None
+
+
+Writer: TypeAlias = Callable[[tuple[Part, ...], random.Random], Written]
+MANY: Final = 3
+
+
+def _flink(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    managers, workers = parts[0], parts[-1]
+    slots = chance.randint(1, 4)
+    spec = {
+        "jobManager": {"podTemplate": managers.template("flink-main-container"), "replicas": managers.count},
+        "taskManager": {"podTemplate": workers.template("flink-main-container"), "resource": {"cpu": workers.cpu}},
+        "flinkConfiguration": {"taskmanager.numberOfTaskSlots": str(slots)},
+        "job": {"parallelism": slots * workers.count - chance.randint(0, slots - 1)},
+    }
+    spec["jobManager"]["resource"] = {"cpu": managers.cpu}
+    return Written(spec, (managers, workers))
+
+
+def _spark_part(part: Part) -> Json:
+    return {"labels": part.metadata["labels"], "annotations": part.metadata["annotations"], "cores": part.cpu,
+            "nodeSelector": part.selector}  # fmt: skip
+
+
+def _spark(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    driver, executors = parts[0], parts[-1]
+    spec = {"driver": _spark_part(driver), "executor": {**_spark_part(executors), "instances": executors.count}}
+    if chance.random() < 0.5:
+        spec["dynamicAllocation"] = {"enabled": True, "minExecutors": executors.count, "maxExecutors": 9}
+        spec["executor"]["instances"] = 7
+    return Written(spec, (_times(driver, 1), executors))
+
+
+def _times(part: Part, count: int) -> Part:
+    return replace(part, count=count)
+
+
+def _ray(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    head, *workers = parts
+    groups = [
+        {"groupName": f"g{at}", "replicas": part.count, "minReplicas": part.count, "template": part.template()}
+        for at, part in enumerate(workers)
+    ]
+    if chance.random() < 0.3:
+        groups.append({"groupName": "no", "replicas": 3, "suspend": True, "template": head.template()})
+    return Written(
+        {"headGroupSpec": {"template": head.template()}, "workerGroupSpecs": groups}, (_times(head, 1), *workers)
+    )
+
+
+def _ray_job(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    submitter, *others = parts
+    if not others:
+        return Written(
+            {"rayClusterSpec": _ray(parts, chance).spec, "submissionMode": "HTTPMode"}, (_times(submitter, 1),)
+        )
+    cluster = _ray(tuple(others), chance)
+    spec = {"rayClusterSpec": cluster.spec, "submitterPodTemplate": submitter.template("ray-job-submitter")}
+    return Written(spec, (*cluster.parts, _times(submitter, 1)))
+
+
+def _job_set(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    jobs, made = [], []
+    for at, part in enumerate(parts):
+        apart = at > 0 and chance.random() < 0.3
+        pods = {
+            "parallelism": part.count,
+            "completions": chance.choice((None, part.count, 9)),
+            "template": part.template(),
+        }
+        one: Json = {"name": f"j{at}", "template": {"spec": pods}}
+        if apart:
+            one["dependsOn"] = [{"name": "j0", "status": "Complete"}]
+        jobs.append(one)
+        made.append(replace(part, apart=apart))
+    return Written({"replicatedJobs": jobs}, tuple(made))
+
+
+def _leader_workers(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    leader, worker = parts[0], parts[-1]
+    one = leader.name or worker.name
+    replicas, size = chance.randint(1, 1 if one else 2), chance.randint(1, 2 if one else 3)
+    spec = {
+        "replicas": replicas,
+        "leaderWorkerTemplate": {
+            "size": size, "leaderTemplate": leader.template(), "workerTemplate": worker.template(),
+        },
+    }  # fmt: skip
+    workers = [_times(worker, replicas * (size - 1))] if size > 1 else []
+    return Written(spec, (_times(leader, replicas), *workers))
+
+
+def _replica_specs(field: str, names: Sequence[str]) -> Writer:
+    def written(parts: tuple[Part, ...], _chance: random.Random) -> Written:
+        shown = dict(zip(names, parts, strict=False))
+        specs = {name: {"replicas": part.count, "template": part.template()} for name, part in shown.items()}
+        return Written({field: specs}, tuple(shown.values()))
+
+    return written
+
+
+def _volcano(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    made, stated = [], []
+    for at, part in enumerate(parts):
+        more = chance.choice((0, 0, 2))
+        task = {"name": f"t{at}", "replicas": part.count + more, "template": part.template()}
+        stated.append({**task, "minAvailable": part.count} if more else task)
+        made.append(part)
+    return Written({"tasks": stated}, tuple(made))
+
+
+def _kafka(parts: tuple[Part, ...], _chance: random.Random) -> Written:
+    fields = ("cruiseControl", "kafkaExporter")
+    shown = [replace(part, count=1, disk="") for part in parts]
+    spec = {
+        field: {"resources": part.resources, "template": {"pod": {"metadata": part.metadata}}}
+        for field, part in zip(fields, shown, strict=False)
+    }
+    return Written(spec, tuple(shown))
+
+
+def _node_pool(parts: tuple[Part, ...], _chance: random.Random) -> Written:
+    part = replace(parts[0], disk="")
+    pod = {"metadata": part.metadata}
+    return Written({"replicas": part.count, "resources": part.resources, "template": {"pod": pod}}, (part,))
+
+
+def _workflow(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    steps, templates, made = [], [], []
+    for at, part in enumerate(parts):
+        own = {"name": "x", "image": "i", "resources": part.resources}
+        templates.append({"name": f"t{at}", "metadata": part.metadata, "nodeSelector": part.selector, "container": own})
+        steps.append({"name": f"s{at}", "template": f"t{at}", "withItems": [1] * part.count})
+        made.append(replace(part, count=1, apart=True))
+    unused = {"name": "unused", "container": {"resources": {"requests": {"cpu": "99"}}}}
+    if chance.random() < 0.5:
+        main: Json = {"name": "main", "steps": [[step] for step in steps]}
+    else:
+        main = {"name": "main", "dag": {"tasks": steps}}
+    return Written({"entrypoint": "main", "templates": [unused, *templates, main]}, tuple(made))
+
+
+def _train(parts: tuple[Part, ...], chance: random.Random) -> Written:
+    loader, trainer = parts[0], parts[-1]
+    step = "trainer.kubeflow.org/trainjob-ancestor-step"
+    bare = Part(1, (), 0, trainer.disk).template("node")
+    node = {"name": "node", "template": {"metadata": {"labels": {step: "trainer"}}, "spec": {"template": bare}}}
+    own = {"name": "node", "template": {"spec": {"template": {"metadata": trainer.metadata}}}}
+    jobs, made = [node], [trainer]
+    if len(parts) > 1:
+        first = {"metadata": {"labels": {step: "dataset-initializer"}}, "spec": {"template": loader.template("load")}}
+        jobs.insert(0, {"name": "dataset-initializer", "template": first})
+        made.insert(0, _times(loader, 1))
+        if chance.random() < 0.5:
+            node["dependsOn"] = [{"name": "dataset-initializer", "status": "Complete"}]
+            made[-1] = replace(trainer, apart=True)
+    spec = {
+        "runtimeRef": {"name": "torch"},
+        "trainer": {"numNodes": trainer.count, "resourcesPerNode": trainer.resources},
+        "runtimePatches": [{"trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": [own]}}}}],
+    }
+    runtime = {"spec": {"mlPolicy": {"torch": {}}, "template": {"spec": {"replicatedJobs": jobs}}}}
+    return Written(spec, tuple(made), runtime)
+
+
+def _inside(field: str, writer: Writer) -> Writer:
+    def written(parts: tuple[Part, ...], chance: random.Random) -> Written:
+        inner = writer(parts, chance)
+        return Written({field: inner.spec}, inner.parts, inner.runtime)
+
+    return written
+
+
+_WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
+    ("flink.apache.org", "FlinkDeployment"): (_flink, (2, MANY)),
+    ("sparkoperator.k8s.io", "SparkApplication"): (_spark, (1, MANY)),
+    ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (_inside("template", _spark), (1, MANY)),
+    ("ray.io", "RayCluster"): (_ray, (1, MANY, 2)),
+    ("ray.io", "RayJob"): (_ray_job, (1, 1, MANY)),
+    ("ray.io", "RayService"): (_inside("rayClusterConfig", _ray), (1, MANY, 2)),
+    ("jobset.x-k8s.io", "JobSet"): (_job_set, (2, 2, 2)),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (_leader_workers, (1, 1)),
+    ("kubeflow.org", "PyTorchJob"): (_replica_specs("pytorchReplicaSpecs", ("Master", "Worker")), (1, MANY)),
+    ("kubeflow.org", "MPIJob"): (_replica_specs("mpiReplicaSpecs", ("Launcher", "Worker")), (1, MANY)),
+    ("batch.volcano.sh", "Job"): (_volcano, (2, 2, 2)),
+    ("kafka.strimzi.io", "Kafka"): (_kafka, (1, 1)),
+    ("kafka.strimzi.io", "KafkaNodePool"): (_node_pool, (MANY,)),
+    ("argoproj.io", "Workflow"): (_workflow, (MANY, MANY, MANY)),
+    ("argoproj.io", "CronWorkflow"): (_inside("workflowSpec", _workflow), (MANY, MANY)),
+    ("trainer.kubeflow.org", "TrainJob"): (_train, (1, MANY)),
+}
+"""How each kind is written, and at most how many pods each of its parts has."""
+
+KINDS: Final = frozenset(_WRITERS)

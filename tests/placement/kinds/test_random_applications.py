@@ -1,0 +1,51 @@
+"""Random objects of all kinds: refused if, and only if, the pods that they are written from cannot all be placed."""
+
+from collections import Counter
+
+import pytest
+
+from tests.builders import NAMESPACE, cluster, node
+from tests.example_count import some_of
+from tests.placement.kinds.random_applications import KINDS, Case, random_application
+from tests.placement.planning.at_once import AtOnce
+from tests.placement.planning.exhaustive import can_be_placed
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.whole_application import judge_application, read_pods
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.kinds.application import expanded
+from webhook.placement.planning.solver import finished
+
+CASES = some_of(320)
+BATCH = 64
+
+pytestmark = pytest.mark.examples
+
+
+def verdict_on(case: Case) -> JobVerdict:
+    application = expanded(application_kinds()[case.kind], case.document, case.runtime)
+    assert not application.not_judged
+    pods = read_pods(application)
+    assert isinstance(pods, list)
+    memory = 1 << 37
+    nodes = [
+        node(one.name, labels={"disk": one.disk} if one.disk else {}, cpu=1000 * one.cpu, memory=memory)
+        for one in case.machines
+    ]
+    return finished(judge_application(pods, NAMESPACE, cluster(nodes), Policy(), AtOnce()))
+
+
+@pytest.mark.parametrize("first", range(0, CASES, BATCH))
+def test_verdicts_are_those_of_the_exhaustive_search(first: int) -> None:
+    for seed in range(first, min(first + BATCH, CASES)):
+        case = random_application(seed)
+        verdict = verdict_on(case)
+        fits = all(can_be_placed(instance) for instance in case.instances())
+        assert verdict.refused is not fits, (seed, case, verdict.text)
+        assert not verdict.undecided, (seed, case)
+
+
+def test_every_kind_has_its_turn_and_both_verdicts() -> None:
+    assert application_kinds().keys() == KINDS
+    found = Counter((case.kind, verdict_on(case).refused) for case in map(random_application, range(12 * len(KINDS))))
+    assert all(found[kind, refused] for kind in KINDS for refused in (True, False)), found
