@@ -14,7 +14,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_application import judge_application, read_pods
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import expanded
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 
 CASES = some_of(320)
 BATCH = 64
