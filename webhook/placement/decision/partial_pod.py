@@ -69,6 +69,8 @@ class PartialPods:
         self._pod = pod
         self._world = world
         self._full = JudgedPod(ask, hard, world, fit)
+        self._anew: dict[frozenset[Clause], JudgedPod | None] = {}
+        """What was read anew, by the clauses that were dropped."""
         self._clauses = [judged.constraint.clause for judged in hard]
         self._requests = frozenset(clause for clause in self._clauses if clause and clause.source is Source.REQUESTS)
         self._tangled = frozenset(self._clauses) if _entangled(pod, ask, world) else self._inseparable()
@@ -79,19 +81,29 @@ class PartialPods:
         if found is None:
             return REFUSED
         nodes = self._world.everything
-        for judged in found.hard:
-            nodes &= judged.nodes
+        hard = found.stated.hard
+        for at in found.kept:
+            nodes &= hard[at].nodes
         return nodes.bit_count()
 
     def left(self, dropped: Collection[Clause]) -> list[Judged]:
-        """The constraints that are left of the pod without these clauses; none if it would be refused for that."""
+        """The constraints that are left of the pod without these clauses; none if it would be refused for that.
+
+        Of requests that only have to be lower, nothing is left.
+        """
+        if self._tangled.isdisjoint(dropped):
+            kept = zip(self._clauses, self._full.hard, strict=True)
+            return [judged for clause, judged in kept if clause is None or clause not in dropped]
         found = self.without(dropped)
         return found.hard if found else []
 
     def without(self, dropped: Collection[Clause]) -> Partial | None:
         """What is left of the pod without these clauses; ``None`` if it would be refused for that."""
         if not self._tangled.isdisjoint(dropped):
-            found = anew(self._pod, self._full.ask.namespace, self._world, dropped)
+            gone = frozenset(dropped)
+            if gone not in self._anew:
+                self._anew[gone] = anew(self._pod, self._full.ask.namespace, self._world, dropped)
+            found = self._anew[gone]
             return Partial(found, range(len(found.hard))) if found else None
         stated, clauses = self._full, self._clauses
         if not self._requests.isdisjoint(dropped):
