@@ -187,6 +187,17 @@ def test_what_cannot_be_read_is_left_out_with_a_warning_and_the_rest_is_judged(
     assert err == f"streams-placement: warning: {folder / 'a.yml'}: {reason} (left out)\n"
 
 
+def test_files_with_one_reason_are_one_warning(explain: Explain, folder: Path) -> None:
+    for at in range(7):
+        (folder / f"no-{at}.yaml").write_text("- 1\n---\n- 2\n")
+    _, _, err = explain("-f", str(folder), *CLUSTER, "-o", "json")
+    named = ", ".join(str(folder / f"no-{at}.yaml") for at in range(5))
+    assert err == (
+        f"streams-placement: warning: {named} and 2 more: "
+        "a document is not a Kubernetes object: it has no kind (left out)\n"
+    )
+
+
 def test_documents_after_one_that_is_no_object_are_judged(explain: Explain, folder: Path) -> None:
     (folder / "a.yml").write_text(f"{POD % 'first'}---\n- 1\n---\n{POD % 'last'}")
     code, out, _ = explain("-f", str(folder / "a.yml"), *CLUSTER, "-o", "json")

@@ -7,7 +7,7 @@ from typing import Final
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.exits import WrongUse
-from webhook.cluster.snapshot.manifests import ManifestError, read_named
+from webhook.cluster.snapshot.manifests import ManifestError, UnreadManifest, read_named
 from webhook.placement.text.api_kinds import NAMESPACE, NODE
 from webhook.placement.text.problem import quote
 
@@ -39,22 +39,22 @@ def manifests_of(arguments: argparse.Namespace) -> Manifests:
     """Every object of the named files; raises :class:`WrongUse` if a file is unreadable, or a namespace contradicts."""
     manifests, unread = readable_manifests_of(arguments)
     if unread:
-        raise WrongUse(unread[0])
+        raise WrongUse(str(unread[0]))
     return manifests
 
 
-def readable_manifests_of(arguments: argparse.Namespace) -> tuple[Manifests, Sequence[str]]:
-    """Every object of the named files, and a sentence for each file that cannot be read and each document that is none.
+def readable_manifests_of(arguments: argparse.Namespace) -> tuple[Manifests, Sequence[UnreadManifest]]:
+    """Every object of the named files, and the reason for each file that cannot be read and each document that is none.
 
     Raises :class:`WrongUse` if nothing can be read, if a name stands for no file, or if a namespace contradicts.
     """
-    unread: list[str] = []
+    unread: list[UnreadManifest] = []
     try:
         manifests = list(read_named(arguments.filename, recursive=arguments.recursive, unreadable=unread.append))
     except ManifestError as error:
         raise WrongUse(str(error)) from error
     if unread and not manifests:
-        raise WrongUse(unread[0])
+        raise WrongUse(str(unread[0]))
     return _placed(manifests, arguments.namespace), unread
 
 

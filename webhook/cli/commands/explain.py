@@ -22,9 +22,10 @@ from webhook.cli.planned_manifests import write_page
 from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
+from webhook.cluster.snapshot.manifests import UnreadManifest
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
-from webhook.placement.text.decoder_words import unreadable
+from webhook.placement.text.decoder_words import not_decoded
 from webhook.placement.text.problem import enumerated
 from webhook.settings import Settings
 
@@ -39,7 +40,7 @@ _DESCRIPTION: Final = (
     "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate."
 )
 _NAMED: Final = 5
-"""Objects that the warning names when there is nothing to judge."""
+"""Objects that the warning names when there is nothing to judge, and files that cannot be read for one reason."""
 
 
 HELP_EXAMPLES: Final = (
@@ -85,8 +86,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     settings = flags.read(arguments)
     given, unread = readable_manifests_of(arguments)
-    for sentence in unread:
-        _leave_out(sentence)
+    _leave_out(unread)
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
@@ -98,9 +98,8 @@ def run(arguments: argparse.Namespace) -> int:
         return write_page(given, settings, title="Explanation") or (Exit.WRONG_USE if unread else Exit.OK)
     explanations, undecoded = _judged(given, settings)
     if undecoded and not explanations:
-        raise WrongUse(undecoded[0])
-    for sentence in undecoded:
-        _leave_out(sentence)
+        raise WrongUse(str(undecoded[0]))
+    _leave_out(undecoded)
     nothing = "nothing to judge: there is no pod, no workload and no HostPool"
     _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
@@ -112,15 +111,19 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.WRONG_USE if unread or undecoded else Exit.OK
 
 
-def _leave_out(sentence: str) -> None:
-    """Warn of a file or object that cannot be read; all others are judged."""
-    warn(f"{sentence} (left out)")
+def _leave_out(unread: Iterable[UnreadManifest]) -> None:
+    """Warn of files and objects that cannot be read, once for each reason; all others are judged."""
+    files: dict[str, dict[str, None]] = {}
+    for one in unread:
+        files.setdefault(one.reason, {})[one.file] = None
+    for reason, named in files.items():
+        warn(f"{enumerated([*named], _NAMED)}: {reason} (left out)")
 
 
-def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[str]]:
+def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[UnreadManifest]]:
     """The explanation of every pod and host pool, in a world in which the manifests are applied.
 
-    With a sentence for each object whose pods cannot be decoded.
+    With the reason for each object whose pods cannot be decoded.
     """
     with progress() as step:
         try:
@@ -129,13 +132,13 @@ def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], li
             raise WrongUse(str(error)) from error
         earlier = app.explain.EarlierWorkloads(world)
         explanations: list[Explanation] = []
-        undecoded: list[str] = []
+        undecoded: list[UnreadManifest] = []
         for at, (file, document) in enumerate(given):
             step("deciding", at, len(given))
             try:
                 explanations += _explained(file, document, world, earlier)
             except msgspec.ValidationError as error:
-                undecoded.append(unreadable(file, document, error))
+                undecoded.append(UnreadManifest(file, not_decoded(document, error)))
     return explanations, undecoded
 
 

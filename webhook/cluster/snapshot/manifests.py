@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -27,18 +27,28 @@ class ManifestError(Exception):
     """A manifest cannot be read; the text is a sentence for the user."""
 
 
-def _raise(sentence: str) -> None:
-    raise ManifestError(sentence)
+class UnreadManifest(NamedTuple):
+    """What of a ``file`` is not read, and the ``reason``: all of the file, or one document of it."""
+
+    file: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.file}: {self.reason}"
+
+
+def _raise(unread: UnreadManifest) -> None:
+    raise ManifestError(str(unread))
 
 
 def read_named(
-    names: Iterable[str], *, recursive: bool = False, unreadable: Callable[[str], object] = _raise
+    names: Iterable[str], *, recursive: bool = False, unreadable: Callable[[UnreadManifest], object] = _raise
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every object of the named files, each with the name of its file.
 
     A name is a file with any ending, a folder of ``*.json``, ``*.yaml`` and ``*.yml`` files, or ``-`` for standard
     input; with ``recursive`` the folders below a folder are read, too. Raises :class:`ManifestError` for a name that
-    stands for no file. ``unreadable`` is called with a sentence for each file that cannot be read, and each document
+    stands for no file. ``unreadable`` is called for each file that cannot be read, and each document
     that is not an object. By default it raises :class:`ManifestError`; if it returns, these are left out.
     """
     for name in names:
@@ -56,12 +66,12 @@ def read_named(
             yield from ((str(path), document) for document in read_manifests(path, unreadable))
 
 
-def read_manifests(path: Path, unreadable: Callable[[str], object] = _raise) -> Iterator[dict[str, Any]]:
+def read_manifests(path: Path, unreadable: Callable[[UnreadManifest], object] = _raise) -> Iterator[dict[str, Any]]:
     """Every object of the file, those inside a ``List`` one by one. ``unreadable`` is that of :func:`read_named`."""
     try:
         content = path.read_bytes()
     except OSError as error:
-        unreadable(f"{path}: {error.strerror}")
+        unreadable(UnreadManifest(str(path), str(error.strerror)))
         return
     yield from _objects(str(path), content, unreadable, json=path.suffix == ".json")
 
@@ -94,21 +104,23 @@ def _is_json(content: bytes) -> bool:
     return True
 
 
-def _objects(name: str, content: bytes, unreadable: Callable[[str], object], *, json: bool) -> Iterator[dict[str, Any]]:
+def _objects(
+    name: str, content: bytes, unreadable: Callable[[UnreadManifest], object], *, json: bool
+) -> Iterator[dict[str, Any]]:
     for document in _json(content) if json else documents(content):
         if isinstance(document, UnreadableDocument):
-            unreadable(f"{name}: {escape(document.reason)}")
+            unreadable(UnreadManifest(name, escape(document.reason)))
         else:
             yield from _listed(name, document, unreadable)
 
 
-def _listed(name: str, document: object, unreadable: Callable[[str], object]) -> Iterator[dict[str, Any]]:
+def _listed(name: str, document: object, unreadable: Callable[[UnreadManifest], object]) -> Iterator[dict[str, Any]]:
     """The object, or the objects of the list that the document is.
 
     The members of a typed list (``PodList``) may leave out ``apiVersion`` and ``kind``, which follow from the list's.
     """
     if not isinstance(document, dict) or not isinstance(document.get("kind"), str):
-        unreadable(f"{name}: a document is not a Kubernetes object: it has no kind")
+        unreadable(UnreadManifest(name, "a document is not a Kubernetes object: it has no kind"))
         return
     kind, items = document["kind"], document.get("items")
     if not kind.endswith("List") or not isinstance(items, list):

@@ -54,7 +54,12 @@ def decoder_text(error: msgspec.ValidationError, document: object) -> str:
 
 def unreadable(file: str, document: Mapping[str, Any], error: msgspec.ValidationError) -> str:
     """The sentence about an object of a file that was not decoded."""
-    return f"{file}: {document['kind']} is not readable: {decoder_text(error, document)}"
+    return f"{file}: {not_decoded(document, error)}"
+
+
+def not_decoded(document: Mapping[str, Any], error: msgspec.ValidationError) -> str:
+    """Why an object was not decoded."""
+    return f"{document['kind']} is not readable: {decoder_text(error, document)}"
 
 
 def _actual_type(message: str) -> str:
