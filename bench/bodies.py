@@ -114,29 +114,34 @@ _NO_JOB = 1000
 """The first number of a job of which the cluster knows nothing."""
 
 
-def operators() -> list[bytes]:
+def operators(count: int = VARIED) -> list[bytes]:
     """The mixed set again and again, every text with an operator of its own: no text is read twice."""
-    return _varied(WISHES.values(), _with_operator)
+    return _varied(WISHES.values(), _with_operator, count)
 
 
-def strangers() -> list[bytes]:
+def strangers(count: int = VARIED) -> list[bytes]:
     """The same, every pod of a job of its own as well: no answer is ever given twice."""
-    return _varied(WISHES.values(), lambda wish, number: replace(_with_operator(wish, number), job=_NO_JOB + number))
+
+    def strange(wish: Wish, number: int) -> Wish:
+        return replace(_with_operator(wish, number), job=_NO_JOB + number)
+
+    return _varied(WISHES.values(), strange, count)
 
 
-def bound(nodes: Sequence[str]) -> list[bytes]:
+def bound(nodes: Sequence[str], count: int = VARIED) -> list[bytes]:
     """Bare pods, each of which names one of these nodes and is bound to it by ``nodeName``."""
-    wish = Wish("", job=None)
-    return _varied(
-        [wish], lambda wish, number: replace(wish, placement=f'Filter{number}: host("{nodes[number % len(nodes)]}")')
-    )
+
+    def naming(wish: Wish, number: int) -> Wish:
+        return replace(wish, placement=f'Filter{number}: host("{nodes[number % len(nodes)]}")')
+
+    return _varied([Wish("", job=None)], naming, count)
 
 
-def _varied(wishes: Iterable[Wish], change: Callable[[Wish, int], Wish]) -> list[bytes]:
-    """Reviews of the wishes in every size again and again, each changed by its number."""
+def _varied(wishes: Iterable[Wish], change: Callable[[Wish, int], Wish], count: int) -> list[bytes]:
+    """So many reviews of the wishes in every size again and again, each changed by its number."""
     kinds = list(itertools.product(SIZES, wishes))
     found = []
-    for number in range(VARIED):
+    for number in range(count):
         size, wish = kinds[number % len(kinds)]
         found.append(review(change(wish, number), ELEMENTS + number, size << 10))
     return found

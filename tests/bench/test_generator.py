@@ -76,9 +76,9 @@ def test_the_loop_over_nodes_finds_the_same_candidates(body: bytes, cluster: Inv
 @pytest.mark.parametrize(
     ("reviews", "kept"),
     [
-        pytest.param(bodies.operators()[:36], 10 + 6, id="with operators of their own, which matter for isolation"),
-        pytest.param(bodies.strangers()[:36], 36, id="of jobs of their own"),
-        pytest.param(bodies.bound([node_name(at) for at in range(14, 30)])[:36], 0, id="bound to nodes"),
+        pytest.param(bodies.operators(36), 10 + 6, id="with operators of their own, which matter for isolation"),
+        pytest.param(bodies.strangers(36), 36, id="of jobs of their own"),
+        pytest.param(bodies.bound([node_name(at) for at in range(14, 30)], 36), 0, id="bound to nodes"),
     ],
 )
 def test_answers_are_kept_of_pods(reviews: list[bytes], kept: int, cluster: Inventory) -> None:
@@ -90,6 +90,6 @@ def test_answers_are_kept_of_pods(reviews: list[bytes], kept: int, cluster: Inve
 
 
 def test_bare_pods_are_bound_to_the_nodes_that_they_name(cluster: Inventory) -> None:
-    body = bodies.bound([node_name(14)])[0]
+    body = bodies.bound([node_name(14)], 1)[0]
     said = base64.b64decode(json.loads(mutate(body, cluster, Policy()).body)["response"]["patch"])
     assert f'"path":"/spec/nodeName","value":"{node_name(14)}"' in said.decode()
