@@ -181,8 +181,9 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
     makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
     some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
-    objects whose annotations and labels reach the pods. ``creates`` says who creates the pods, as the docs state it.
-    ``exact`` says what the expansion states as the operator does it, ``estimate`` what it cannot know.
+    objects whose annotations and labels reach the pods. ``creates`` says who creates the pods, as the docs state it,
+    with the names that projects give to the ServiceAccounts of their operators, the ``accounts``. ``exact`` says what
+    the expansion states as the operator does it, ``estimate`` what it cannot know.
     """
 
     kind: GroupKind
@@ -198,6 +199,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     reference: ReferenceDefinition | None = None
     annotated_paths: tuple[str, ...] = ()
     creates: str = ""
+    accounts: tuple[str, ...] = ()
     exact: str = ""
     estimate: str = ""
 
