@@ -108,6 +108,10 @@ class Settings(BaseSettings):
         max_length=4096,
         description="Default requests of the container of a processing element.",
     )
+    claim_templates: bool = Field(
+        default=True,
+        description="Whether the controller makes ResourceClaimTemplates of devices that requirements describe.",
+    )
     job_seconds: float = Field(
         1.0,
         ge=0,
@@ -264,6 +268,7 @@ def policy_of(settings: Settings) -> Policy:
         excluded=excluded,
         controller_account=settings.controller_account,
         element_requests=parse_requests(settings.element_requests),
+        described_devices=settings.claim_templates,
         reviewed=frozenset(map(_group_and_kind, _listed(settings.reviewed_kinds))),
         operator_accounts=frozenset(_listed(settings.operator_accounts)),
     )

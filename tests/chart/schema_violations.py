@@ -9,6 +9,7 @@ Schema = dict[str, Any]
 
 _TEXTS: Final = (
     "a", "1", "/a", "a.b", "https://h/a", "https://api.h/repos/u/r/contents/a.sab", "In", "2026-01-02T03:04:05Z",
+    "a.b/c",
 )  # fmt: skip
 
 

@@ -19,6 +19,8 @@ from webhook.admission.validate import validate
 from webhook.app.explain import wrong
 from webhook.cluster.crds import definitions
 from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.annotations.described_devices import DESCRIPTION
+from webhook.placement.annotations.hardware_fields import DEVICE_FIELDS
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.problems import problems_of_element, problems_of_job
 from webhook.placement.objects.intent import read_intent
@@ -34,10 +36,13 @@ REQUIREMENT: Final[Object] = {
     BESIDE: {
         ("value",): {"name": "a"},
         ("resource", "value"): {"name": "a"},
-        **{("device", *field): {} for field in ((), ("claim",), ("template",))},
+        **{("device", *field): {} for field in ((), *((name,) for name in DEVICE_FIELDS))},
     },
 }
-DEVICE: Final[Object] = {SAMPLE: {"claim": "a"}, BESIDE: {("template",): {}}}
+DEVICE: Final[Object] = {
+    SAMPLE: {"claim": "a"},
+    BESIDE: {("template",): {}, ("class",): {}, **{(name,): {"class": "a"} for name in DESCRIPTION if name != "class"}},
+}
 LABEL: Final[Object] = {SAMPLE: "memory"}
 WORKLOAD: Final = {"apiVersion": "a", "kind": "a", "name": "a"}
 

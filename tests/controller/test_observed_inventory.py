@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.placement.devices.clusters import CLASS, on, wanting
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.claims import ClaimName, ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
@@ -194,7 +194,10 @@ def test_other_devices_are_told_and_claims_are_not(watched: ObservedInventory) -
         (lambda: devices.drop_slice(of.name), 1),
         (lambda: devices.drop_class(CLASS.name), 1),
     ]
+    templates: list[ClaimName] = []
+    devices.on_template.append(templates.append)
     for change, times in changes:
         heard.clear()
         change()
         assert len(heard) == times
+    assert templates == [("apps", "t")] * 2

@@ -181,6 +181,14 @@ DISK = HardwareWish("disk", mandatory=True, allocatable=False, value="ssd")
             HardwareWish(mandatory=True, allocatable=True, container="c", device=DeviceWish(template="two-gpus")),
         ),
         (
+            {"device": {"class": "gpu", "selector": "true", "count": 2, "sameAttribute": "a.example/b"}},
+            HardwareWish(
+                mandatory=True,
+                allocatable=True,
+                device=DeviceWish(device_class="gpu", selector="true", count=2, same_attribute="a.example/b"),
+            ),
+        ),
+        (
             {"name": "memory", "limits": "1500", "units": "GB", "mandatory": False, "weight": 3, "container": "c"},
             HardwareWish(
                 "memory", mandatory=False, weight=3, allocatable=True, limits="1500", units="GB", container="c"
@@ -230,7 +238,11 @@ CHOICES = "'KB', 'MB', 'GB', 'TB', 'Ki', 'Mi', 'Gi' or 'Ti'"
         ({"name": "cpu", "limits": 1, "resource": 3}, "spec.resource", '"3" must be an object'),
         ({"device": {"claim": "a", "template": "b"}}, "spec.device",
          "names a claim and a template: one of them must go"),
-        ({"device": {"class": "gpu"}}, "spec.device.class", 'unknown field "class" (did you mean claim?)'),
+        ({"device": {"count": 2}}, "spec.device", "needs the class of the devices"),
+        ({"device": {"class": "GPU"}}, "spec.device.class", '"GPU" is not the name of a DeviceClass'),
+        ({"device": {"clas": "gpu"}}, "spec.device.clas", 'unknown field "clas" (did you mean class?)'),
+        ({"device": {"class": "a", "template": "b"}}, "spec.device",
+         "names a template, which says what devices it has: class must go"),
     ],
 )  # fmt: skip
 def test_mistakes_of_a_requirement(spec: dict[str, Any], field: str, rule: str) -> None:

@@ -100,7 +100,9 @@ DEVICES = some.builds(
     HardwareWish,
     mandatory=some.booleans(),
     allocatable=some.just(value=True),
-    device=some.builds(DeviceWish, claim=some.just("shared")) | some.builds(DeviceWish, template=some.just("two-gpus")),
+    device=some.builds(DeviceWish, claim=some.just("shared"))
+    | some.builds(DeviceWish, template=some.just("two-gpus"))
+    | some.builds(DeviceWish, device_class=some.just("gpu"), count=some.integers(1, 32)),
 )
 REQUIREMENTS = some.builds(RequirementEntity, METADATA, AMOUNTS | LABELS | DEVICES)
 WORKLOADS = some.builds(

@@ -8,6 +8,7 @@ Read in this order:
 - ``reconciler_settings``, ``object_editor``, ``conditions``: shared by all reconcilers: their settings, the requests by
   which they change objects, and how conditions are merged into a status.
 - ``hostpools``: the reconciler of a HostPool and all that it needs.
+- ``claimtemplates``: the reconciler of ResourceClaimTemplates of devices that requirements describe.
 - ``jobs``, ``parallelregions``, ``processingelements``: the reconcilers of Jobs, and of what is made for them.
 - ``events``: Events of events.k8s.io/v1; ``waiting_pods``: Events about admitted pods that no node can run.
 - ``release``: the command that frees hosts without a controller.

@@ -6,6 +6,8 @@ from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import DEVICES, INTENTS, NAMESPACES, PLUGIN_OBJECTS, PODS, AnyKind
+from webhook.controller.claimtemplates.reconciler import DescribedTemplates
+from webhook.controller.claimtemplates.template_users import TemplateUsers
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.marks import MarkOwners
@@ -64,16 +66,24 @@ class Work:
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
         self.waiting = WaitingPods(self.watched, of_pods, clock=clock)
+        self._users = TemplateUsers(self.watched, clock=clock)
+        self._templates = DescribedTemplates(server, self._users, inventory, of_pods, clock=clock)
+        self._makes_templates = policy.described_devices
 
     async def run(self) -> None:
         """Reconcile until cancelled; raises LostError when this process does not hold the Lease any more."""
         self._triggers.begin()
         self.waiting.begin()
+        if self._makes_templates:
+            self._users.begin()
         await gather_or_cancel(
             [
                 run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool", traces=self._traces),
                 run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1, traces=self._traces),
                 run_workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1, traces=self._traces),
+                run_workers(
+                    self._users.queue, self._templates.reconcile, name="claim template", workers=1, traces=self._traces
+                ),
                 self.jobs.run(),
             ]
         )

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, WrapValidator
 from pydantic_core import ErrorDetails, PydanticCustomError
 
+from webhook.placement.annotations.described_devices import ATTRIBUTE_LIMIT, DEVICES_LIMIT, SELECTOR_LIMIT
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_text import read_requirements
 from webhook.placement.annotations.yaml_text import of_json
@@ -60,6 +61,7 @@ Amount = Annotated[
 ContainerName = Annotated[str, Field(min_length=1, max_length=LABEL_LIMIT)]
 ResourceName = Annotated[str, Field(min_length=1, max_length=KEY_LIMIT)]
 ObjectName = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
+AttributeName = Annotated[str, Field(min_length=1, max_length=ATTRIBUTE_LIMIT)]
 ReplicaCount = Annotated[int, Field(ge=1, le=REPLICA_LIMIT)]
 Unit = Literal["KB", "MB", "GB", "TB", "Ki", "Mi", "Gi", "Ti"]
 
@@ -154,16 +156,28 @@ class ResourceFields(StrictBody):
 
 
 class DeviceFields(StrictBody):
-    """Where devices come from: one of both."""
+    """Where devices come from: a class, a claim or a template."""
 
     claim: ObjectName | None = Field(None, description="A ResourceClaim of the namespace, which all pods share.")
     template: ObjectName | None = Field(
         None, description="A ResourceClaimTemplate of the namespace: each pod gets a claim of its own."
     )
+    device_class: ObjectName | None = Field(
+        None, alias="class", description="A DeviceClass: each pod gets devices of its own, as the other fields say."
+    )
+    selector: Annotated[str, Field(min_length=1, max_length=SELECTOR_LIMIT)] | None = Field(
+        None, description="A CEL expression that each device of the class must meet."
+    )
+    count: Annotated[int, Field(ge=1, le=DEVICES_LIMIT)] | None = Field(
+        None, description="How many devices of the class; 1 if absent."
+    )
+    same_attribute: AttributeName | None = Field(
+        None, alias="sameAttribute", description="Attribute of which all of them must have the same value."
+    )
 
     def entity(self) -> DeviceWish:
         """The source as it is stored."""
-        return DeviceWish(self.claim, self.template)
+        return DeviceWish(self.claim, self.template, self.device_class, self.selector, self.count, self.same_attribute)
 
 
 class RequirementFields(ResourceFields):

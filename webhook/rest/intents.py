@@ -36,10 +36,14 @@ class EntityMetadata(Struct, frozen=True, omit_defaults=True):
 
 
 class DeviceWish(Struct, frozen=True, omit_defaults=True):
-    """The ResourceClaim or ResourceClaimTemplate of devices (``docs/devices.md``)."""
+    """The ResourceClaim or ResourceClaimTemplate of devices, or their description (``docs/devices.md``)."""
 
     claim: str | None = None
     template: str | None = None
+    device_class: str | None = field(name="class", default=None)
+    selector: str | None = None
+    count: int | None = None
+    same_attribute: str | None = field(name="sameAttribute", default=None)
 
 
 class HardwareWish(Struct, frozen=True, omit_defaults=True):

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import http
+import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -22,6 +23,7 @@ IMPLICIT: Final = f"deviceclass.resource.kubernetes.io/{CLASS}"
 VERSION: Final = "resource.k8s.io/v1"
 SECONDS: Final = 60
 CLAIMS: Final = f"/apis/{VERSION}/namespaces/{SPACE}/resourceclaims"
+TEMPLATES: Final = f"{CLAIMS[:-1]}templates"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -158,6 +160,46 @@ def test_a_requirement_gives_a_pod_a_claim_that_is_allocated(admin: Api, plane: 
     claims = [one for one in admin.get(CLAIMS)["items"] if one["metadata"]["name"].startswith("given-")]
     (result,) = claims[0]["status"]["allocation"]["devices"]["results"]
     assert (len(claims), result["driver"], result["pool"]) == (1, CLASS, "node-2")
+
+
+def described(name: str, **device: object) -> Object:
+    """A pod whose requirement describes devices of the class."""
+    required = json.dumps([{"device": {"class": CLASS, **device}}])
+    return pod(name, SPACE, **of_job({"streams.ibm.com/hpa-requirements": required}))
+
+
+def test_described_devices_become_a_template_that_pods_share_and_claims_that_are_allocated(
+    admin: Api, plane: ControlPlane
+) -> None:
+    names = ("described-a", "described-b")
+    for name in names:
+        assert "not judged" not in applied(plane, described(name, selector=f"device.driver == '{CLASS}'"))
+    for name in names:
+        until(lambda name=name: node_of(admin, name) == "node-2", "it runs where the devices are", SECONDS)
+    claims = [one for one in admin.get(CLAIMS)["items"] if one["metadata"]["name"].startswith("described-")]
+    given = [one["status"]["allocation"]["devices"]["results"][0]["device"] for one in claims]
+    assert len(set(given)) == len(names)
+    label = "app.kubernetes.io/managed-by=streams-placement"
+    (made,) = admin.get(f"{TEMPLATES}?labelSelector={label}")["items"]
+    assert made["spec"]["spec"]["devices"]["requests"][0]["exactly"]["deviceClassName"] == CLASS
+
+
+def test_described_devices_that_no_node_has_are_refused(plane: ControlPlane) -> None:
+    assert refusal(plane, described("greedy-described", count=11), hook="pods").startswith(
+        f"hardware 11 devices of DeviceClass {CLASS} cannot hold: 0 of 3 nodes can run this pod."
+    )
+
+
+def test_a_selector_that_does_not_compile_is_told_by_an_event_of_the_pod(admin: Api, plane: ControlPlane) -> None:
+    said = applied(plane, described("broken", selector="device.driver =="))
+    assert "cannot be evaluated here" in said
+    events = f"/apis/events.k8s.io/v1/namespaces/{SPACE}/events"
+
+    def told() -> bool:
+        notes = [one["note"] for one in admin.get(events)["items"] if one.get("reason") == "DevicesNotDescribed"]
+        return any("cannot be made" in note and "device.driver ==" in note for note in notes)
+
+    until(told, "an Event quotes what the API server says", SECONDS)
 
 
 def test_one_whose_claim_no_node_can_meet_is_refused(admin: Api, plane: ControlPlane) -> None:

@@ -46,6 +46,10 @@ BAD: dict[str, tuple[str, str]] = {
     "a resource": ("[{name: cpu, device: {claim: a}}]", f"[0].name: {OTHERS}"),
     "an amount": ("[{limits: 1, device: {claim: a}}]", f"[0].limits: {OTHERS}"),
     "a label": ("[{value: x, device: {claim: a}}]", f"[0].value: {OTHERS}"),
+    "a claim that is described": (
+        "[{device: {claim: a, count: 2}}]",
+        "[0].device: names a claim, which says what devices it has: count must go",
+    ),
     "not allocatable": (
         "[{allocatable: false, device: {claim: a}}]", "[0].allocatable: devices are allocatable",
     ),

@@ -28,6 +28,10 @@ GOOD: dict[str, tuple[Value, Words]] = {
         {"device": {"claim": "a"}, "weight": "2"},
         {"device.claim": "a at r.device.claim", "weight": "2 at r.weight"},
     ),
+    "described devices": (
+        {"device": {"class": "gpu", "count": "2"}},
+        {"device.class": "gpu at r.device.class", "device.count": "2 at r.device.count"},
+    ),
     "devices below spec": ({"spec": {"device": {"template": "a"}}}, {"device.template": "a at r.spec.device.template"}),
     "no devices": ({"name": "a", "device": None}, {"name": "a at r.name"}),
     "with what says nothing": ({"name": "a", "limits": None, "resource": None}, {"name": "a at r.name"}),
@@ -48,8 +52,7 @@ WRITTEN = (
     "device"
 )
 
-DESCRIBED = "a ResourceClaim or ResourceClaimTemplate describes the devices; name it by claim or template"
-NAMELESS = "must name a claim or a template, such as {template: two-gpus}"
+NAMELESS = "must name a class, a claim or a template, such as {class: gpu.example.com}"
 BAD: dict[str, tuple[Value, list[str]]] = {
     "a word": ("cpu", ["r: must be a requirement, such as {name: nvidia.com/gpu, limits: 1}"]),
     "a list": ([], ["r: must be a requirement, such as {name: nvidia.com/gpu, limits: 1}"]),
@@ -68,9 +71,9 @@ BAD: dict[str, tuple[Value, list[str]]] = {
     "a word for devices": ({"device": "gpu"}, [f"r.device: {NAMELESS}"]),
     "devices of nothing": ({"device": {}}, [f"r.device: {NAMELESS}"]),
     "devices of an empty name": ({"device": {"claim": ""}}, [f"r.device: {NAMELESS}"]),
-    "devices of a class": (
-        {"device": {"class": "gpu", "claim": "a"}},
-        [f'r.device: unknown field "class": {DESCRIBED}'],
+    "devices of a mistyped class": (
+        {"device": {"clas": "gpu"}},
+        ['r.device: unknown field "clas" (did you mean class?)'],
     ),
     "a list of claims": ({"device": {"claim": ["a"]}}, ["r.device.claim: must be one word"]),
     "what does not belong below resource": (

@@ -8,6 +8,7 @@ import itertools
 from typing import Final
 
 from webhook.cluster.crds.openapi import Schema, listed, number, obj, root, rule, switch, text
+from webhook.placement.annotations.described_devices import COUNT, DESCRIPTION, TEXTS
 from webhook.placement.annotations.hardware import HEAVIEST, LIGHTEST
 from webhook.placement.annotations.hardware_claim import SOURCES
 from webhook.placement.annotations.hardware_fields import CONTAINERS, NOTES
@@ -15,7 +16,8 @@ from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT
 from webhook.placement.kube.names import KEY_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
 from webhook.placement.kube.resource_name import UNITS
-from webhook.placement.objects.consumer import COUNT, OWN_NAME, WORDS
+from webhook.placement.objects.consumer import COUNT as REPLICAS
+from webhook.placement.objects.consumer import OWN_NAME, WORDS
 from webhook.placement.objects.intent import APPS, CLUSTERS, CONSUMER_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
@@ -67,6 +69,8 @@ _TWICE: Final = (
 )  # fmt: skip
 """Fields that may stand beside ``resource`` and in it, as pairs of equal meaning."""
 
+_BESIDE_CLASS: Final = tuple(field for field in DESCRIPTION if field != "class")
+
 _DEVICE: Final = "has(self.device)"
 """CEL: whether a requirement asks for devices."""
 
@@ -83,8 +87,13 @@ REQUIREMENT: Final = [
         fieldPath=".allocatable",
     ),
     rule(
-        f"!{_DEVICE} || has(self.device.claim) != has(self.device.template)",
-        "must name a claim or a template",
+        f"!{_DEVICE} || ({' + '.join(f'(has(self.device.{one}) ? 1 : 0)' for one in ('class', *SOURCES))}) == 1",
+        "must name a class, a claim or a template, and only one of these",
+        fieldPath=".device",
+    ),
+    rule(
+        f"!{_DEVICE} || has(self.device.class) || !({' || '.join(f'has(self.device.{one})' for one in _BESIDE_CLASS)})",
+        "selector, count and sameAttribute belong to a class",
         fieldPath=".device",
     ),
     rule(
@@ -235,8 +244,12 @@ _SAID: Final[Schema] = {
     "allocatable": switch("Whether the requirement is an amount; true if absent, unless value is set."),
     **{name: container.schema() for name, container in CONTAINERS.items()},
     "device": obj(
-        "Devices: the container uses a ResourceClaim of the namespace, or one that is made from a template.",
-        {name: source.schema() for name, source in SOURCES.items()},
+        "Devices: of a class, or of a ResourceClaim of the namespace, or of one that is made from a template.",
+        {
+            **{name: source.schema() for name, source in SOURCES.items()},
+            **{name: field.schema() for name, field in TEXTS.items()},
+            "count": COUNT.schema(),
+        },
     ),
     "resource": obj("Alternative place for the fields of the resource or label.", _RESOURCE),
 }
@@ -253,7 +266,7 @@ _ENTRY: Final = obj(
 
 _WORKLOAD_FIELDS: Final[Schema] = {
     **{name: field.schema() for name, field in WORDS.items()},
-    "replicas": COUNT.schema(),
+    "replicas": REPLICAS.schema(),
 }
 
 _WORKLOAD: Final = obj("Reference to the workload.", _WORKLOAD_FIELDS, required=["apiVersion", "kind", "name"]) | {

@@ -25,6 +25,7 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
+from webhook.placement.devices.described import MADE_LABEL, content_of
 from webhook.placement.kube.pod import Amount, NodeSelector, NodeTerm, Toleration
 
 ALL: Final = "All"
@@ -164,7 +165,12 @@ def read_template(item: Item) -> tuple[ClaimTemplate, Notes]:
     """A claim template."""
     source = decode(item, _TemplateObject)
     namespace, name = full_name(source.metadata).split("/", 1)
-    return ClaimTemplate(sys.intern(namespace), name, _spec(source.spec.spec, _OF_TEMPLATE)), []
+    metadata, spec = source.metadata or wire.ObjectMetadata(), _spec(source.spec.spec, _OF_TEMPLATE)
+    label, value = MADE_LABEL
+    if (metadata.labels or {}).get(label) != value or content_of(name, spec) is None:
+        return ClaimTemplate(sys.intern(namespace), name, spec), []
+    version = metadata.resource_version or ""
+    return ClaimTemplate(sys.intern(namespace), name, spec, made=True, uid=metadata.uid or "", version=version), []
 
 
 def expressions(selectors: Iterable[SelectorObject]) -> tuple[str, ...]:

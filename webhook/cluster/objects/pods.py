@@ -13,6 +13,8 @@ from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, uncounted
+from webhook.placement.annotations.described_devices import PREFIX
+from webhook.placement.annotations.hardware_text import read_annotation
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.kube.amounts import Tally
@@ -21,6 +23,7 @@ from webhook.placement.kube.owner import DAEMON_SET, is_daemon_set, owner_of
 from webhook.placement.kube.pod import (
     Affinity,
     LabelSelector,
+    PodClaim,
     PodSpec,
     PodTerm,
     Requirement,
@@ -29,7 +32,7 @@ from webhook.placement.kube.pod import (
 )
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selection.selector import requirements_of
-from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo, Waiting
+from webhook.placement.objects.pod import ClaimedTemplates, Guest, NodeDemand, PodInfo, Waiting
 from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.objects.template_pods import NAMESPACE_NAME
 from webhook.placement.spl.clauses import ClauseName, PoolName
@@ -76,6 +79,7 @@ def bound_pod(source: wire.PodObject) -> tuple[PodInfo | None, Notes]:
         ports=_ports(spec),
         priority=spec.priority or 0,
         waits=_waits(name, annotations) if waiting else None,
+        claimed=_claimed_templates(name, spec.resource_claims, annotations) if spec.resource_claims else None,
         guest=None if job or pools else _guest(name, metadata, spec, daemons),
     )
     return _of_job(pod, job, labels, annotations, said) if job and said else pod, notes
@@ -210,6 +214,17 @@ def _shunning(term: PodTerm, own: str, labels: Mapping[str, str]) -> RepellingTe
 def _waits(name: str, annotations: wire.Annotations) -> Waiting | None:
     """The reason for which a pod without a node waits; pods of one template share the text."""
     return Waiting(name, sys.intern(annotations.waits)) if annotations.waits else None
+
+
+def _claimed_templates(name: str, claims: Iterable[PodClaim], annotations: wire.Annotations) -> ClaimedTemplates | None:
+    """The templates of described devices of a pod, and the descriptions in its annotation."""
+    templates = [claim.resource_claim_template_name or "" for claim in claims]
+    made = tuple(dict.fromkeys(sys.intern(found) for found in templates if found.startswith(PREFIX)))
+    if not made:
+        return None
+    hardware = read_annotation(annotations.hardware)[0] if annotations.hardware else ()
+    described = [one.device.described for one in hardware if one.device and one.device.described]
+    return ClaimedTemplates(name, made, tuple(described))
 
 
 def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:

@@ -13,7 +13,7 @@ from webhook.placement.kube.pod import Amount, PodSpec, Resources, Toleration
 from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.pod_defaults.limit_range import LimitRangeItem
-from webhook.placement.text.keys import BIND, PLACEMENT, PREFERRED, UNIFORM, WAITS
+from webhook.placement.text.keys import BIND, HARDWARE, PLACEMENT, PREFERRED, UNIFORM, WAITS
 
 
 class Annotations(Struct, frozen=True, gc=False):
@@ -25,6 +25,7 @@ class Annotations(Struct, frozen=True, gc=False):
     uniform: str | None = field(name=UNIFORM, default=None)
     waits: str | None = field(name=WAITS, default=None)
     mirror: str | None = field(name=MIRROR, default=None)
+    hardware: str | None = field(name=HARDWARE, default=None)
 
 
 class Owner(Struct, frozen=True, gc=False, rename="camel"):

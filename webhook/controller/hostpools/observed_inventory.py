@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable, Iterator, KeysView
 from typing import Final, TypeVar
 
-from webhook.placement.devices.claims import ClaimTemplate
+from webhook.placement.devices.claims import ClaimName, ClaimTemplate
 from webhook.placement.devices.devices import DevicePart, Devices
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
@@ -39,6 +39,8 @@ class ObservedDevices:
 
     def __init__(self, devices: Devices) -> None:
         self.on_change: list[Callable[[], object]] = []
+        self.on_template: list[Callable[[ClaimName], object]] = []
+        """Called with the name of each ResourceClaimTemplate that was added, changed or removed."""
         self._devices = devices
         self.put_claim = devices.put_claim
         self.drop_claim = devices.drop_claim
@@ -72,11 +74,13 @@ class ObservedDevices:
         """A ResourceClaimTemplate was added or changed."""
         with self._telling():
             self._devices.put_template(template)
+        self._tell_of_template((template.namespace, template.name))
 
     def drop_template(self, namespace: str, name: str) -> None:
         """A ResourceClaimTemplate is gone."""
         with self._telling():
             self._devices.drop_template(namespace, name)
+        self._tell_of_template((namespace, name))
 
     def put_rule(self, rule: TaintRule) -> None:
         """A DeviceTaintRule was added or changed."""
@@ -87,6 +91,10 @@ class ObservedDevices:
         """A DeviceTaintRule is gone."""
         with self._telling():
             self._devices.drop_rule(name)
+
+    def _tell_of_template(self, name: ClaimName) -> None:
+        for listener in self.on_template:
+            listener(name)
 
     @contextlib.contextmanager
     def _telling(self) -> Iterator[None]:

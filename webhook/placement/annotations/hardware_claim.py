@@ -1,7 +1,6 @@
 """Parser of a hardware requirement for devices: the ResourceClaim or ResourceClaimTemplate that ``device`` names.
 
-A claim belongs to somebody who made it, so a requirement does not describe devices: it names what describes them
-(``docs/devices.md``).
+In place of a name it may hold the description of which the controller makes a template (``docs/devices.md``).
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.annotations.described_devices import DescribedDevices, read_description
 from webhook.placement.annotations.hardware_fields import DEVICE_FIELDS, Fields
 from webhook.placement.field_rules.rules import TextRule
 from webhook.placement.kube.names import NAME_LIMIT, OBJECT_NAME
@@ -30,26 +30,35 @@ SOURCES: Final[Mapping[str, TextRule]] = {
         form="is not the name of a ResourceClaimTemplate",
     ),
 }
-"""The rules of the fields of ``device``."""
+"""The rules of the fields of ``device`` that name an object."""
 
 _OTHERS: Final = ("name", "requests", "limits", "units", "value")
 """Fields of resources and labels."""
 
 
 class DeviceSource(Struct, frozen=True, gc=False):
-    """The ResourceClaim of that name, or the ResourceClaimTemplate that the pod gets a claim of its own from."""
+    """The ResourceClaim of that name, or the ResourceClaimTemplate that the pod gets a claim of its own from.
+
+    A template that the controller makes has the content ``described``.
+    """
 
     claim: str = ""
     template: str = ""
+    described: DescribedDevices | None = None
 
     @property
     def part(self) -> tuple[str, str]:
         """What the clause about the devices names, as for claims that the pod has itself."""
         return ("claim", self.claim) if self.claim else ("template", self.template)
 
+    @property
+    def named(self) -> str:
+        """The object that says what devices there are to be."""
+        return f"ResourceClaim {self.claim}" if self.claim else f"ResourceClaimTemplate {self.template}"
+
     def __str__(self) -> str:
         """The source in messages."""
-        return f"ResourceClaim {self.claim}" if self.claim else f"ResourceClaimTemplate {self.template}"
+        return self.named if self.described is None else str(self.described)
 
 
 def names_device(fields: Fields) -> bool:
@@ -61,14 +70,22 @@ def read_device(fields: Fields) -> tuple[DeviceSource | None, list[Problem]]:
     """The source of the devices, or ``None`` and all problems."""
     stated = {name: fields[f"device.{name}"] for name in DEVICE_FIELDS if f"device.{name}" in fields}
     problems = [*_foreign(fields)]
-    if len(stated) > 1:
-        path = stated["claim"].path.removesuffix(".claim")
+    path = next(iter(stated.values())).path.rpartition(".")[0]
+    named = [name for name in SOURCES if name in stated]
+    if len(named) > 1:
         problems.append(Problem(path, "names a claim and a template: one of them must go"))
-    for name, at in stated.items():
-        problems += SOURCES[name].problems(at.path, at.word)
-    if problems:
-        return None, problems
-    return DeviceSource(**{name: at.word for name, at in stated.items()}), []
+    if named and len(named) < len(stated):
+        described = next(name for name in stated if name not in SOURCES)
+        problems.append(Problem(path, f"names a {named[0]}, which says what devices it has: {described} must go"))
+    for name in named:
+        problems += SOURCES[name].problems(stated[name].path, stated[name].word)
+    if named:
+        claim, template = (stated[name].word if name in stated else "" for name in SOURCES)
+        return None if problems else DeviceSource(claim, template), problems
+    devices, wrong = read_description(stated, path)
+    if devices is None or problems:
+        return None, [*problems, *wrong]
+    return DeviceSource(template=devices.template, described=devices), []
 
 
 def _foreign(fields: Fields) -> Iterator[Problem]:

@@ -28,8 +28,8 @@ _DEVICE: Final = "device"
 _WRITTEN: Final = (*FIELDS, *_ALIASES, _NESTED, _DEVICE)
 _INSIDE: Final = ("name", "key", "requests", "limits", "units", "value")
 """Fields below ``resource``."""
-DEVICE_FIELDS: Final = ("claim", "template")
-"""Fields below ``device``; among parsed fields they are ``device.claim`` and ``device.template``."""
+DEVICE_FIELDS: Final = ("claim", "template", "class", "selector", "count", "sameAttribute")
+"""Fields below ``device``; among parsed fields they are ``device.claim``, ``device.template`` and so on."""
 _WRAPPED: Final = ("name", "metadata", "spec")
 """Fields of a requirement that has a name and has all other fields below ``spec``."""
 NOTES: Final[Mapping[str, TextRule]] = {
@@ -49,9 +49,7 @@ CONTAINERS: Final[Mapping[str, TextRule]] = {
 _KNOWN: Final = {f".{_NESTED}": _INSIDE, f".{_DEVICE}": DEVICE_FIELDS}
 """The fields of mappings inside a requirement, by their paths below it."""
 
-_DESCRIBED: Final = "a ResourceClaim or ResourceClaimTemplate describes the devices; name it by claim or template"
-
-_EMPTY_DEVICE: Final = "must name a claim or a template, such as {template: two-gpus}"
+_EMPTY_DEVICE: Final = "must name a class, a claim or a template, such as {class: gpu.example.com}"
 
 _LOOKED_AT: Final = 2 * len(_WRITTEN)
 """Fields of one mapping that are read. Of more fields at least half are unknown, which makes problems enough."""
@@ -103,12 +101,7 @@ def _flat(item: Mapping[str, Value], path: str) -> tuple[Fields, list[Problem]]:
     for name, value, place in _entries(item, path):
         at, known = f"{place}.{name}", _KNOWN.get(place.removeprefix(path), _WRITTEN)
         if name not in known:
-            rule = (
-                f"unknown field {quote(name)}: {_DESCRIBED}"
-                if known is DEVICE_FIELDS
-                else unknown("field", name, known)
-            )
-            problems.append(Problem(place, rule))
+            problems.append(Problem(place, unknown("field", name, known)))
         elif value is None:
             continue
         elif name == _DEVICE:

@@ -172,7 +172,9 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     def _count(self, lack: Lack) -> str:
         """What says how many devices the request wants."""
         part = next(part for part in self.parts if any(lack.choice in asked.choices for asked in _requests(part)))
-        return f"requests {part.resource}" if part.resource else f"count of request {lack.request} of {part.clause}"
+        if part.resource:
+            return f"requests {part.resource}"
+        return f"count of {part.clause}" if part.described else f"count of request {lack.request} of {part.clause}"
 
 
 class _Found(Struct, frozen=True, gc=False):

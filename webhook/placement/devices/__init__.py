@@ -3,7 +3,8 @@
 Kubernetes describes devices by objects of ``resource.k8s.io`` (``docs/hardware.md``). Read in this order:
 
 - ``device``: a device with its attributes and capacity, and ``slices``: the part of a pool that one object publishes.
-- ``claims``: what a claim requests, and what is allocated to it. ``taint_rules``: taints that a person puts on devices.
+- ``claims``: what a claim requests, and what is allocated to it; ``described``: claims of devices that requirements
+  describe. ``taint_rules``: taints that a person puts on devices.
 - ``devices``: all of these objects of a cluster, in indexes, with ``changes``: the nodes that have other devices now.
 - ``selector``: CEL expressions, with ``expression`` (what one reads) and ``ordered_values`` (quantities and versions).
 - ``node_devices``: the pools that a node can use. ``candidates`` and ``consumption``: devices for each request.

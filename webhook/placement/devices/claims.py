@@ -106,8 +106,15 @@ class ResourceClaim(Struct, frozen=True, gc=False):
 
 
 class ClaimTemplate(Struct, frozen=True, gc=False):
-    """A ResourceClaimTemplate: each pod that names it gets a claim of its own with this spec."""
+    """A ResourceClaimTemplate: each pod that names it gets a claim of its own with this spec.
+
+    ``made`` tells that the controller made it of a description. Of such a template ``uid`` and ``version`` are kept, by
+    which it can be deleted.
+    """
 
     namespace: str
     name: str
     spec: ClaimSpec
+    made: bool = False
+    uid: str = ""
+    version: str = ""

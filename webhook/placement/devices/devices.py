@@ -5,6 +5,7 @@ An update takes time by what changed.
 """
 
 import enum
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
@@ -37,8 +38,8 @@ class Devices:
     about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
     """
 
-    __slots__ = ("_claims", "_holders", "_listed", "_local", "_others", "_pools", "_rules", "_slices", "_templates",
-                 "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
+    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_slices",
+                 "_templates", "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -57,6 +58,8 @@ class Devices:
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[ClaimName, ResourceClaim] = {}
         self._templates: dict[ClaimName, ClaimTemplate] = {}
+        self._made: Counter[str] = Counter()
+        """By namespace, how many templates the controller made."""
         self._rules: dict[str, TaintRule] = {}
         self._holders: dict[DeviceName, tuple[HeldDevice, ...]] = {}
 
@@ -212,17 +215,32 @@ class Devices:
 
     def put_template(self, template: ClaimTemplate) -> None:
         """Add the ResourceClaimTemplate, or replace the one with its namespace and name."""
+        self.drop_template(template.namespace, template.name)
         self._templates[template.namespace, template.name] = template
+        if template.made:
+            self._made[template.namespace] += 1
         self._others += 1
 
     def drop_template(self, namespace: str, name: str) -> None:
         """Remove the ResourceClaimTemplate; an absent one changes nothing."""
-        if self._templates.pop((namespace, name), None):
+        removed = self._templates.pop((namespace, name), None)
+        if removed is not None:
             self._others += 1
+            self._made[namespace] -= removed.made
+            if not self._made[namespace]:
+                del self._made[namespace]
 
     def template(self, name: ClaimName) -> ClaimTemplate | None:
         """The template of that namespace and name; ``None`` if there is none."""
         return self._templates.get(name)
+
+    def made_in(self, namespace: str) -> int:
+        """How many templates of the namespace the controller made of descriptions."""
+        return self._made[namespace]
+
+    def made(self) -> Iterator[ClaimName]:
+        """The names of all templates that the controller made of descriptions."""
+        return (name for name, template in self._templates.items() if template.made)
 
     # Taints
 

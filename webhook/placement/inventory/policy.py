@@ -38,6 +38,7 @@ class Policy(Struct, frozen=True):
     - ``excluded``: namespaces whose pods the webhook leaves alone.
     - ``controller_account``: the user name under which the product's controller makes pods of ProcessingElements.
     - ``element_requests``: what the container of a processing element requests where it says nothing itself.
+    - ``described_devices``: whether the controller makes ResourceClaimTemplates of devices that requirements describe.
     - ``kinds``: the kinds of other operators whose objects are judged whole. They are data of the product, no setting.
     - ``reviewed``: the kinds among these, by group and kind, that the API server sends, so that their pods may wait.
     - ``operator_accounts``: the user names under which the operators of these kinds create pods.
@@ -62,6 +63,7 @@ class Policy(Struct, frozen=True):
     excluded: frozenset[str] = frozenset({"kube-system"})
     controller_account: str = ""
     element_requests: Resources = Resources()
+    described_devices: bool = True
     kinds: Kinds = {}
     reviewed: frozenset[tuple[str, str]] = frozenset()
     operator_accounts: frozenset[str] = frozenset()

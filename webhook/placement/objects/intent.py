@@ -8,6 +8,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.annotations.placement_text import SHOWN
 from webhook.placement.annotations.yaml_text import Value, of_json
 from webhook.placement.field_rules.rules import NumberRule, TextRule
@@ -154,6 +155,15 @@ class Intents:
     def named(self, namespace: str, name: str) -> Intent | None:
         """The intent with that name; ``None`` if it does not exist."""
         return self._intents.get(namespace, {}).get(name)
+
+    def described(self, namespace: str, template: str) -> DescribedDevices | None:
+        """The devices that an intent of the namespace describes with the template of that name; ``None`` if none."""
+        for intent in self._intents.get(namespace, {}).values():
+            for consumer in intent.consumers:
+                for one in consumer.hardware:
+                    if one.device and one.device.described and one.device.template == template:
+                        return one.device.described
+        return None
 
     def names(self, namespace: str) -> Iterable[str]:
         """The names of the namespace's intents."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
@@ -31,6 +32,17 @@ class Waiting(Struct, frozen=True, gc=False):
     text: str
 
 
+class ClaimedTemplates(Struct, frozen=True, gc=False):
+    """The ResourceClaimTemplates of described devices that the pod ``name`` gets claims from.
+
+    ``described`` are all devices that the pod's own annotation describes; HPAIntents describe those of other templates.
+    """
+
+    name: str
+    templates: tuple[str, ...]
+    described: tuple[DescribedDevices, ...] = ()
+
+
 OF_NODE: Final = frozenset({"DaemonSet", "Node"})
 """Kinds of owners whose pods belong to one node: DaemonSets, and nodes for static pods."""
 
@@ -54,7 +66,8 @@ class PodInfo(Struct, frozen=True, gc=False):
     Of every pod: ``node`` is its node, empty while it has none; ``requests`` are its effective requests; ``pools`` the
     SPL names of the pools in its placement; ``guards`` the topology keys of its required podAntiAffinity, ``shuns``
     those of its terms that users write; ``ports`` the ports of its node that it takes; ``priority`` its priority, by
-    which the scheduler preempts; ``waits`` is set while it has no node if no node could run it when it was admitted.
+    which the scheduler preempts; ``waits`` is set while it has no node if no node could run it when it was admitted;
+    ``claimed`` is set if it gets claims from templates of described devices.
 
     Of pods of a job: ``job`` and ``pe``; ``labels`` under the product's prefix; ``isolated``, the operators with
     ``hostIsolation``; ``cpu_bound``, whether the pod is bound to cpus; ``repels``, the labels under the product's
@@ -85,6 +98,7 @@ class PodInfo(Struct, frozen=True, gc=False):
     shuns: tuple[RepellingTerm, ...] = ()
     ports: tuple[HostPort, ...] = ()
     priority: int = 0
+    claimed: ClaimedTemplates | None = None
 
     @property
     def of_node(self) -> bool:

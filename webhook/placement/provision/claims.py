@@ -6,6 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.annotations.described_devices import PREFIX
 from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.annotations.hardware_claim import DeviceSource
 from webhook.placement.kube.containers import Place, at, claiming, named, places, resources_at
@@ -13,9 +14,6 @@ from webhook.placement.kube.pod import PodClaim, PodSpec
 from webhook.placement.provision.effects import UseClaim
 from webhook.placement.provision.grants import no_container
 from webhook.placement.text.problem import Problem, quote
-
-PREFIX: Final = "hpa-"
-"""How the names of claims that the webhook adds to a pod begin."""
 
 _HASH: Final = 16
 """Hexadecimal digits of the hash in such a name."""
@@ -52,7 +50,7 @@ def claims(spec: PodSpec, hardware: Iterable[Hardware], main: Place | None) -> G
             continue
         claim = _claim(spec, place, one.device)
         problems += _taken(spec, claim, one)
-        given.append(UseClaim(one.text, place, claim))
+        given.append(UseClaim(one.text, place, claim, requirement=one))
         spec = claiming(spec, place, claim)
     return GivenClaims(spec, tuple(given), tuple(problems), tuple(warnings))
 
@@ -64,7 +62,7 @@ def _claim(spec: PodSpec, place: Place, source: DeviceSource) -> PodClaim:
         if _same(claim, source) and (source.claim or claim.name in used):
             return claim
     container = "" if source.claim else at(spec, place).name  # each container has a claim of its own from a template
-    name = PREFIX + hashlib.sha256(f"{source}\0{container}".encode()).hexdigest()[:_HASH]
+    name = PREFIX + hashlib.sha256(f"{source.named}\0{container}".encode()).hexdigest()[:_HASH]
     return PodClaim(name, source.claim or None, source.template or None)
 
 

@@ -7,6 +7,7 @@ choices that depended on the cluster at that moment, which ``/validate`` does no
 
 from msgspec import Struct
 
+from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import NodeTerm, PodClaim, PodTerm, Toleration
 
@@ -85,12 +86,13 @@ class SetResources(Struct, frozen=True, gc=False):
 
 
 class UseClaim(Struct, frozen=True, gc=False):
-    """The pod has this claim, and the container uses it."""
+    """The pod has this claim, and the container uses it; ``requirement`` is the one that asks for its devices."""
 
     cause: str
     place: Place
     claim: PodClaim
     firm: bool = True
+    requirement: Hardware | None = None
 
 
 Effect = RequireNodes | PreferNodes | BindTo | AddLabel | Tolerate | NearPods | AwayFromPods | SetResources | UseClaim

@@ -33,6 +33,7 @@ from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
 from webhook.placement.request.claimed_devices import WantedDevices, unjudged_of, wanted_devices
 from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts
+from webhook.placement.request.described_templates import described_by, problems_of_templates
 from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
 from webhook.placement.request.world import World
@@ -150,9 +151,8 @@ def read(
     mapped = world.inventory.devices.classes.mapped(requests)
     devices, unjudged = _NO_DEVICES
     if mapped or spec.resource_claims:
-        given = {grant.resource for grant in (*provision.grants, *provision.stated)}
-        devices = wanted_devices(spec, namespace, requests, mapped, world.inventory.devices, given)
-        unjudged = tuple(unjudged_of(spec, mapped, devices))
+        devices, unjudged, more = _of_devices(spec, namespace, requests, mapped, provision, world)
+        problems += more
     volumes = claimed_volumes(spec, namespace, world.inventory.volumes) if spec.volumes else ()
     unjudged += tuple(doubts(volumes)) if volumes else ()
     requests = world.inventory.devices.classes.judged(requests) if mapped else requests
@@ -172,6 +172,21 @@ def read(
         ask = replace(ask, completed=pod, warnings=pod.warnings + ask.warnings)
         problems += (*pod.problems, *pod.out_of_bounds(spec))
     return ask, problems + host.problems + (_unreadable(unreadable) if unreadable else ())
+
+
+def _of_devices(
+    spec: PodSpec, namespace: str, requests: Tally, mapped: Mapping[str, str], provision: Provision, world: World
+) -> tuple[tuple[WantedDevices, ...], tuple[str, ...], tuple[Problem, ...]]:
+    """The devices that the pod wants, what of them is not judged, and problems of the templates that it describes."""
+    known = world.inventory.devices
+    given = {grant.resource for grant in (*provision.grants, *provision.stated)}
+    described = described_by(provision.claims)
+    devices: tuple[WantedDevices, ...] = ()
+    if given.isdisjoint(mapped):  # amounts that requirements give are not judged
+        devices = wanted_devices(spec, namespace, requests, mapped, known, described)
+    made = world.policy.described_devices
+    problems = tuple(problems_of_templates(provision.claims, namespace, known, made=made)) if described else ()
+    return devices, tuple(unjudged_of(spec, mapped, devices)), problems
 
 
 def reread(ask: Ask, pod: Pod, world: World) -> tuple[Ask, tuple[Problem, ...]]:

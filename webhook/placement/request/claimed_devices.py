@@ -3,7 +3,6 @@
 See ``docs/hardware.md``. Nothing here refuses a pod: what is not known is a doubt, of which the user is warned.
 """
 
-import re
 from collections import Counter
 from collections.abc import Container as Having
 from collections.abc import Iterator, Mapping
@@ -12,30 +11,25 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest, HeldDevice, ResourceClaim
+from webhook.placement.devices.described import spec_of
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.selector import selector
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import Container, NodeTerm, PodClaim, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity
+from webhook.placement.request.described_templates import NOTHING, Described
 from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import quote, shorten
+from webhook.placement.text.selector_words import condition
 
 _CLAIMS: Final = 8
 """So many claims of a pod are judged; pods have one or two."""
 
 _CONDITION: Final = 100
 """Characters of a selector in a message."""
-
-_QUANTITY: Final = r"""(\w+)\.%s\(quantity\((?:"([^"]*)"|'([^']*)')\)\)"""
-_SHORTER: Final = (
-    (re.compile(r"""\bdevice\.(?:attributes|capacity)\[(?:"[^"]*"|'[^']*')\]\."""), ""),
-    (re.compile(_QUANTITY % "compareTo" + r"\s*(==|!=|<=|>=|<|>)\s*0(?![0-9.])"), r"\1 \4 \2\3"),
-    (re.compile(_QUANTITY % "isGreaterThan"), r"\1 > \2\3"),
-    (re.compile(_QUANTITY % "isLessThan"), r"\1 < \2\3"),
-)
-"""Parts of selectors, and how messages say them."""
 
 _RESOURCES: Final = 2
 """So many resources of a pod that classes map are judged."""
@@ -51,6 +45,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     a class maps, of which ``count`` are requested; nodes that offer it themselves need no devices. ``shared`` tells
     that other pods may use the same claim. A claim that is allocated has ``terms``, one of which the node must match
     (``None`` for any node), and its devices in ``held``. ``doubt`` says what of it is not judged; empty if all is.
+    ``described`` tells that a requirement describes the devices.
     """
 
     clause: Clause
@@ -61,22 +56,33 @@ class WantedDevices(Struct, frozen=True, gc=False):
     terms: tuple[NodeTerm, ...] | None = None
     held: tuple[HeldDevice, ...] = ()
     doubt: str = ""
+    described: bool = False
 
 
 def wanted_devices(
-    spec: PodSpec, namespace: str, requests: Tally, mapped: Mapping[str, str], devices: Devices, given: Having[str] = ()
+    spec: PodSpec,
+    namespace: str,
+    requests: Tally,
+    mapped: Mapping[str, str],
+    devices: Devices,
+    described: Described = NOTHING,
 ) -> tuple[WantedDevices, ...]:
-    """What of the pod wants devices; ``mapped`` are resources with their classes.
+    """What of the pod wants devices; ``mapped`` are resources with their classes, ``described`` what templates hold.
 
-    Nothing if devices are not known, or if mapped resources are ``given`` to containers by more than these request.
+    Nothing if devices are not known.
     """
     if not devices.read or devices.empty:
         return ()
     claims = spec.resource_claims or ()
-    if len(claims) > _CLAIMS or len(mapped) > _RESOURCES or any(resource in given for resource in mapped):
+    if len(claims) > _CLAIMS or len(mapped) > _RESOURCES:
         return ()
     counts = Counter(map(claim_part, claims))
-    found = [_claimed(part, count, namespace, devices) for part, count in counts.items()]
+    found = [
+        _described(part, count, described[part[1]], devices)
+        if part[0] == "template" and part[1] in described
+        else _claimed(part, count, namespace, devices)
+        for part, count in counts.items()
+    ]
     found += [_of_class(resource, requests[resource], name, devices) for resource, name in sorted(mapped.items())]
     return tuple(found)
 
@@ -128,6 +134,13 @@ def _claimed(part: ClaimPart, count: int, namespace: str, devices: Devices) -> W
     return _of_claim(clause, claim, devices)
 
 
+def _described(part: ClaimPart, count: int, wish: DescribedDevices, devices: Devices) -> WantedDevices:
+    """What so many claims of described devices want: the same whether or not the template exists yet."""
+    several = f"{count} claims of " if count > 1 else ""
+    clause = Clause(Source.DEVICES, (part,), f"{several}hardware {wish}")
+    return _wanting(WantedDevices(clause, described=True), spec_of(wish), count, devices)
+
+
 def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedDevices:
     if claim.terminating:
         return WantedDevices(clause, doubt="the claim is being deleted; the pod waits for a new one of that name")
@@ -176,10 +189,3 @@ def in_words(choice: DeviceChoice, own: tuple[str, ...]) -> str:
     conditions += [f"{name} {format_quantity(amount)}" for name, amount in choice.capacity]
     wanted = " and ".join(conditions)
     return f"of DeviceClass {choice.device_class}{wanted and f' with {wanted}'}"
-
-
-def condition(expression: str) -> str:
-    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity."""
-    for pattern, words in _SHORTER:
-        expression = pattern.sub(words, expression)
-    return expression
