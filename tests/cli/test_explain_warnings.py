@@ -71,11 +71,11 @@ def test_parts_of_the_manifests_that_were_left_out_are_named_with_their_file(
 # Nothing to judge
 
 SERVICE = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "web"}}
-WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"generateName": "w-"}}
+NOTEBOOK = {"apiVersion": "kubeflow.org/v1", "kind": "Notebook", "metadata": {"generateName": "w-"}}
 NOTHING: dict[str, tuple[list[dict[str, Any]], str]] = {
     "an empty rendering": ([], "they are empty"),
     "only a Service": ([SERVICE], "only Service web"),
-    "a kind that is not known to hold pods": ([WORKFLOW, SERVICE], "only Workflow w-*, Service web"),
+    "a kind that is not known to hold pods": ([NOTEBOOK, SERVICE], "only Notebook w-*, Service web"),
     "many": ([SERVICE] * 7, f"only {', '.join(['Service web'] * 5)} and 2 more"),
 }
 

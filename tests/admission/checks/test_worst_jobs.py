@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
             "hostPools": [{"name": f"p{at}", "hosts": [f"host-{host}" for host in range(700)]} for at in range(100)],
             "processingElements": [{}],
         },
-        "HostPool p0 cannot be completed: it lists 700 hosts and finds 0 nodes.",
+        "HostPools of the Job cannot have their hosts, for 100 reasons:",
     ),
 }  # fmt: skip
 
