@@ -41,17 +41,17 @@ def test_by_default_every_example_is_a_line_of_a_table(table: str) -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        'colocation                   hostColocation("together")                        admitted\n',
+        'colocation                   hostColocation("togeth...  admitted\n',
         (
-            "refused-index                host(P1[5])                                       refused 403  "
-            "metadata.annotations[streams.ibm.com/placement]: host(P1[5]): HostPool P1 has 2 hosts, index 0 to 1\n"
+            "refused-index                host(P1[5])                refused 403  "
+            "host(P1[5]): HostPool P1 has 2 hosts, index 0 to 1\n"
         ),
         (
-            "isolation                    Sink: partitionIsolation, hostIsolation           admitted     "
-            "warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n"
+            "isolation                    Sink: partitionIsolati...  admitted     "
+            "warning: partitionIsolation steers fusion, which...\n"
         ),
-        "mapping-gpu                  mapping.key: extra-hardware; mapping.operator...  admitted\n",
-        "isolation-neighbour          (The other elements of a job with an isolated...  admitted\n",
+        "mapping-gpu                  mapping.key: extra-har...  admitted\n",
+        "isolation-neighbour          (The other elements of...  admitted\n",
     ],
     ids=["admitted", "refused", "warned of", "several annotations", "no annotation"],
 )
@@ -65,8 +65,13 @@ def test_three_of_them_are_shown_in_full_below(table: str) -> None:
     assert "\n3 of them in full; --all shows every one, --only PATTERN those of that name.\n" in table
 
 
-def test_it_is_no_longer_than_a_person_reads(table: str) -> None:
+def test_it_is_no_longer_than_a_person_reads_and_no_wider_than_a_page(table: str) -> None:
     assert table.count("\n") < 170
+    assert max(map(len, table.splitlines())) <= 120
+
+
+def test_in_full_only_lines_of_objects_are_wider(shown: str) -> None:
+    assert {line.split(":")[0] for line in shown.splitlines() if len(line) > 120} == {"  +    streams.ibm.com/injected"}
 
 
 def test_the_table_counts_what_was_sent_as_well(table: str, shown: str) -> None:

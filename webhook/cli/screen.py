@@ -1,6 +1,8 @@
 """Output of ``explain`` and ``tour`` for a person: coloured on a terminal, plain text anywhere else."""
 
+import itertools
 import sys
+import textwrap
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
@@ -14,12 +16,14 @@ from webhook.cli.explanation import Explanation, PodExplanation
 from webhook.cli.job_explanation import JobExplanation
 from webhook.cli.pool_explanation import PoolExplanation
 from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.text.problem import counted, enumerated, escape
+from webhook.placement.text.problem import counted, enumerated, escape, shorten
 from webhook.placement.workload.ranking import Ranked
 
 _STYLES = {"+": "green", "-": "red"}
 _LISTED = 12
 """Names of nodes that one line lists at most; ``-o json`` has all."""
+_GAP = 2
+"""Blanks between two columns."""
 _BEST = 5
 """Nodes that are shown with their cost, the cheapest first."""
 
@@ -32,10 +36,14 @@ class StyledLine(NamedTuple):
 
 
 class Screen:
-    """Prints results; on a terminal in colour, and with tables that fit it."""
+    """Prints results; on a terminal in colour, and with tables that fit it.
 
-    def __init__(self, shown: Console | None = None) -> None:
+    Anywhere else tables and prose fit into ``width`` columns, and are as wide as need be without a ``width``.
+    """
+
+    def __init__(self, shown: Console | None = None, *, width: int | None = None) -> None:
         self._console = shown or console(sys.stdout)
+        self._width = None if self._console.file.isatty() else width
 
     def say(self, text: str, style: str = "") -> None:
         """Print one or more lines; what a terminal would act on is shown as an escape."""
@@ -46,17 +54,34 @@ class Screen:
         for line in lines:
             self.say(line.text, line.style)
 
+    def prose(self, line: str, style: str = "") -> None:
+        """Print a line for a person to read, wrapped with a deeper indent if it is too long."""
+        shown = escape(line)
+        if self._width and len(shown) > self._width:
+            indent = " " * (len(shown) - len(shown.lstrip()))
+            wrapped = textwrap.wrap(
+                shown.lstrip(), self._width, initial_indent=indent, subsequent_indent=f"{indent}  ",
+                break_on_hyphens=False,
+            )  # fmt: skip
+            shown = "\n".join(wrapped)
+        self.say(shown, style)
+
     def heading(self, text: str) -> None:
         """Print a heading for the following lines."""
         self.say(text, "bold")
 
     def table(self, head: Sequence[str], cells: Iterable[Sequence[str]], *, fixed: Collection[str]) -> None:
-        """Print a line for each row; a terminal wraps the last column, and cuts others unless ``fixed``."""
+        """Print a line for each row; a terminal wraps the last column, and cuts others unless ``fixed``.
+
+        Where there is a width the last column is cut as well.
+        """
         rows = [[*map(escape, row)] for row in cells]
         widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
         if not self._console.file.isatty():
+            fitting = _fitting(widths, [title in fixed for title in head], self._width) if self._width else widths
             for row in (head, *rows):
-                self.say("  ".join(map(str.ljust, row, widths)).rstrip())
+                cut = map(shorten, row, fitting)
+                self.say((" " * _GAP).join(map(str.ljust, cut, fitting)).rstrip())
             return
         table = Table(box=None, expand=True, pad_edge=False, header_style="bold")
         for title, width in zip(head, widths, strict=True):
@@ -71,9 +96,9 @@ class Screen:
     def refusal(self, message: str) -> None:
         """Print a refusal as kubectl would show it to the user."""
         first, _, following = message.partition("\n")
-        self.say(f"  {first}", "bold red")
+        self.prose(f"  {first}", "bold red")
         for line in following.splitlines():
-            self.say(f"  {line}")
+            self.prose(f"  {line}")
 
     def difference(self, lines: Iterable[str]) -> None:
         """Print the lines of a difference: added lines green, removed lines red."""
@@ -144,6 +169,21 @@ class Screen:
             self.say(f"  cheapest: {_listed([f'{ranked.node} ({ranked.cost})' for ranked in ranking], _BEST)}")
         if shares := "; ".join(_shares(ranking)):
             self.say(f"  replicas: {shares}")
+
+
+def _fitting(widths: Sequence[int], fixed: Sequence[bool], width: int) -> list[int]:
+    """The widths of columns that fit into ``width``: those not ``fixed`` share the room, and the last has two shares.
+
+    What one of them does not need is left to the others.
+    """
+    room = width - _GAP * (len(widths) - 1) - sum(itertools.compress(widths, fixed))
+    shares = [*(int(not kept) for kept in fixed[:-1]), 2]
+    found = [*widths]
+    for at in (at for at, kept in enumerate(fixed) if not kept):
+        others = sum(wide for wide, kept in zip(widths[at + 1 :], fixed[at + 1 :], strict=True) if not kept)
+        found[at] = min(widths[at], max(room * shares[at] // sum(shares[at:]), room - others))
+        room -= found[at]
+    return found
 
 
 def _outcome(cell: str) -> str:

@@ -3,6 +3,7 @@
 import argparse
 import contextlib
 import itertools
+import re
 import subprocess
 import sys
 import tempfile
@@ -41,6 +42,12 @@ _FULL: Final = ("pool-tagged", "refused-pool-and-exlocation", "refused-replicas"
 
 _ASKED_WIDTH: Final = 48
 """Width in characters of the table column that shows what the example asks for."""
+
+_WIDTH: Final = 120
+"""Columns of what is shown off a terminal: what a log or a page shows without scrolling."""
+
+_FIELD: Final = re.compile(r"(?:metadata|spec)[^ ]*: ")
+"""The field at the beginning of a refusal, which the table leaves out."""
 
 _WORKER_PREFIX: Final = "kubernetes.worker."
 """The beginning of Twister2's names for worker mapping, which the table leaves out."""
@@ -89,7 +96,10 @@ class Sent(Struct, frozen=True):
 
     def row(self) -> tuple[str, str, str, str]:
         """The row of the table: the example's name, what it asks for, the outcome, the first line of the answer."""
-        messages = [self.reply.message, *(f"warning: {warning}" for warning in self.reply.warnings)]
+        messages = [
+            _FIELD.sub("", self.reply.message, count=1),
+            *(f"warning: {warning}" for warning in self.reply.warnings),
+        ]
         first = next(filter(None, messages), "").partition("\n")[0]
         return self.path.stem, shorten(self._summary(), _ASKED_WIDTH), self.outcome, escape(first)
 
@@ -146,7 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise WrongUse(f"{examples} holds no examples: a folder cluster and manifests beside it")
     if arguments.only is not None:
         files = _matching(files, arguments.only)
-    screen = Screen()
+    screen = Screen(width=_WIDTH)
     text = arguments.output == TEXT
     with tempfile.TemporaryDirectory(prefix="streams-placement-") as folder, progress() as step:
         step("starting the server", 0, 0)
@@ -247,9 +257,9 @@ def _show_one(sent: Sent, screen: Screen) -> None:
     """Show one example in full: its comment, what it asks for, and the server's answer."""
     screen.heading(f"{sent.path.name}: {escape(sent.found.origin)}")
     for line in comment(sent.path):
-        screen.say(f"  {line}", "italic")
+        screen.prose(f"  {line}", "italic")
     for key, value in sent.asked.items():
-        screen.say(f"  asked: {key}: {escape(value)}", "cyan")
+        screen.prose(f"  asked: {key}: {value}", "cyan")
     if sent.reply.after is None:
         screen.say(f"  refused with {sent.reply.code}:")
         screen.refusal(sent.reply.message)
@@ -257,7 +267,7 @@ def _show_one(sent: Sent, screen: Screen) -> None:
         screen.say("  admitted:", "green")
         screen.difference(changed_lines(sent.found.pod, sent.reply.after))
     for warning in sent.reply.warnings:
-        screen.say(f"  warning: {escape(warning)}", "yellow")
+        screen.prose(f"  warning: {warning}", "yellow")
     screen.say("")
 
 
