@@ -73,7 +73,8 @@ _ALL: Final = (
     Target(
         "pod-selector", texts.pod_selector,
         lambda: chain(
-            annotations(keys.RUN_WITH), literals("placement/kube/selection/test_selector_text.py", "placement/annotations")
+            annotations(keys.RUN_WITH),
+            literals("placement/kube/selection/test_selector_text.py", "placement/annotations"),
         ),
         (
             " in ", " notin ", "(a,b)", "!", "==", "!=", "=", ",", ">1", "<2", "app", "a.b/c",

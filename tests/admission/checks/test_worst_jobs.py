@@ -108,7 +108,7 @@ REFUSED: dict[str, tuple[Json, str]] = {
             "hostPools": [{"name": f"p{at}", "hosts": [f"host-{host}" for host in range(700)]} for at in range(100)],
             "processingElements": [{}],
         },
-        "HostPools of the Job cannot have their hosts, for 100 reasons:",
+        "HostPools of the Job cannot have their hosts, for more than 10 reasons:",
     ),
 }  # fmt: skip
 

@@ -4,6 +4,7 @@ A Job waits until all of its pools are ready, so one that can never be keeps the
 their hosts together with the processing elements (``whole_job``).
 """
 
+import itertools
 from collections.abc import Iterable, Sequence
 
 from webhook.placement.checks.completion import complete
@@ -12,13 +13,14 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import fewer_pools, wanted
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.refusal.pool_refusal import LISTED
 from webhook.placement.request.world import World
 from webhook.placement.text.fix import LARGER_QUOTA, Advice
 from webhook.placement.text.problem import counted
 
 
 def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
-    """All reasons why the pools of one Job, which are in the inventory, cannot all be had."""
+    """Why the pools of one Job, which are in the inventory, cannot all be had: all reasons, or more than are listed."""
     if not pools:
         return ()
     quota = _too_many(pools, world) or _too_many_hosts(pools, world)
@@ -67,9 +69,12 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
 
 
 def _lists(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
-    """The refusals of pools that list what is not a node, one node twice, or hosts of an exclusive pool."""
+    """The refusals of pools that list what is not a node, one node twice, or hosts of an exclusive pool.
+
+    One more than are told of is found at most: each list may have a thousand hosts.
+    """
     refusals = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
-    return tuple(refusal for refusal in refusals if refusal is not None)
+    return tuple(itertools.islice((refusal for refusal in refusals if refusal is not None), LISTED + 1))
 
 
 def _others(pools: Sequence[Pool], inventory: Inventory) -> list[Pool]:

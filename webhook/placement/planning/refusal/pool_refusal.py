@@ -20,7 +20,7 @@ from webhook.placement.text.problem import Fault, counted, enumerated
 from webhook.placement.text.rule import Rule
 
 LISTED: Final = 10
-"""Refusals that have a line; those beyond are only counted."""
+"""Refusals that have a line; of those beyond only is said that there are some, since not all may have been found."""
 
 _LINE_LIMIT: Final = 400
 """Characters of a line."""
@@ -47,15 +47,15 @@ def refuse_pools(refused: Sequence[Refusal]) -> Refusal:
     if len(refused) == 1:
         return refused[0]
     said = tuple(pool for each in refused for pool in each.clauses)
-    first = f"HostPools of the Job cannot have their hosts, for {len(refused)} reasons:"
+    reasons = f"more than {LISTED}" if len(refused) > LISTED else len(refused)
+    first = f"HostPools of the Job cannot have their hosts, for {reasons} reasons:"
     lines = "\n".join((first, *pool_lines(refused)))
     return Refusal(lines, said, Fault.FORBIDDEN, (Rule.POOL,), parts=tuple(refused))
 
 
 def pool_lines(refused: Sequence[Refusal]) -> list[str]:
-    """A line for each of these refusals of HostPools, as far as there is room; the others are counted."""
-    beyond = len(refused) - LISTED
-    rest = [f"  and {counted(beyond, 'more reason')}"] if beyond > 0 else []
+    """A line for each of these refusals of HostPools, as far as there is room."""
+    rest = ["  and for more reasons"] if len(refused) > LISTED else []
     return [*(f"  {each.line(_LINE_LIMIT)}" for each in refused[:LISTED]), *rest]
 
 
