@@ -98,6 +98,11 @@ TOPICS: Final = (
         ("webhook/placement/constraints", "webhook/placement/decision", "webhook/placement/text/fix.py"),
     ),
     Topic(
+        "Nodes that an autoscaler could make",
+        "No node can run the pod, and node groups can make one or not: [autoscaled clusters](autoscaled.md).",
+        ("webhook/placement/nodegroups", "webhook/placement/decision/scale_up.py"),
+    ),
+    Topic(
         "HostPools",
         "A pool cannot have its hosts, is named wrongly, or would be broken by a change: [HostPools](hostpool.md).",
         (

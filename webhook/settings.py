@@ -17,6 +17,7 @@ from webhook.placement.inventory.foreign_pods import parse_namespaces
 from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.kube.selection.selector_text import parse_selector
+from webhook.placement.nodegroups.node_shapes import node_shapes
 from webhook.placement.objects.job_resources import parse_requests
 from webhook.placement.text.problem import quote
 
@@ -82,6 +83,15 @@ class Settings(BaseSettings):
     )
     elastic: bool = Field(
         default=False, description="Nodes are added on demand: a pool without hosts is a warning, not a refusal."
+    )
+    scale_up: Literal["auto", "off"] = Field(
+        "off",
+        description="Whether a pod that no node can run waits for a node group that can make one; else it is refused.",
+    )
+    node_shapes: str = Field(
+        "",
+        max_length=65_536,
+        description="Nodes that an autoscaler makes which has no objects in the cluster, as a JSON list of shapes.",
     )
     unsatisfiable_pods: Literal["wait", "refuse"] = Field(
         "wait",
@@ -239,6 +249,12 @@ class Settings(BaseSettings):
         parse_namespaces(text)
         return text
 
+    @field_validator("node_shapes")
+    @classmethod
+    def _are_shapes(cls, text: str) -> str:
+        node_shapes(text)
+        return text
+
     @field_validator("exclusive_quota", "pool_quota")
     @classmethod
     def _is_a_quota(cls, text: str) -> str:
@@ -254,6 +270,8 @@ def policy_of(settings: Settings) -> Policy:
         host_binding=settings.host_binding,
         unknown_annotations=settings.unknown_annotations,
         elastic=settings.elastic,
+        scale_up=settings.scale_up,
+        node_shapes=node_shapes(settings.node_shapes),
         unsatisfiable_pods=settings.unsatisfiable_pods,
         audit=settings.mode == "audit",
         verify_pods=settings.verify_pods,

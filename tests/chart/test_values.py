@@ -26,7 +26,7 @@ README: Final = (CHART / "README.md").read_text()
 GIVEN: Final = {
     "host", "port", "health_host", "health_port", "tls_cert", "tls_key", "client_ca",  # by the pod
     "lease_namespace", "lease_name", "excluded_namespaces", "controller_account", "reviewed_kinds",
-    "operator_accounts",
+    "operator_accounts", "node_shapes",
     "tls_self_signed", "tls_dir", "snapshot", "context",  # for those without a cluster
 }  # fmt: skip
 """Settings that nobody chooses for an installation."""

@@ -8,6 +8,7 @@ from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.nodegroups.node_groups import NodeGroups
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -260,6 +261,7 @@ class Recorder:
         self.devices = RecordedDevices()
         self.volumes = Volumes()
         self.pod_defaults = RecordedPodDefaults()
+        self.node_groups = NodeGroups()
 
     def set_node(self, node: Node) -> None:
         self.nodes[node.name] = node

@@ -115,7 +115,7 @@ TOPICS: Final = (
 """All metrics, in the order of the page."""
 
 LABELS: Final = {
-    "cause": "of connections `handshake`, `timeout`, `capacity`; of waiting pods `condition`, `elastic`, `controlled`; of workloads "
+    "cause": "of connections `handshake`, `timeout`, `capacity`; of waiting pods `condition`, `elastic`, `scale-up`, `controlled`; of workloads "
     "`failed` (not listed in time, or too many), `busy`; of reading the cluster `unreachable`, `broken`, `busy`, `unauthorized`, "
     "`forbidden`, `missing`, `exists`, `conflict`, `invalid`, `gone`, `unreadable`",
     "code": "the HTTP status of the answer",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from kubeapi.client.configuration import Configuration, NoClusterError, find_configuration
 from kubeapi.client.errors import ApiError, Cause, NotServedError
-from webhook.cluster.objects.kinds import KINDS, AnyKind
+from webhook.cluster.objects.kinds import KINDS, NODE_GROUPS, AnyKind
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.placement.inventory.inventory import Inventory
@@ -64,6 +64,11 @@ class Cluster(Protocol):
 def inventory_of(settings: Settings) -> Inventory:
     """An empty inventory that counts whatever these settings need."""
     return Inventory(policy_of(settings).spared)
+
+
+def watched_kinds(settings: Settings) -> tuple[AnyKind, ...]:
+    """The kinds that decisions with these settings go by: node groups only where pods may wait for their nodes."""
+    return KINDS if settings.scale_up == "off" else (*KINDS, *NODE_GROUPS)
 
 
 def cluster_of(

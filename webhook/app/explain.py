@@ -14,7 +14,7 @@ from webhook.admission.checks.jobs import problems_of
 from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.application_kinds import application_kinds
-from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused
+from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused, watched_kinds
 from webhook.app.references import in_namespaces, read_references, reference_in, referenced_kinds
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
@@ -64,7 +64,7 @@ def explaining(
     be used.
     """
     if settings.snapshot is None:
-        watched = live(settings, listener(tell), (*kinds.KINDS, *kinds.STORAGE))
+        watched = live(settings, listener(tell), (*watched_kinds(settings), *kinds.STORAGE))
         cluster = asyncio.run(seen(watched, patience, lambda objects: step("reading the cluster", objects, 0)))
         cluster.references.update(asyncio.run(read_references(settings, [document for _, document in manifests])))
     else:

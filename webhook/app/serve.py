@@ -12,7 +12,7 @@ from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WorkloadsQuestion
 from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
-from webhook.app.cluster_source import Cluster, cluster_of
+from webhook.app.cluster_source import Cluster, cluster_of, watched_kinds
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.job_worker import JobWorker
 from webhook.cluster.queries.job_verdicts import JobVerdicts
@@ -35,7 +35,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy = with_kinds(policy_of(settings))
     metrics = ReviewMetrics(kind for _, kind in policy.reviewed)
-    changes = ChangeLog()
+    changes = ChangeLog(watched_kinds(settings))
     cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures(), changes.kinds())
     verdicts = JobVerdicts(settings.job_seconds, metrics.job_decided)
     queries = queries_of(

@@ -9,8 +9,8 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.unstructured import Unstructured
-from webhook.app.cluster_source import PATIENCE, configuration_of, listener, live, seen
-from webhook.cluster.objects.kinds import KINDS, NODES, PODS, STORAGE
+from webhook.app.cluster_source import PATIENCE, configuration_of, listener, live, seen, watched_kinds
+from webhook.cluster.objects.kinds import NODES, PODS, STORAGE
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef, forbidden, read_object_facts, read_objects
 from webhook.placement.request.world import World
 from webhook.server.fatal_error import FatalError
@@ -38,13 +38,13 @@ async def found(settings: Settings, wanted: ObjectRef, tell: Callable[[str], obj
         async with Connection(configuration) as connection:
             reader = ObjectClient(connection)
             facts = await read_object_facts(reader, wanted)
-            closed = await forbidden(reader, (kind.api for kind in (*KINDS, *STORAGE)))
+            closed = await forbidden(reader, (kind.api for kind in (*watched_kinds(settings), *STORAGE)))
     except ApiError as failure:
         raise FatalError(f"{wanted.kind.name} {wanted.name} could not be read: {failure}") from failure
     unread = tuple(dict.fromkeys((*facts.unread, *(kind.full_resource for kind in closed))))
     if {NODES.api, PODS.api} & set(closed):
         return Found(facts, None, unread)
-    kinds = [kind for kind in (*KINDS, *STORAGE) if kind.api not in closed]
+    kinds = [kind for kind in (*watched_kinds(settings), *STORAGE) if kind.api not in closed]
     cluster = await seen(live(settings, listener(tell), kinds), PATIENCE)
     return Found(facts, World(cluster, policy_of(settings)), unread)
 

@@ -229,7 +229,7 @@ class ReviewMetrics(Metrics):
             "waiting_pods",
             "Pods let in that no node could run then.",
             "cause",
-            known=("condition", "elastic", "controlled"),
+            known=("condition", "elastic", "scale-up", "controlled"),
         )
         self._unknown_workloads = self.counts(
             "unknown_workloads",

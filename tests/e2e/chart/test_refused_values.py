@@ -91,6 +91,22 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
         {"controller": {"resources": {"requests": {"memory": "3Gi"}, "limits": {"memory": 3000000000}}}},
         "controller.resources.requests.memory: 3Gi is more than the limit of 3e09",
     ),
+    "an amount of a node shape": (
+        {"nodeShapes": [{"name": "large", "resources": {"memory": "64gi"}}]},
+        f'nodeShapes[0].resources.memory: "64gi" {_AMOUNT}',
+    ),
+    "a label of a node shape": (
+        {"nodeShapes": [{"name": "large", "labels": {"a b": "c"}}]},
+        f'nodeShapes[0].labels: "a b" {_KEY}',
+    ),
+    "a taint of a node shape": (
+        {"nodeShapes": [{"name": "large", "taints": [{"key": "a b", "effect": "NoSchedule"}]}]},
+        f'nodeShapes[0].taints: "a b" {_KEY}',
+    ),
+    "two node shapes of one name": (
+        {"nodeShapes": [{"name": "large"}, {"name": "large"}]},
+        'nodeShapes[1].name: "large" is the name of several node shapes',
+    ),
     "a toleration of everything by its value": (
         tolerating(value="x"),
         "tolerations[0]: without a key the operator must be Exists, which tolerates everything",

@@ -15,6 +15,7 @@ from webhook.placement.jobs.job_workloads import MOST, UNDECIDED, WorkloadPods, 
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.planning.search.solver import finished
 
 APART = 'hostExlocation("a")'
@@ -178,6 +179,36 @@ def test_one_that_waits_for_pods_to_finish_is_not_refused_for_others() -> None:
 def test_one_that_cannot_run_at_all_is_judged_by_itself() -> None:
     verdict = judged(own("sink", 'host("nowhere")'), pods("source", APART), inventory=THREE)
     assert (verdict.refused, verdict.group) == (False, None)
+
+
+class TestNodesThatAGroupCanMake:
+    """All pods of the submitted workload would run there, so that the others have the nodes there are."""
+
+    @staticmethod
+    def scaled(placement: str, count: int | None = None) -> JobVerdict:
+        """Two workloads of two pods each, and a group of so many nodes."""
+        inventory = cluster(nodes(3))
+        inventory.node_groups.put(NodeGroup("NodePool", "p", count=count))
+        policy = Policy(scale_up="auto")
+        return judged(own("sink", placement, 2), pods("source", placement, 2), inventory=inventory, policy=policy)
+
+    def test_are_waited_for(self) -> None:
+        verdict = self.scaled(APART)
+        assert (verdict.text, verdict.warnings) == ("", ("no room yet: NodePool p can make one",))
+
+    def test_are_not_enough(self) -> None:
+        assert self.scaled(APART, 1).refused
+
+    def test_do_not_help_pods_that_share_a_node_with_the_others(self) -> None:
+        inventory = cluster(nodes(1, cpu=4000))
+        inventory.node_groups.put(NodeGroup("NodePool", "p"))
+        verdict = judged(
+            own("sink", TOGETHER, 1, requests={"cpu": "3"}),
+            pods("source", TOGETHER, 1, requests={"cpu": "3"}),
+            inventory=inventory,
+            policy=Policy(scale_up="auto"),
+        )
+        assert verdict.refused
 
 
 def test_an_elastic_cluster_gets_nodes_for_all() -> None:

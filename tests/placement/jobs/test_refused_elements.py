@@ -4,7 +4,9 @@ from typing import Any
 
 from tests.builders import cluster, node, nodes
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.refused_elements import LISTED
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.problem import Fault
 from webhook.placement.text.rule import Rule
 
@@ -25,6 +27,14 @@ def test_each_has_its_reason_and_its_fix() -> None:
         "Nearest fix: label one more node disk=ssd, or drop nodeSelector disk=ssd (3 nodes would fit)."
     )
     assert (verdict.fault, verdict.rules) == (Fault.FORBIDDEN, (Rule.HOST, Rule.OWN_NODES))
+
+
+def test_elements_wait_for_no_new_nodes() -> None:
+    """Nodes that a group could make do not count for whole Jobs."""
+    stated = job_spec(element('host("x")'), element(), element(disk="ssd"))
+    groups = cluster(nodes(3))
+    groups.node_groups.put(NodeGroup("MachineSet", "ms", unstated="any"))
+    assert judged(stated, groups, policy=Policy(scale_up="auto")).text == judged(stated, THREE).text
 
 
 def test_following_all_of_the_advice_the_job_is_admitted() -> None:

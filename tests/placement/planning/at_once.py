@@ -58,6 +58,13 @@ def job_spec(*elements: dict[str, Any], pools: tuple[dict[str, Any], ...] = (), 
     return msgspec.convert(stated, JobSpec)
 
 
-def judged(spec: JobSpec, inventory: Inventory, solving: AtOnce | None = None, name: str = "app") -> JobVerdict:
+def judged(
+    spec: JobSpec,
+    inventory: Inventory,
+    solving: AtOnce | None = None,
+    name: str = "app",
+    *,
+    policy: Policy | None = None,
+) -> JobVerdict:
     """The verdict on a Job in the default namespace."""
-    return finished(judge_job(NAMESPACE, name, spec, inventory, Policy(), solving or AtOnce()))
+    return finished(judge_job(NAMESPACE, name, spec, inventory, policy or Policy(), solving or AtOnce()))

@@ -30,7 +30,8 @@ from webhook.placement.text.problem import enumerated
 from webhook.settings import Settings
 
 _FLAGS: Final = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
+    "exclusive_effect", "exclusive_strangers",
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (

@@ -14,7 +14,8 @@ from webhook.cli.screen import Screen
 from webhook.placement.text.problem import counted, enumerated, escape
 
 _FLAGS: Final = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
+    "exclusive_effect", "exclusive_strangers",
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (

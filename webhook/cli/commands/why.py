@@ -22,7 +22,8 @@ from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
 _FLAGS: Final = (
-    "context", "host_binding", "unknown_annotations", "elastic", "exclusive_effect", "exclusive_strangers",
+    "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
+    "exclusive_effect", "exclusive_strangers",
     "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
 )  # fmt: skip
 _DESCRIPTION: Final = (

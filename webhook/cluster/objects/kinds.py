@@ -11,6 +11,7 @@ from webhook.cluster.objects import (
     device_claims,
     device_classes,
     device_slices,
+    node_groups,
     nodes,
     plugin_objects,
     pods,
@@ -22,6 +23,7 @@ from webhook.cluster.objects.metadata import NAMESPACE, Notes
 from webhook.cluster.objects.sink import Sink
 from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.node import Node
@@ -136,7 +138,7 @@ def _full_name(identity: Identity) -> str:
     return f"{identity.namespace or NAMESPACE}/{identity.name}"
 
 
-def _name_of(value: Pool | StreamsJob | Intent | Claim | LimitRange | ResourceClaim | ClaimTemplate) -> str:
+def _name_of(value: Pool | StreamsJob | Intent | Claim | LimitRange | ResourceClaim | ClaimTemplate | NodeGroup) -> str:
     return f"{value.namespace}/{value.name}"
 
 
@@ -154,6 +156,20 @@ def _drop_intent(sink: Sink, key: str) -> None:
 
 def _drop_limit_range(sink: Sink, key: str) -> None:
     sink.pod_defaults.drop_limit_range(*key.split("/", 1))
+
+
+def _machines(api: ApiKind) -> "Kind[NodeGroup]":
+    """A kind of Cluster API that the cluster autoscaler scales."""
+    return Kind(
+        api=api,
+        optional=True,
+        spared=True,
+        read=lambda item: node_groups.read_machine_group(api.name, item),
+        key=_full_name,
+        value_key=_name_of,
+        put=lambda sink, group: sink.node_groups.put(group),
+        drop=lambda sink, key: sink.node_groups.drop(api.name, *key.split("/", 1)),
+    )
 
 
 NODES: Final = Kind(
@@ -325,6 +341,25 @@ PRIORITY_CLASSES: Final = Kind(
 )
 PLUGIN_OBJECTS: Final[tuple[AnyKind, ...]] = (LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES)
 """What admission plugins of the API server complete pods by."""
+
+NODE_POOLS: Final = Kind(
+    api=api_kinds.NODE_POOL,
+    optional=True,
+    spared=True,
+    read=node_groups.read_node_pool,
+    key=lambda identity: identity.name,
+    value_key=lambda group: group.name,
+    put=lambda sink, group: sink.node_groups.put(group),
+    drop=lambda sink, key: sink.node_groups.drop(api_kinds.NODE_POOL.name, "", key),
+)
+NODE_GROUPS: Final[tuple[AnyKind, ...]] = (
+    NODE_POOLS,
+    _machines(api_kinds.MACHINE_DEPLOYMENT),
+    _machines(api_kinds.MACHINE_SET),
+    _machines(api_kinds.MACHINE_POOL),
+)
+"""What autoscalers state of the nodes that they make: watched only with the setting ``scaleUp``, and read from every
+snapshot."""
 
 KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, *DEVICES, *PLUGIN_OBJECTS)
 """The kinds that are watched, and read from a snapshot, in the order in which trouble with them is named."""

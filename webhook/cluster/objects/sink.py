@@ -7,6 +7,7 @@ from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -143,6 +144,18 @@ class PodDefaultsSink(Protocol):
         ...
 
 
+class NodeGroupSink(Protocol):
+    """Takes node groups of autoscalers; dropping an absent one does nothing."""
+
+    def put(self, group: NodeGroup, /) -> None:
+        """A node group was added or changed."""
+        ...
+
+    def drop(self, kind: str, namespace: str, name: str) -> None:
+        """A node group is gone."""
+        ...
+
+
 class Sink(Protocol):
     """Takes a cluster's objects one at a time, in any order; a second ``set_`` replaces the first."""
 
@@ -164,6 +177,11 @@ class Sink(Protocol):
     @property
     def pod_defaults(self) -> PodDefaultsSink:
         """Where LimitRanges, RuntimeClasses and PriorityClasses go."""
+        ...
+
+    @property
+    def node_groups(self) -> NodeGroupSink:
+        """Where NodePools, MachineDeployments, MachineSets and MachinePools go."""
         ...
 
     def set_node(self, node: Node) -> None:

@@ -7,7 +7,7 @@ from typing import Any, Final
 from kubeapi.client import decoding
 from webhook.cluster.objects import custom_resources, items, pods, wire
 from webhook.cluster.objects.items import Head, Item
-from webhook.cluster.objects.kinds import KINDS, NAMESPACES, PODS, STORAGE, AnyKind
+from webhook.cluster.objects.kinds import KINDS, NAMESPACES, NODE_GROUPS, PODS, STORAGE, AnyKind
 from webhook.cluster.objects.metadata import MalformedError, full_name
 from webhook.cluster.objects.report import FINDING_LIMIT, Finding, Report
 from webhook.cluster.objects.sink import Sink
@@ -15,11 +15,11 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
 _KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {
-    (version, kind.name): kind for kind in (*KINDS, *STORAGE) for version in kind.api.api_versions
+    (version, kind.name): kind for kind in (*KINDS, *NODE_GROUPS, *STORAGE) for version in kind.api.api_versions
 }
 """The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
 
-_STORED: Final = {kind.name for kind in STORAGE}
+_STORED: Final = {kind.name for kind in (*NODE_GROUPS, *STORAGE)}
 """Kinds that most snapshots do not have, and that are reported where they are."""
 
 _LISTS: Final[Mapping[tuple[str, str], Head | None]] = {
@@ -126,6 +126,9 @@ class SnapshotLoader:
 
     def _put(self, kind: AnyKind, item: Item) -> None:
         value, notes = kind.read(item)
+        if value is None:
+            self._counts["ignored"] += 1
+            return
         name = kind.value_key(value)
         self._once(kind.name, name)
         kind.put(self._sink, value)

@@ -119,6 +119,7 @@ class ObservedInventory:
         self.devices = ObservedDevices(inventory.devices)
         self.volumes = inventory.volumes
         self.pod_defaults = inventory.pod_defaults
+        self.node_groups = inventory.node_groups
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
         self.on_pod: list[Listener[str, PodInfo]] = []

@@ -13,6 +13,7 @@ from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.pod_refusal import refuse
 from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.scale_up import ScaleUp, scale_up
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of
 from webhook.placement.decision.wait import Wait, blocking_conditions
@@ -33,6 +34,7 @@ class Decision(Struct, frozen=True, gc=False):
     the person who submitted the pod. ``depends`` tells that the number of such pods, which is not known, may change the
     decision. ``wait`` is what an admitted pod waits for that no node can run now. ``recovered`` tells that the decision
     was made in ``World.recovered`` (passing conditions of nodes have ended), since no node can run the pod now.
+    ``scale_up`` says which node groups can make a node for an admitted pod that no node can run.
     """
 
     ask: Ask
@@ -44,6 +46,7 @@ class Decision(Struct, frozen=True, gc=False):
     depends: bool = False
     wait: Wait | None = None
     recovered: bool = False
+    scale_up: ScaleUp | None = None
 
     @property
     def refused(self) -> bool:
@@ -112,13 +115,17 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     constraints = parsed.constraints
     effects, unmet = effects_of(constraints, world), tuple[str, ...]()
     refusal = None
+    new = None
     if not verdict.candidates:
         # What refuses the pod whatever is changed comes first: no fix would help. It could drop a node name.
         if wrong := (*_contrary(pod, ask, effects)[1], *refuse_tolerations(ask, constraints, world, named=False)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world))
-    # An elastic cluster brings nodes that are needed; no node can make up for a contradiction.
-    if refusal and not (ask.elastic and refusal.fault is Fault.FORBIDDEN):
+        new = None if ask.elastic or refusal.fault is Fault.INVALID else scale_up(ask, constraints, world)
+        refusal = refusal.with_reasons(new.reasons) if new and not new.able else refusal
+    # A node that is added can help where nodes are; no node can make up for a contradiction.
+    awaited = ask.elastic or bool(new and new.able)
+    if refusal and not (awaited and refusal.fault is Fault.FORBIDDEN):
         return Decision(ask, verdict=verdict, refusal=refusal, warnings=ask.warnings)
     if wrong := tuple(refuse_tolerations(ask, constraints, world)):
         return Decision(ask, wrong, verdict, warnings=ask.warnings)
@@ -137,6 +144,8 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
     depends = count is None and not refusal and first_of_group(constraints) is not None and made_in_numbers(ask)
     warnings = (*ask.warnings, *parsed.warnings, *unmet, *doubts)
     decision = Decision(ask, (), verdict, refusal, additions, warnings, depends)
+    if refusal and new:
+        return _waiting(replace(decision, scale_up=new), Wait.for_new_node(new, refusal))
     return _waiting(decision, Wait.for_nodes(refusal, patient=world.patient)) if refusal else decision
 
 

@@ -7,6 +7,7 @@ so they name no node, pod or namespace that the request itself does not name.
 from collections.abc import Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.text.fix import Fix
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_LIMIT, Fault, shorten
@@ -40,6 +41,12 @@ class Refusal(Struct, frozen=True):
         """The refusal of HostPools that cannot have their hosts; ``pools`` is how the first line names several."""
         said = tuple(map(str, reasons))
         return cls(written(first, said, fixes), pools, Fault.FORBIDDEN, (Rule.POOL,), fixes, reasons=said)
+
+    def with_reasons(self, reasons: Sequence[str], fixes: tuple[Fix, ...] | None = None) -> "Refusal":
+        """The refusal with these reasons after its own, and these fixes if there are any."""
+        own = [line.strip() for line in self.text.split("\n")[1:-1]]
+        fixes = fixes or self.fixes
+        return replace(self, text=written(self.headline, (*own, *reasons), fixes), fixes=fixes)
 
     @property
     def headline(self) -> str:

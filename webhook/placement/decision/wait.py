@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from webhook.placement.constraints.families import tolerated
 from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.scale_up import ScaleUp
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
@@ -18,6 +19,8 @@ class WaitCause(enum.StrEnum):
     """Some node could run the pod, but for conditions that pass by themselves."""
     ELASTIC = "elastic"
     """Nodes are expected to be added."""
+    SCALE_UP = "scale-up"
+    """A node group can make a node that can run the pod."""
     CONTROLLED = "controlled"
     """A controller of Kubernetes creates the pod, and its workload was decided about when that was submitted."""
 
@@ -37,6 +40,11 @@ class Wait(Struct, frozen=True, gc=False):
     def for_nodes(cls, refusal: Refusal, *, patient: bool) -> "Wait":
         """A wait for nodes that do not exist yet; ``refusal`` says why the nodes there are cannot run the pod."""
         return cls(WaitCause.CONTROLLED if patient else WaitCause.ELASTIC, f"no node yet: {refusal.text}")
+
+    @classmethod
+    def for_new_node(cls, found: ScaleUp, refusal: Refusal) -> "Wait":
+        """A wait for a node of the groups that were found; ``refusal`` says why the nodes there are cannot do."""
+        return cls(WaitCause.SCALE_UP, f"no node yet: {found.notice}\n{refusal.text}")
 
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":

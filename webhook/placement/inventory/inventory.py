@@ -22,6 +22,7 @@ from webhook.placement.inventory.taken_host_ports import TakenHostPorts
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import HostPort
+from webhook.placement.nodegroups.node_groups import NodeGroups
 from webhook.placement.objects.intent import Intents
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.job_model import JobModel
@@ -61,7 +62,7 @@ class Inventory:
     __slots__ = (
         "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "device_fits",
         "devices", "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
-        "nodes",
+        "node_groups", "nodes",
         "pod_defaults", "pools", "priorities", "references", "sleepers", "visitors", "volumes", "waiting",
     )  # fmt: skip
 
@@ -76,6 +77,7 @@ class Inventory:
         self.device_fits = DeviceFits(self.devices)
         self.volumes = Volumes()
         self.pod_defaults = PodDefaults()
+        self.node_groups = NodeGroups()
         self.priorities = Priorities()
         self.references: dict[tuple[str, str, str, str], dict[str, Any]] = {}
         """Objects that say of which pods others are, by apiVersion, kind, namespace and name; only of a snapshot."""

@@ -7,6 +7,7 @@ from msgspec import Struct
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kinds.kind import Kinds
 from webhook.placement.kube.pod import LabelSelector, Requirement, Resources
+from webhook.placement.nodegroups.node_group import NodeGroup
 
 Binding = Literal["nodeName", "nodeAffinity"]
 """How ``host("name")`` ties a pod to its node."""
@@ -24,6 +25,8 @@ class Policy(Struct, frozen=True):
     - ``host_binding``: how ``host("name")`` ties a pod to its node; ``auto`` depends on the owner of the pod.
     - ``unknown_annotations``: what an unknown annotation under the product's prefix does to a pod.
     - ``elastic``: nodes may still be added to the cluster, so "no node" is a warning.
+    - ``scale_up``: whether a pod that no node can run waits if, and only if, a node group can make a node for it.
+    - ``node_shapes``: node groups that the administrator states, beside those that autoscalers have as objects.
     - ``unsatisfiable_pods``: what happens to a pod of a Kubernetes controller that no node can run.
     - ``audit``: nothing is patched or refused; warnings say what would have happened.
     - ``verify_pods``: whether ``/validate`` refuses pods that have lost what their constraints require.
@@ -47,6 +50,8 @@ class Policy(Struct, frozen=True):
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"
     unknown_annotations: Literal["refuse", "warn"] = "refuse"
     elastic: bool = False
+    scale_up: Literal["auto", "off"] = "off"
+    node_shapes: tuple[NodeGroup, ...] = ()
     unsatisfiable_pods: Literal["wait", "refuse"] = "wait"
     audit: bool = False
     verify_pods: bool = True

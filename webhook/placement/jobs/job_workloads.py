@@ -12,6 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.replica_fit import Replicas
+from webhook.placement.decision.scale_up import ScaleUp, scale_up
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
@@ -138,7 +139,18 @@ async def _refused(group: Group, answer: GroupAnswer, job: Name, running: int) -
     verdict = JobVerdict(group, answer, refusal, text, refusal.fault)
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return replace(verdict, text="", warnings=(f"no room yet: {verdict.headline}",))
-    return verdict
+    new = _on_new_nodes(group, job) if refusal.fault is Fault.FORBIDDEN else None
+    return replace(verdict, text="", warnings=(f"no room yet: {new.notice}",)) if new else verdict
+
+
+def _on_new_nodes(group: Group, job: Name) -> ScaleUp | None:
+    """The node groups that can make nodes for all pods of the submitted workload, the last of the group."""
+    own, count = group.members[-1], group.counts[-1]
+    constraints = tuple(own.verdict.constraints)
+    if any(found.company("/".join(job)).together for found in constraints if not found.soft):
+        return None  # nodes there are may have no room for the others there
+    new = scale_up(own.ask, constraints, group.world)
+    return None if new is None or new.room(count, 0)[1] else new
 
 
 def _member(workload: WorkloadPods, count: int, job: Name, world: World) -> Member | None:

@@ -94,7 +94,7 @@ def judged_alone(
     if not member.verdict.candidates or not member.open():
         # The Job's pools get hosts that suit its elements: which ones the controller would choose now does not matter.
         free = world.choosing([(pool.namespace, pool.name) for pool in pools]) if pools else world
-        if (decision := decide(member.pod, namespace, free)).refused:
+        if (decision := decide(member.pod, namespace, free.without_new_nodes())).refused:
             refused = RefusedElement.of_decision(names, decision)
             return replace(refused, member=member) if member.open() else refused
     if problems := tuple(tolerance_problems(member, pools, world)):

@@ -5,9 +5,12 @@ these labels already: the controller is about to write the labels, and a pod of 
 waits for the labels.
 """
 
+import copy
 import enum
 from collections.abc import Callable, Collection, Container, Iterable, Mapping
 from typing import Final, TypeVar, cast
+
+from msgspec.structs import replace
 
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.selector import DeviceBudget
@@ -114,6 +117,14 @@ class World:
             patient=self.patient,
             unbound=unbound,
         )
+
+    def without_new_nodes(self) -> "World":
+        """The world in which no node group makes nodes for pods that wait."""
+        if self.policy.scale_up == "off":
+            return self
+        fixed = copy.copy(self)
+        fixed.policy = replace(self.policy, scale_up="off")
+        return fixed
 
     def preempting(self, preemption: Preemption) -> "World":
         """The world in which that counts as free for groups of pods."""

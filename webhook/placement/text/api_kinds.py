@@ -96,6 +96,14 @@ CLAIM_TEMPLATE: Final = ApiKind("resource.k8s.io", "ResourceClaimTemplate", "res
 DEVICE_TAINT_RULE: Final = ApiKind("resource.k8s.io", "DeviceTaintRule", "devicetaintrules", ("v1beta2", "v1alpha3"))
 """Served in ``v1beta2`` by Kubernetes 1.36, and before in ``v1alpha3``, if an administrator turns that on."""
 
+NODE_POOL: Final = ApiKind("karpenter.sh", "NodePool", "nodepools")
+MACHINE_DEPLOYMENT: Final = ApiKind(
+    "cluster.x-k8s.io", "MachineDeployment", "machinedeployments", ("v1beta2", "v1beta1")
+)
+MACHINE_SET: Final = ApiKind("cluster.x-k8s.io", "MachineSet", "machinesets", ("v1beta2", "v1beta1"))
+MACHINE_POOL: Final = ApiKind("cluster.x-k8s.io", "MachinePool", "machinepools", ("v1beta2", "v1beta1"))
+"""Not served in ``v1`` by any version of Cluster API, as the two before."""
+
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
 

@@ -3,7 +3,7 @@
 See ``docs/workloads.md``.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
@@ -12,6 +12,7 @@ from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit, Replicas
+from webhook.placement.decision.scale_up import scale_up
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.decision.wait import blocking_conditions
 from webhook.placement.decision.whole_group import first_of_group
@@ -20,6 +21,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.fix import Fix, Lower
 from webhook.placement.text.problem import Fault
 from webhook.placement.workload.daemon_set import daemon_pod, left_out, node_choices, refuse_daemon_set
 from webhook.placement.workload.ordinal_claims import pods_of_set, refuse_claims, tied_elsewhere
@@ -77,6 +79,10 @@ def _decide_all(pod: Pod, decision: Decision, now: World, replicas: Replicas) ->
     world = (now.recovered() or now) if decision.recovered else now
     if decision.refused:
         return _unless_idle(decision, replicas)
+    if decision.scale_up and decision.refusal:
+        _, short = decision.scale_up.room(replicas.needed, 0)
+        refusal = decision.refusal.with_reasons(short)
+        return _unless_idle(replace(decision, refusal=refusal, additions=None), replicas) if short else decision
     if decision.refusal or decision.verdict is None:
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, world)
@@ -109,7 +115,19 @@ def _short(
     refusal = refuse_replicas(fit, verdict, ask, world, replicas, fitting)
     if ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
+    new = scale_up(decision.ask, tuple(verdict.constraints), world) if refusal.fault is Fault.FORBIDDEN else None
+    if new:
+        room, short = new.room(replicas.needed, fit.room(replicas.count))
+        if not short:
+            return replace(decision, scale_up=new, warnings=(*decision.warnings, f"no room yet: {new.notice}"))
+        refusal = refusal.with_reasons(short, _with_new_nodes(refusal.fixes, replicas, room))
     return _unless_idle(replace(decision, refusal=refusal, additions=None), replicas)
+
+
+def _with_new_nodes(fixes: Iterable[Fix], replicas: Replicas, room: int) -> tuple[Fix, ...]:
+    """The fixes, with a number of pods that nodes and new nodes together have room for."""
+    fewer = max(room - replicas.spare, 1)
+    return tuple(Lower(replicas.field, fewer) if isinstance(fix, Lower) else fix for fix in fixes)
 
 
 def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas) -> Decision:

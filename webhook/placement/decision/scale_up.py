@@ -1,0 +1,195 @@
+"""Whether a new node could run pods that no node there is can run, and which node groups would make one.
+
+A group becomes the node that it would make for the pod, and the pod's constraints are judged on these nodes, on which
+nothing runs yet (``docs/autoscaled.md``).
+"""
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.constraints.constraint import Constraint, Spread, Tie
+from webhook.placement.decision.replica_fit import ReplicaFit
+from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, effects_of, judge
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
+from webhook.placement.kube.bits import slots
+from webhook.placement.kube.pod import NodeTerm, Requirement, required_terms
+from webhook.placement.kube.selection.selector import NAME_FIELD
+from webhook.placement.nodegroups.new_node import Needs, NewNode, needs_of, new_node
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.provision.effects import RequireNodes
+from webhook.placement.request.ask import Ask
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
+
+_GROUPS: Final = 3
+"""At most so many groups are named in a warning."""
+
+_REASONS: Final = 8
+"""At most so many groups are named in a refusal."""
+
+_COMPARED: Final = 20_000
+"""So many alternatives of a pod are compared with groups: 1,000, the most that a pod can have, with 20 groups."""
+
+
+class ScaleUp(Struct, frozen=True):
+    """Which groups can make a node for the pod: ``able``, by the slots of ``world``, in which such nodes exist.
+
+    ``reasons`` say why the others cannot. ``unknown`` is what the pod needs and no able group is known to have.
+    """
+
+    able: dict[int, NodeGroup]
+    reasons: tuple[str, ...]
+    unknown: tuple[str, ...]
+    ask: Ask
+    hard: tuple[Judged, ...]
+    world: World
+
+    @property
+    def notice(self) -> str:
+        """That a new node can run the pod, as a sentence of a warning."""
+        named = enumerated(list(self.able.values()), _GROUPS, lambda group: shorten(str(group), CLAUSE_LIMIT))
+        doubt = f" if its nodes have {enumerated(self.unknown, SAID)}" if self.unknown else ""
+        return f"{named} can make one{doubt}"
+
+    def room(self, count: int, here: int) -> tuple[int, tuple[str, ...]]:
+        """How many of ``count`` pods there is room for, of which the nodes there are take ``here``.
+
+        And, if that is too few, what each group has room for. Pods that share a node are all on a new one, or none is.
+        """
+        fit = ReplicaFit(self.ask, self.hard, self.world)
+        rooms = [(group, self._room(slot, group, fit, count)) for slot, group in self.able.items()]
+        found = [most for _, most in rooms]
+        room = max((here, *found)) if Spread.TOGETHER in fit.spreads() else here + sum(found)
+        if room >= count:
+            return count, ()
+        said = [f"{_named(group)} has room for {most} of these pods" for group, most in rooms]
+        return room, tuple(_shown((*said, *self.reasons)))
+
+    def _room(self, slot: int, group: NodeGroup, fit: ReplicaFit, most: int) -> int:
+        """How many of the pods new nodes of the group can take, at most ``most``."""
+        spreads, each = fit.spreads(), min(int(fit.copies()[slot]), most)
+        if Spread.TOGETHER in spreads:
+            return each
+        each = min(each, 1) if Spread.APART in spreads else each
+        within = [left // self.ask.requests[name] for name, left in group.left.items() if self.ask.requests.get(name)]
+        return min(most, *within, each * (most if group.count is None else group.count))
+
+
+def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> ScaleUp | None:
+    """What node groups can make for a pod; ``None`` where the setting is off, or no new node could make a difference.
+
+    No new node can be a host that the pod names, a host of a pool with a size, or the node of another pod. A pod that
+    tolerates everything may not wait.
+    """
+    if world.policy.scale_up == "off" or any(found.tie is not Tie.NONE for found in constraints if not found.soft):
+        return None
+    if any(toleration.of_everything for toleration in ask.spec.tolerations or ()):
+        return None  # hosts that become exclusive while the pod waits would be open to it
+    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
+    if not groups:
+        return None
+    new: list[NodeGroup] = []
+    made: list[NewNode] = []
+    reasons: list[str] = []
+    alternatives = tuple(_alternatives(ask, constraints, world))
+    resources = {resource for found in constraints for resource in found.requests}
+    known = world.inventory.nodes.labels
+    for at, group in enumerate(groups):
+        if at and at * len(alternatives) > _COMPARED:
+            reasons.insert(0, f"{len(groups) - at} node groups were not compared: the pod has too many node terms")
+            break
+        why = group.closed or _beyond(group, ask)
+        if why:
+            reasons.append(f"{_named(group)} {why}")
+            continue
+        node = new_node(group, alternatives, resources, lambda key: tuple(known.get(key, ())))
+        if isinstance(node, NewNode):
+            new.append(group)
+            made.append(node)
+        else:
+            reasons.append(f"{_named(group)} makes no nodes with {', '.join(map(str, node))}")
+    return _judged(ask, new, made, reasons, world)
+
+
+def _judged(
+    ask: Ask, groups: Sequence[NodeGroup], made: Sequence[NewNode], reasons: list[str], world: World
+) -> ScaleUp:
+    """The constraints of the pod judged on the nodes that the groups would make."""
+    inventory = Inventory()
+    for one in made:
+        inventory.set_node(one.node)
+    inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
+    inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
+    later = World(inventory, world.policy)
+    # The pod has no problems in the world as it is; here they could only be about hosts that it names.
+    verdict = judge(constraints_of(ask, later).constraints, later)
+    able = {slot: groups[slot] for slot in slots(verdict.candidates)}
+    unknown = _unknown(ask, able, [made[slot] for slot in able], verdict)
+    others = [slot for slot in range(len(groups)) if slot not in able]
+    reasons += [f"{_named(groups[slot])}: a new node {_why(verdict, slot, later)}" for slot in others]
+    return ScaleUp(able, tuple(_shown(reasons)), unknown, ask, verdict.hard, later)
+
+
+def _why(verdict: Verdict, slot: int, later: World) -> str:
+    """Why the new node in that slot cannot run the pod."""
+    out = (judged.constraint for judged in verdict.hard if not judged.nodes >> slot & 1)
+    return next(next(out).explain(later, 1 << slot)).one
+
+
+def _beyond(group: NodeGroup, ask: Ask) -> str:
+    """The limit of the group that has no room for the pod; empty without one."""
+    for resource in ordered(group.left):
+        asked, left = ask.requests.get(resource, 0), group.left[resource]
+        if asked > left:
+            return f"has {resource} {amount(resource, left)} left of its limits"
+    return ""
+
+
+def _unknown(ask: Ask, able: dict[int, NodeGroup], made: Sequence[NewNode], verdict: Verdict) -> tuple[str, ...]:
+    """What the pod needs of a new node and is not known of the first able group's."""
+    if not able:
+        return ()
+    group, one = next(iter(able.values())), made[0]
+    asked: dict[str, int] = {}
+    for judged in verdict.hard:
+        for resource, needed in judged.constraint.requests.items():
+            asked[resource] = max(needed, asked.get(resource, 0))
+    amounts = [
+        f"{resource} {amount(resource, asked[resource])}"
+        for resource in ordered(asked)
+        if resource not in group.offers and resource != PODS
+    ]
+    devices = ["the devices of its claims"] if ask.devices or ask.mapped else []
+    return (*amounts, *devices, *(f"the label {key}" for key in one.unknown))
+
+
+def _alternatives(ask: Ask, constraints: Sequence[Constraint], world: World) -> Iterator[Needs]:
+    """What the pod requires of labels: each a way to meet one term of each of its lists of node terms."""
+    always = [need for found in constraints if not found.soft for need in found.needs]
+    own = required_terms(ask.spec)
+    lists = [effect.terms for effect in effects_of(constraints, world) if isinstance(effect, RequireNodes)]
+    lists += [] if own is None else [own]
+    for choice in itertools.product(*lists):
+        if not any(term.empty for term in choice):
+            yield needs_of((*always, *_requirements(choice)))
+
+
+def _requirements(terms: Iterable[NodeTerm]) -> Iterator[Requirement]:
+    for term in terms:
+        yield from term.match_expressions or ()
+        yield from (need for need in term.match_fields or () if need.key == NAME_FIELD)
+
+
+def _named(group: NodeGroup) -> str:
+    return shorten(str(group), CLAUSE_LIMIT)
+
+
+def _shown(reasons: Sequence[str]) -> Iterator[str]:
+    """The first reasons, and how many more groups there are."""
+    yield from reasons[:_REASONS]
+    if len(reasons) > _REASONS:
+        yield f"{len(reasons) - _REASONS} more node groups make no such node"

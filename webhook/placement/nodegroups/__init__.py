@@ -1,0 +1,8 @@
+"""Node groups: what an autoscaler could add to the cluster, and whether such a node could run a pod.
+
+In reading order:
+
+- ``label_values``: the values that a label of a new node may have. ``node_group``: a group as a value.
+- ``node_pool`` (Karpenter), ``machine_group`` (Cluster API), ``node_shapes`` (the chart's values): how each is read.
+- ``new_node``: the node that a group would make for a pod. ``node_groups``: all groups of the cluster.
+"""
