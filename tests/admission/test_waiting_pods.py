@@ -13,6 +13,8 @@ from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.nodegroups.label_values import LabelValues
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pool import Phase
 from webhook.placement.request.memo import Memo
 from webhook.placement.text import keys
@@ -306,3 +308,49 @@ def test_a_group_that_waits_for_its_pool_is_counted_when_its_hosts_come() -> Non
     found = replica('host(MyPool), hostColocation("t")')
     answer = asked(found, inventory=inventory, count=lambda _: 2)
     assert answer.outcome is Outcome.PATCHED
+
+
+class TestAPodForWhichANodeGroupCanMakeANode:
+    """It waits, whoever creates it."""
+
+    POLICY = Policy(scale_up="auto")
+
+    @staticmethod
+    def scaled(*groups: NodeGroup) -> Inventory:
+        """A cluster whose nodes are cordoned, and these groups."""
+        inventory = cluster(HOSTS, [pool(tags=["ib"])])
+        for group in groups:
+            inventory.node_groups.put(group)
+        return inventory
+
+    def test_is_patched_and_counted(self) -> None:
+        tagged = NodeGroup("NodePool", "ib", labels={keys.TAG: LabelValues.one_of("ib")})
+        found = asked(pod("host(MyPool)"), {"username": "alice"}, self.scaled(tagged), policy=self.POLICY)
+        assert found.outcome is Outcome.PATCHED
+        assert found.waits == "scale-up"
+        waits = f"no node yet: NodePool ib can make one\n{NO_NODE}"
+        assert patched(pod("host(MyPool)"), found)["metadata"]["annotations"][keys.WAITS] == waits
+        assert warnings(found) == ["no node yet: NodePool ib can make one"]
+
+    def test_is_answered_anew_once_the_group_is_gone(self) -> None:
+        tagged = NodeGroup("NodePool", "ib", labels={keys.TAG: LabelValues.one_of("ib")})
+        inventory, memo = self.scaled(tagged), Memo[Ruling]()
+
+        def outcome() -> Outcome:
+            user = {"username": "alice"}
+            return asked(pod("host(MyPool)"), user, inventory, policy=self.POLICY, memo=memo).outcome
+
+        assert [outcome(), outcome()] == [Outcome.PATCHED] * 2
+        inventory.node_groups.drop("NodePool", "", "ib")
+        assert outcome() is Outcome.DENIED
+
+    def test_of_a_controller_waits_for_whatever_comes(self) -> None:
+        other = NodeGroup("NodePool", "other")
+        found = asked(replica(), REPLICASET, self.scaled(other), policy=self.POLICY)
+        assert found.waits == "controlled"
+
+    def test_in_audit_mode_is_told(self) -> None:
+        policy = replace(self.POLICY, audit=True)
+        tagged = NodeGroup("NodePool", "ib", labels={keys.TAG: LabelValues.one_of("ib")})
+        found = asked(pod("host(MyPool)"), {"username": "alice"}, self.scaled(tagged), policy=policy)
+        assert "no node yet: NodePool ib can make one" in warnings(found)

@@ -12,6 +12,8 @@ from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.nodegroups.label_values import LabelValues
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text import keys
 
 pytestmark = pytest.mark.examples
@@ -72,6 +74,18 @@ PLACEMENTS = {
 @pytest.mark.parametrize("placement", PLACEMENTS.values(), ids=PLACEMENTS.keys())
 def test_no_placement_is_expensive(placement: str) -> None:
     assert excessive(review(pod(placement)), SMALL) is None
+
+
+def test_no_pod_is_expensive_where_many_groups_may_make_a_node() -> None:
+    """A thousand node terms, each of which would be compared with each of the groups."""
+    scaled = cluster(nodes(2))
+    for at in range(50):
+        scaled.node_groups.put(NodeGroup("NodePool", f"p{at}", labels={"disk": LabelValues.one_of("hdd")}))
+    needs = [{"key": "disk", "operator": "In", "values": [f"v{at}"]} for at in range(1000)]
+    required = {"nodeSelectorTerms": [{"matchExpressions": [need]} for need in needs]}
+    wide = pod(affinity={"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": required}})
+    body, policy = review(wide | {"metadata": pod("hostIsolation")["metadata"]}), Policy(scale_up="auto")
+    assert excess(lambda: mutate(body, scaled, policy), LIMIT) is None
 
 
 def _listed(items: Iterable[str]) -> str:
