@@ -129,3 +129,53 @@ async def test_a_fault_of_the_watching_itself_ends_the_waiting(
     monkeypatch.setattr("webhook.cluster.watch.reflector.Reflector.run", broken)
     with pytest.raises(ZeroDivisionError):
         await asyncio.to_thread(app.explain.explaining, Settings(), [], print)
+
+
+class TestNodeGroupsOfAutoscalers:
+    """NodePools of Karpenter, and objects of Cluster API in the newest version that is served."""
+
+    @staticmethod
+    def grouped(server: ApiServer, folder: Path) -> str:
+        """A cluster of one node with a NodePool and a MachineDeployment; the file of two pods that wait for these."""
+        server.store("nodes", node())
+        disk = {"key": "disktype", "operator": "In", "values": ["ssd"]}
+        spec = {"template": {"spec": {"requirements": [disk]}}}
+        server.put("/apis/karpenter.sh/v1/nodepools/fast", {"metadata": {"name": "fast"}, "spec": spec})
+        size = "cluster.x-k8s.io/cluster-api-autoscaler-node-group-"
+        labels = "capacity.cluster-autoscaler.kubernetes.io/labels"
+        annotations = {f"{size}min-size": "0", f"{size}max-size": "3", labels: "disktype=hdd"}
+        machines = {"metadata": {"name": "workers", "namespace": "capi", "annotations": annotations}}
+        server.put("/apis/cluster.x-k8s.io/v1beta2/namespaces/capi/machinedeployments/workers", machines)
+
+        async def unserved(seen: Seen) -> web.StreamResponse | None:
+            """Cluster API serves ``v1beta2``, and no MachinePools at all."""
+            gone = seen.path.startswith("/apis/cluster.x-k8s.io/v1/") or seen.resource == "machinepools"
+            return status(404, "the server could not find the requested resource") if gone else None
+
+        server.before = unserved
+        file = folder / "pods.yaml"
+        pods = [
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": {"name": disk},
+                "spec": {"nodeSelector": {"disktype": disk}},
+            }
+            for disk in ("ssd", "hdd")
+        ]
+        file.write_text(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))
+        return str(file)
+
+    async def test_are_read_with_the_setting(
+        self, server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    ) -> None:
+        arguments = ["explain", "-f", self.grouped(server, tmp_path), "-o", "json", "--scale-up", "auto"]
+        assert await asyncio.to_thread(main, arguments) == 0
+        assert [one["warnings"][-1].partition(" if ")[0] for one in json.loads(capfd.readouterr().out)] == [
+            "no node yet: NodePool fast can make one",
+            "no node yet: MachineDeployment workers can make one",
+        ]
+
+    async def test_are_not_asked_for_without_it(self, server: ApiServer, tmp_path: Path) -> None:
+        assert await asyncio.to_thread(main, ["explain", "-f", self.grouped(server, tmp_path), "-o", "json"]) == 1
+        assert not [seen.path for seen in server.seen if "karpenter" in seen.path or "x-k8s.io" in seen.path]
