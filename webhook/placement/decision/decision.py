@@ -121,8 +121,9 @@ def _judged(pod: Pod, ask: Ask, parsed: Parsed, verdict: Verdict, world: World, 
         if wrong := (*_contrary(pod, ask, effects)[1], *refuse_tolerations(ask, constraints, world, named=False)):
             return Decision(ask, wrong, verdict, warnings=ask.warnings)
         refusal = refuse(verdict, ask, world, PartialPods(pod, ask, verdict.hard, world))
-        new = None if ask.elastic or refusal.fault is Fault.INVALID else scale_up(ask, constraints, world)
-        refusal = refusal.with_reasons(new.reasons) if new and not new.able else refusal
+        if world.policy.scale_up != "off" and refusal.fault is Fault.FORBIDDEN and not ask.elastic:
+            new = scale_up(ask, constraints, world)
+            refusal = refusal.with_reasons(new.reasons) if new and not new.able else refusal
     # A node that is added can help where nodes are; no node can make up for a contradiction.
     awaited = ask.elastic or bool(new and new.able)
     if refusal and not (awaited and refusal.fault is Fault.FORBIDDEN):

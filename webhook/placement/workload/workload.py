@@ -115,8 +115,8 @@ def _short(
     refusal = refuse_replicas(fit, verdict, ask, world, replicas, fitting)
     if ask.elastic and refusal.fault is Fault.FORBIDDEN:
         return replace(decision, warnings=(*decision.warnings, f"no room yet: {refusal.headline}"))
-    new = scale_up(decision.ask, tuple(verdict.constraints), world) if refusal.fault is Fault.FORBIDDEN else None
-    if new:
+    able = world.policy.scale_up != "off" and refusal.fault is Fault.FORBIDDEN
+    if able and (new := scale_up(decision.ask, tuple(verdict.constraints), world)):
         room, short = new.room(replicas.needed, fit.room(replicas.count))
         if not short:
             return replace(decision, scale_up=new, warnings=(*decision.warnings, f"no room yet: {new.notice}"))
