@@ -4,7 +4,7 @@ Each kind comes in two sizes: as much of it as is decided about, and two megabyt
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import partial
 from typing import Any, Final
 
@@ -146,11 +146,17 @@ ENTRIES: Final[dict[str, Callable[[bytes], Answer]]] = {
 }
 
 
-def bodies(name: str, clause: str) -> Iterator[tuple[str, str, bytes]]:
+SIZES: Final = ("most", "2 MB")
+"""As many of a kind as Kubernetes accepts, and as many as a review may carry."""
+
+
+def bodies(name: str, clause: str, sizes: Collection[str] = SIZES) -> Iterator[tuple[str, str, bytes]]:
     """Entry, size and body of the reviews of such a pod, and of the Deployment with its template."""
     most, kind = KINDS[name]
     one = len(msgspec.json.encode(kind(200))) / 200
-    for size, count in (("most", most), ("2 MB", max(most, int(BYTES / one)))):
+    for size, count in zip(SIZES, (most, max(most, int(BYTES / one))), strict=True):
+        if size not in sizes:
+            continue
         found = pod(clause, **kind(count))
         template = {"metadata": found["metadata"], "spec": found["spec"]}
         workload = {"metadata": {"name": "d"}, "spec": {"replicas": 3, "template": template}}

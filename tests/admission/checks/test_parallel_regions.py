@@ -206,8 +206,8 @@ def test_in_audit_mode_a_refusal_is_a_warning() -> None:
 
 def test_a_job_that_is_not_fused_yet_is_judged_as_a_submission() -> None:
     assert response(answered(scale(4), stored(fused=False)))["allowed"]
-    said = refused(answered(scale(7), stored(fused=False)))[1]
-    assert said.startswith("7 channels of parallel region work do not fit beside what runs.\nWork[0]: cost 3, ")
+    said = refused(answered(scale(5), stored(fused=False)))[1]
+    assert said.startswith("5 channels of parallel region work do not fit beside what runs.\nWork[0]: cost 3, ")
 
 
 class Hurried(AtOnce):

@@ -31,13 +31,16 @@ CLAUSES: Final = (
     'hostExlocation("e")',
     "hostIsolation",
 )
-EXAMPLES: Final = 300 if EVERY_DAY else some_of(5000)
+LARGE: Final = 50
+"""Of a hundred seeds the one of a Job of up to eight operators, which takes longer than all others."""
+
+SEEDS: Final = [seed for seed in range(100) if seed != LARGE] if EVERY_DAY else range(some_of(5000))
 
 
 def random_job(seed: int) -> tuple[Job, dict[str, int]]:
     """A Job of up to five operators, sometimes of six to eight, and the CPU of each of up to four nodes."""
     draw = random.Random(seed)  # noqa: S311 -- a seed gives the same Job in each run
-    most = 8 if seed % 100 == 50 else 6 if seed % 25 == 0 else 5
+    most = 8 if seed % 100 == LARGE else 6 if seed % 25 == 0 else 5
     names = [f"Op{at}" for at in range(draw.randint(1, most))]
     operators = []
     for name in names:
@@ -65,7 +68,7 @@ def blocks_of(model: Any, names: Sequence[str]) -> list[list[int]]:
 
 @pytest.mark.examples
 def test_fusion_and_placement_are_the_best_of_all() -> None:
-    for seed in range(EXAMPLES):
+    for seed in SEEDS:
         job, nodes = random_job(seed)
         oracle = Oracle(job, nodes)
         model = fused_job(job, cluster([node(name, cpu=cpu) for name, cpu in nodes.items()]))
