@@ -115,7 +115,7 @@ def test_a_workload_is_refused_if_and_only_if_the_others_leave_it_no_room(seed: 
         )
         assert verdict.refused == blamed, case
         refused += blamed
-    assert refused > 3
+    assert refused > 0.03 * (PAIRS // 4)
 
 
 def _open(case: Case, part: Part) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
+from webhook.placement.constraints.constraint import Company, Constraint, Reason
 from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import PodLabel
 from webhook.placement.kube.amounts import Tally
@@ -26,30 +26,15 @@ from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
 
 
-class Colocated(ConstraintDefaults, frozen=True, gc=False):
+class Colocated(pod_terms.SharedHost, frozen=True, gc=False):
     """The condition that the node runs the pod's colocation group, if live pods of the group run anywhere.
 
-    ``tokens`` are the pod's own, ``group`` all tokens of its group. ``held`` are the nodes with live pods of the group,
-    ``roomy`` the nodes in ``held`` with room for the new pod beside these.
+    ``tokens`` are the pod's own, ``group`` all tokens of its group.
     """
 
-    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.COLOCATION
-    verb: ClassVar[str] = "drop"
-    spread: ClassVar[Spread] = Spread.TOGETHER
-    clause: Clause
-    soft: bool
-    job: str
     tokens: tuple[str, ...]
     group: tuple[str, ...]
-    held: Bits
-    roomy: Bits
-    node: str = ""
-
-    @property
-    def tie(self) -> Tie:
-        """The nodes of live pods, if there are any."""
-        return Tie.HOSTS if self.held else Tie.NONE
 
     def company(self, job: str) -> Company:
         """Pods with a common token share a node."""
@@ -64,10 +49,6 @@ class Colocated(ConstraintDefaults, frozen=True, gc=False):
     def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
         """The live pods of the group."""
         return beside(self.held, labels_of(self.group), world.job_pods(ask.namespace, ask.job))
-
-    def filter(self, world: World) -> Bits:
-        """Nodes with a host name of their own, and with the group and room beside it if the group runs anywhere."""
-        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, world: World) -> Iterable[Effect]:
         """A label for each token, a label for a group of several tokens, and one term."""
@@ -144,7 +125,7 @@ def _together(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     roomy = room_beside(held, labels, job_pods, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
-    yield Colocated(clause, soft, ask.job, tuple(sorted(tokens)), group, held, roomy)
+    yield Colocated(clause, soft, ask.job, held, roomy, tuple(sorted(tokens)), group)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
         if not held:

@@ -8,7 +8,7 @@ import functools
 from collections.abc import Collection, Iterable, Iterator
 from typing import ClassVar, Final
 
-from webhook.placement.constraints.constraint import NodeSet, Reason
+from webhook.placement.constraints.constraint import ConstraintDefaults, NodeSet, Reason, Spread, Tie
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.names import LABEL_VALUE
@@ -77,6 +77,32 @@ def ending(labels: Collection[PodLabel], siblings_of: tuple[str, str], clause: C
     if any(pod.labels.get(key) == value for pod in leaving for key, value in labels):
         advice = "if it does not fit beside them, it may wait for up to five minutes after the last of them is gone"
         yield f"{clause}: the pods that this one belongs to are being deleted; {advice}"
+
+
+class SharedHost(ConstraintDefaults, frozen=True, gc=False):
+    """Base of the conditions that pods of one job share a host, if any of them runs.
+
+    ``held`` are the nodes with live pods of these, ``roomy`` the nodes in ``held`` with room for one more beside them.
+    """
+
+    separable: ClassVar[bool] = True
+    verb: ClassVar[str] = "drop"
+    spread: ClassVar[Spread] = Spread.TOGETHER
+    node: ClassVar[str] = ""
+    clause: Clause
+    soft: bool
+    job: str
+    held: Bits
+    roomy: Bits
+
+    @property
+    def tie(self) -> Tie:
+        """The nodes of live pods, if there are any."""
+        return Tie.HOSTS if self.held else Tie.NONE
+
+    def filter(self, world: World) -> Bits:
+        """Nodes with a host name of their own, and with these pods and room beside them if any of them runs."""
+        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
 
 class PodsAntiAffinity(NodeSet, frozen=True, gc=False):

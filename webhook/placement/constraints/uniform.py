@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread, Tie
+from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.amounts import Tally
@@ -34,27 +34,10 @@ _WORKERS = "workers "
 """Prefix of the key of a job's workers; the job follows."""
 
 
-class SameNode(ConstraintDefaults, frozen=True, gc=False):
-    """The condition that all workers are on one node.
+class SameNode(pod_terms.SharedHost, frozen=True, gc=False):
+    """The condition that all workers are on one node."""
 
-    ``held`` are the nodes with live workers, ``roomy`` the nodes in ``held`` with room for one more beside these.
-    """
-
-    separable: ClassVar[bool] = True
     rule: ClassVar[str] = Rule.MAPPING
-    verb: ClassVar[str] = "drop"
-    spread: ClassVar[Spread] = Spread.TOGETHER
-    clause: Clause
-    soft: bool
-    job: str
-    held: Bits
-    roomy: Bits
-    node: str = ""
-
-    @property
-    def tie(self) -> Tie:
-        """The nodes of live pods, if there are any."""
-        return Tie.HOSTS if self.held else Tie.NONE
 
     def company(self, job: str) -> Company:
         """All workers of the job share a node."""
@@ -63,10 +46,6 @@ class SameNode(ConstraintDefaults, frozen=True, gc=False):
     def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
         """The live workers."""
         return beside(self.held, (LABEL,), world.job_pods(ask.namespace, ask.job))
-
-    def filter(self, world: World) -> Bits:
-        """Nodes with a host name of their own, and with workers and room beside them if any worker runs."""
-        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that puts the pod beside pods with that label."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice
 from webhook.placement.devices.consumption import consumption
@@ -14,7 +15,7 @@ from webhook.placement.devices.device import Device
 from webhook.placement.devices.node_devices import NodeDevices, UsableDevice, UsablePool
 from webhook.placement.devices.selector import Answer, DeviceBudget, qualified, selector
 from webhook.placement.kube.pod import Toleration
-from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.kube.selection.tolerations import Taint, tolerates
 
 _HINDERING = ("NoSchedule", "NoExecute")
 """Effects of taints by which a device is not given to a claim that does not tolerate the taint."""
@@ -99,10 +100,4 @@ def _tolerated(tolerations: Sequence[Toleration], taints: Sequence[Taint]) -> bo
 
 def _covers(toleration: Toleration, taint: Taint) -> bool:
     """Whether the toleration covers the taint (``resourceclaim/devicetoleration.go``); no key stands for every key."""
-    if toleration.effect and toleration.effect != taint.effect:
-        return False
-    if toleration.key and toleration.key != taint.key:
-        return False
-    if toleration.operator == "Exists":
-        return True
-    return toleration.operator in (None, "", "Equal") and (toleration.value or "") == taint.value
+    return tolerates(toleration if toleration.key else replace(toleration, key=taint.key), taint)

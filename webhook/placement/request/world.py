@@ -107,8 +107,22 @@ class World:
         Passing conditions are those that end by themselves (``kube/tolerations.py``).
         """
         inventory = self.inventory.recovered()
-        if inventory is None:
-            return None
+        return None if inventory is None else self._over(inventory, unbound=unbound)
+
+    def preempting(self, preemption: Preemption) -> "World":
+        """The world in which that counts as free for groups of pods."""
+        preempting = self._over(self.inventory, unbound=self.unbound)
+        preempting.preemption = preemption
+        return preempting
+
+    def choosing(self, pools: Collection[Name]) -> "World":
+        """The world in which these sized pools get hosts that suit the pods, whatever the controller would choose."""
+        choosing = self._over(self.inventory, unbound=self.unbound)
+        choosing._choosing = pools  # noqa: SLF001 -- of this class
+        return choosing
+
+    def _over(self, inventory: Inventory, *, unbound: bool) -> "World":
+        """The same over that inventory."""
         return World(
             inventory,
             self.policy,
@@ -125,32 +139,6 @@ class World:
         fixed = copy.copy(self)
         fixed.policy = replace(self.policy, scale_up="off")
         return fixed
-
-    def preempting(self, preemption: Preemption) -> "World":
-        """The world in which that counts as free for groups of pods."""
-        preempting = World(
-            self.inventory,
-            self.policy,
-            leaving=self._leaving,
-            assumed=self._assumed,
-            patient=self.patient,
-            unbound=self.unbound,
-        )
-        preempting.preemption = preemption
-        return preempting
-
-    def choosing(self, pools: Collection[Name]) -> "World":
-        """The world in which these sized pools get hosts that suit the pods, whatever the controller would choose."""
-        choosing = World(
-            self.inventory,
-            self.policy,
-            leaving=self._leaving,
-            assumed=self._assumed,
-            patient=self.patient,
-            unbound=self.unbound,
-        )
-        choosing._choosing = pools
-        return choosing
 
     @property
     def predicted(self) -> bool:
