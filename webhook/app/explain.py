@@ -13,9 +13,8 @@ from webhook.admission.checks.job_workloads import KINDS, live_workloads
 from webhook.admission.checks.jobs import problems_of
 from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused, watched_kinds
-from webhook.app.references import in_namespaces, read_references, reference_in, referenced_kinds
+from webhook.app.references import in_namespaces, kinds_with, read_references, reference_in, referenced_kinds
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
@@ -81,7 +80,7 @@ def explaining(
     cluster.pod_defaults.closed = True
     for line in unused(applied(manifests, cluster)):
         tell(line)
-    return World(cluster, replace(policy_of(settings), kinds=application_kinds()))
+    return World(cluster, replace(policy_of(settings), kinds=kinds_with(cluster.references)))
 
 
 SECONDS: Final = 10.0

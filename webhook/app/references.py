@@ -1,24 +1,40 @@
 """Objects that say of which pods others are, such as training runtimes: of a snapshot, manifests, or a cluster."""
 
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import configuration_of
 from webhook.cluster.objects.metadata import NAMESPACE
-from webhook.placement.kinds.kind import Kinds
+from webhook.placement.kinds.karta import KIND, PATH, VERSION, kinds_described
+from webhook.placement.kinds.kind import Kinds, OperatorKind
 from webhook.placement.kinds.references import ObjectReference, reference_of
+from webhook.placement.text.keys import API_GROUP
 from webhook.settings import Settings
 
 Key: TypeAlias = tuple[str, str, str, str]
 """apiVersion, kind, namespace (empty for a kind that has none) and name."""
 
+DEFINITIONS: Final = 100
+"""Definitions of kinds that are read, the first by their names."""
+
 
 def referenced_kinds() -> Mapping[tuple[str, str], bool]:
     """The kinds of such objects by apiVersion and kind, and whether they have namespaces."""
     stated = [kind.reference for kind in application_kinds().values() if kind.reference]
-    return {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+    own = {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+    return {**own, (VERSION, KIND): False}
+
+
+def kinds_with(found: Mapping[Key, Unstructured]) -> Kinds:
+    """All kinds: those that there are files of, and those that a cluster with these objects describes itself."""
+    definitions = {name: one for (version, kind, _, name), one in found.items() if (version, kind) == (VERSION, KIND)}
+    named = dict(sorted(definitions.items())[:DEFINITIONS])
+    described: dict[tuple[str, str], OperatorKind] = {}
+    for kind in kinds_described(named):
+        described.setdefault(kind.key, kind)
+    return {**described, **application_kinds()}
 
 
 def in_namespaces(found: Mapping[Key, Unstructured]) -> dict[Key, Unstructured]:
@@ -41,8 +57,10 @@ def reference_in(document: Unstructured, kinds: Kinds) -> ObjectReference | None
 async def read_references(settings: Settings, documents: Iterable[Unstructured]) -> dict[Key, Unstructured]:
     """The objects of the API server to which these refer, as far as they can be read."""
     kinds = application_kinds()
+    documents = list(documents)
     wanted = {one.key: one for one in (reference_in(document, kinds) for document in documents) if one}
-    if not wanted:
+    unknown = any(map(_may_be_described, documents))
+    if not wanted and not unknown:
         return {}
     # As in cluster_source: the HTTP client takes long to import, and a snapshot does without.
     from kubeapi.client.connection import Connection  # noqa: PLC0415
@@ -52,4 +70,13 @@ async def read_references(settings: Settings, documents: Iterable[Unstructured])
     async with Connection(configuration_of(settings)) as connection:
         objects = ReferencedObjects(ObjectClient(connection))
         found = {key: await objects.find(reference) for key, reference in wanted.items()}
-    return {key: one for key, one in found.items() if one is not None}
+        described = await objects.all_named(PATH) if unknown else {}
+    definitions = {(VERSION, KIND, "", name): one for name, one in described.items()}
+    return {**definitions, **{key: one for key, one in found.items() if one is not None}}
+
+
+def _may_be_described(document: Unstructured) -> bool:
+    """Whether the object is of a kind that neither Kubernetes nor this product has, nor is there a file of it."""
+    group = str(document.get("apiVersion")).rpartition("/")[0]
+    foreign = "." in group and not group.endswith((".k8s.io", API_GROUP))
+    return foreign and (group, str(document.get("kind"))) not in application_kinds()

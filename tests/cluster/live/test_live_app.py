@@ -93,6 +93,30 @@ async def test_explain_reads_what_a_train_job_refers_to(
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("there", [True, False])
+async def test_explain_reads_which_kinds_the_cluster_describes(
+    server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str], *, there: bool
+) -> None:
+    server.store("nodes", node())
+    root = {"name": "thing", "kind": {"group": "example.com", "version": "v1", "kind": "Thing"}}
+    root |= {"specDefinition": {"podTemplateSpecPath": ".spec.pods"}}
+    own = {"metadata": {"name": "things"}, "spec": {"structureDefinition": {"rootComponent": root}}}
+
+    async def answer(seen: Seen) -> web.StreamResponse | None:
+        found = there and seen.path.endswith("/resourceinterfaces")
+        return web.json_response({"items": [own, {"metadata": 7}, {}]}) if found else None
+
+    server.before = answer
+    manifest = tmp_path / "thing.json"
+    pods = {"spec": {"containers": [{"name": "c"}]}}
+    thing = {"apiVersion": "example.com/v1", "kind": "Thing", "metadata": {"name": "t"}, "spec": {"pods": pods}}
+    manifest.write_text(json.dumps(thing))
+    await asyncio.to_thread(main, ["explain", "-f", str(manifest), "-o", "json"])
+    out = capfd.readouterr().out
+    origins = [one["origin"] for one in json.loads(out)] if out else []
+    assert origins == (["Thing t", "Thing t, thing"] if there else [])
+
+
 async def test_explain_names_what_it_could_not_use(
     server: ApiServer, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError
@@ -26,3 +27,16 @@ class ReferencedObjects:
         except (ApiError, *decoding.ERRORS):
             return None
         return found if isinstance(found, dict) else None
+
+    async def all_named(self, path: str) -> dict[str, dict[str, Any]]:
+        """All objects at the path of a kind without namespaces, by name; none if they cannot be read."""
+        try:
+            found = msgspec.json.decode(await self._server.read(path), type=_Listed)
+        except (ApiError, *decoding.ERRORS):
+            return {}
+        named = ((one.get("metadata"), one) for one in found.items)
+        return {str(own["name"]): one for own, one in named if isinstance(own, dict) and own.get("name")}
+
+
+class _Listed(Struct, frozen=True):
+    items: tuple[dict[str, Any], ...] = ()

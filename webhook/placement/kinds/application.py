@@ -101,7 +101,7 @@ def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None)
     document = document if referenced is None else with_reference(kind, document, referenced)
     inner = _embedded(kind, document)
     sources = [(one, inner, kind.spec_path) for one in kind.embedded] if inner else []
-    said = [missing] if missing else []
+    said = [*kind.remarks, missing] if missing else [*kind.remarks]
     said += (*_said(kind.embedded_not_judged, inner or {}, kind.spec_path), *_said(kind.not_judged, document))
     for component, source, place in (*sources, *((one, document, None) for one in kind.components)):
         instances = _instances(component, source)

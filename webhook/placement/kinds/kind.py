@@ -84,6 +84,8 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
     affinity_path: Formula | None = None
     tolerations_path: Formula | None = None
     topology_spread_constraints_path: Formula | None = None
+    pod_affinity_path: Formula | None = None
+    node_affinity_path: Formula | None = None
     priority_class_name_path: Formula | None = None
     scheduler_name_path: Formula | None = None
     host_network_path: Formula | None = None
@@ -108,10 +110,14 @@ class FragmentedPodSpec(Struct, frozen=True, forbid_unknown_fields=True, rename=
 class SpecDefinition(Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
     """Where the template of the pods is; ``commonPodTemplateSpecPath`` is one for all components, merged below it.
 
+    In place of a template an object may have the spec of the pods and their metadata apart.
+
     ``annotationsField`` is where a user writes annotations that reach the pods.
     """
 
     pod_template_spec_path: Formula | None = None
+    pod_spec_path: Formula | None = None
+    metadata_path: Formula | None = None
     common_pod_template_spec_path: Formula | None = None
     fragmented_pod_spec_definition: FragmentedPodSpec = FragmentedPodSpec()
     annotations_field: str = ""
@@ -160,7 +166,10 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
     @property
     def list(self) -> str:
         """The path of the list of instances, without the leading dot; empty if there is one instance."""
-        paths = (self.instance_id_path, self.spec_definition.pod_template_spec_path)
+        definition = self.spec_definition
+        fragments = definition.fragmented_pod_spec_definition
+        of_spec = (definition.pod_template_spec_path, definition.pod_spec_path, definition.metadata_path)
+        paths = (self.instance_id_path, *of_spec, fragments.resources_path, fragments.containers_path)
         return next((path.list for path in paths if path and path.list), "")
 
     @property
@@ -170,6 +179,8 @@ class Component(Struct, frozen=True, forbid_unknown_fields=True, rename="camel")
         fragments = definition.fragmented_pod_spec_definition
         for formula in filter(None, (definition.pod_template_spec_path, definition.common_pod_template_spec_path)):
             yield from (f"{path}.metadata" for path in formula.paths)
+        if definition.metadata_path:
+            yield from definition.metadata_path.paths
         for formula in filter(None, (fragments.labels_path, fragments.annotations_path)):
             yield from (path.rpartition(".")[0] for path in formula.paths)
 
@@ -181,9 +192,10 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
     makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
     some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
-    objects whose annotations and labels reach the pods. ``creates`` says who creates the pods, as the docs state it,
-    with the names that projects give to the ServiceAccounts of their operators, the ``accounts``. ``exact`` says what
-    the expansion states as the operator does it, ``estimate`` what it cannot know.
+    objects whose annotations and labels reach the pods. ``remarks`` are sentences about all objects of the kind.
+    ``creates`` says who creates the pods, as the docs state it, with the names that projects give to the
+    ServiceAccounts of their operators, the ``accounts``. ``exact`` says what the expansion states as the operator does
+    it, ``estimate`` what it cannot know.
     """
 
     kind: GroupKind
@@ -198,6 +210,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     not_judged: tuple[NotJudged, ...] = ()
     reference: ReferenceDefinition | None = None
     annotated_paths: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
     creates: str = ""
     accounts: tuple[str, ...] = ()
     exact: str = ""

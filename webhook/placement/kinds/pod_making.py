@@ -16,8 +16,11 @@ def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | N
     """The template of an instance with what the operator makes of it; ``None`` if the object describes no such pods."""
     common = _value(definition.common_pod_template_spec_path, document, at)
     own = _value(definition.pod_template_spec_path, document, at)
+    if isinstance(spec := _value(definition.pod_spec_path, document, at), dict):
+        own = {"metadata": _value(definition.metadata_path, document, at), "spec": spec}
     fragments = definition.fragmented_pod_spec_definition
-    if not isinstance(own, dict) and definition.pod_template_spec_path and not _makes_main(fragments):
+    whole = definition.pod_template_spec_path or definition.pod_spec_path
+    if not isinstance(own, dict) and whole and not _makes_main(fragments):
         return None
     template = merged_by_position(_object(common), _object(own))
     metadata = dict(_object(template.get("metadata")))
@@ -29,20 +32,14 @@ def template_of(definition: SpecDefinition, document: Json, at: int) -> Json | N
 
 def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> Json:
     """The spec of the pod: that of the template with the fields that override it, and all containers."""
-    made = dict(spec)
-    for field, path in _overriding(fragments):
-        value = _value(path, document, at)
-        if value is not None:
-            made[field] = value
-    if labels := _object(_value(fragments.node_selector_path, document, at)):
-        made["nodeSelector"] = {**_object(made.get("nodeSelector")), **labels}
+    made = {**spec, **_fields(fragments, spec, document, at)}
+    main = _value(fragments.container_path, document, at)
     for field, path, added in (
         ("containers", fragments.containers_path, fragments.added_containers),
         ("initContainers", fragments.init_containers_path, fragments.added_init_containers),
         ("volumes", fragments.volumes_path, ()),
     ):
         listed = [*_listed(made.get(field)), *_listed(_value(path, document, at)), *_added(added, document, at)]
-        main = _value(fragments.container_path, document, at)
         if field == "containers" and isinstance(main, dict):
             listed.insert(0, {**main, "name": fragments.container_name})
         if listed:
@@ -54,6 +51,18 @@ def _spec(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> 
         made["containers"] = _patched(fragments.container_name, _listed(made.get("containers")), patch)
     elif _makes_main(fragments):
         made["containers"] = _with_main(fragments, _listed(made.get("containers")), document, at)
+    return made
+
+
+def _fields(fragments: FragmentedPodSpec, spec: Json, document: Json, at: int) -> Json:
+    """The fields that stand in place of those of the template, and those that are added to these."""
+    values = ((field, _value(path, document, at)) for field, path in _overriding(fragments))
+    made = {field: value for field, value in values if value is not None}
+    for field, path in (("podAffinity", fragments.pod_affinity_path), ("nodeAffinity", fragments.node_affinity_path)):
+        if rules := _object(_value(path, document, at)):
+            made["affinity"] = {**_object(made.get("affinity")), field: rules}
+    if labels := _object(_value(fragments.node_selector_path, document, at)):
+        made["nodeSelector"] = {**_object(spec.get("nodeSelector")), **labels}
     return made
 
 
