@@ -3,11 +3,21 @@
 Nothing of the fuser is used: its rules are written down here a second time.
 """
 
+import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 Job = dict[str, Any]
+
+Element = tuple[int, frozenset[str]]
+"""What a processing element requests, and the clauses of its operators."""
+
+OPTIONS = "restartable", "relocatable"
+"""What all operators of an element say alike."""
+
+DEFAULT = 0
+"""The CPU that an element requests of whose operators none states a cost, as long as no setting says otherwise."""
 
 
 def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
@@ -28,7 +38,9 @@ class Oracle:
         self.nodes = nodes
         self.operators = job["operators"]
         self.said = [one.get("placement", "").split(", ") for one in self.operators]
-        self.costs = [int(one.get("cost", "0m").removesuffix("m")) for one in self.operators]
+        self.costs = [int(one["cost"].removesuffix("m")) if "cost" in one else None for one in self.operators]
+        least = min((cost for cost in self.costs if cost), default=1)
+        self.loads = [least if cost is None else cost for cost in self.costs]
         names = [one["name"] for one in self.operators]
         self.rates = [(names.index(one["from"]), names.index(one["to"]), one["rate"]) for one in job["streams"]]
         self.legacy = "legacy" in job["fusion"]
@@ -60,7 +72,9 @@ class Oracle:
         if all(self.has(at, 'partitionExlocation("x")') for at in pair):
             return True
         hosts = {clause for at in pair for clause in self.said[at] if clause.startswith("host(")}
-        if len(hosts) > 1 or self.operators[one].get("restartable") != self.operators[other].get("restartable"):
+        if len(hosts) > 1:
+            return True
+        if any(self.operators[one].get(option) != self.operators[other].get(option) for option in OPTIONS):
             return True
         return self._exlocated(one, other) or self._isolated(one, other) or self._isolated(other, one)
 
@@ -96,13 +110,39 @@ class Oracle:
             return False
         if self.held and not any(set(self.held) <= set(block) for block in blocks):
             return False
-        return not any(self.apart(*pair) for block in blocks for pair in itertools.combinations(block, 2))
+        return not any(pair in self.separated for block in blocks for pair in itertools.combinations(sorted(block), 2))
+
+    @functools.cached_property
+    def separated(self) -> set[tuple[int, int]]:
+        """The pairs of operators that the rules keep apart."""
+        return {pair for pair in itertools.combinations(range(len(self.said)), 2) if self.apart(*pair)}
+
+    def request(self, block: Sequence[int]) -> int:
+        """The CPU that an element requests: what its operators cost if one of them says so."""
+        stated = [cost for at in block if (cost := self.costs[at]) is not None]
+        return sum(stated) if stated else DEFAULT
 
     def fits(self, blocks: Sequence[Sequence[int]]) -> bool:
-        """Whether there is a node for each element."""
-        if max(sum(self.costs[at] for at in block) for block in blocks) > max(self.nodes.values()):
+        """Whether there is a node for each element: every way to place them is tried, the largest ones first."""
+        said = [frozenset(clause for at in block for clause in self.said[at]) for block in blocks]
+        elements = sorted(zip(map(self.request, blocks), said, strict=True), key=lambda one: -one[0])
+        if sum(request for request, _ in elements) > sum(self.nodes.values()):
             return False
-        return any(self._runs(blocks, nodes) for nodes in itertools.product(self.nodes, repeat=len(blocks)))
+        return self._placed(elements, dict(self.nodes), [])
+
+    def _placed(
+        self, elements: Sequence[Element], room: dict[str, int], before: list[tuple[frozenset[str], str]]
+    ) -> bool:
+        """Whether there are nodes for the elements after those ``before``; ``room`` is what is left on each node."""
+        if len(before) == len(elements):
+            return True
+        request, said = elements[len(before)]
+        for on, left in room.items():
+            closed = any(clause.startswith("host(") and on not in clause for clause in said)
+            able = request <= left and not closed and all(_beside(said, on, *other) for other in before)
+            if able and self._placed(elements, {**room, on: left - request}, [*before, (said, on)]):
+                return True
+        return False
 
     def can_run(self) -> bool:
         """Whether some fusion fits."""
@@ -110,29 +150,11 @@ class Oracle:
             self.allowed(blocks) and self.fits(blocks) for blocks in partitions(range(len(self.said)))
         )
 
-    def _runs(self, blocks: Sequence[Sequence[int]], nodes: Sequence[str]) -> bool:
-        used: dict[str, int] = {}
-        said = [{clause for at in block for clause in self.said[at]} for block in blocks]
-        for block, on in zip(blocks, nodes, strict=True):
-            used[on] = used.get(on, 0) + sum(self.costs[at] for at in block)
-        if any(used[on] > self.nodes[on] for on in used):
-            return False
-        for own, on in zip(said, nodes, strict=True):
-            if any(clause.startswith("host(") and on not in clause for clause in own):
-                return False
-        for (first, on), (second, to) in itertools.combinations(zip(said, nodes, strict=True), 2):
-            both = first & second
-            if on == to and ('hostExlocation("e")' in both or "hostIsolation" in first | second):
-                return False
-            if on != to and 'hostColocation("c")' in both:
-                return False
-        return True
-
     def goals(self, blocks: Sequence[Sequence[int]]) -> tuple[int, ...]:
         """What is compared."""
         place = {at: number for number, block in enumerate(blocks) for at in block}
-        loads = [sum(self.costs[at] for at in block) for block in blocks]
-        inseparable = max(sum(self.costs[one] for one in self.tied(at)) for at in range(len(self.costs)))
+        loads = [sum(self.loads[at] for at in block) for block in blocks]
+        inseparable = max(sum(self.loads[one] for one in self.tied(at)) for at in range(len(self.loads)))
         over = max(loads) if 10 * max(loads) > max(13 * sum(loads) / len(loads), 10 * inseparable) else 0
         cut = sum(rate for one, other, rate in self.rates if place[one] != place[other])
         return abs(len(blocks) - self.asked), len(blocks), over, cut, sum(load * load for load in loads)
@@ -143,3 +165,11 @@ class Oracle:
             (self.goals(blocks), blocks) for blocks in partitions(range(len(self.said))) if self.allowed(blocks)
         )
         return next((goals for goals, blocks in found if self.fits(blocks)), None)
+
+
+def _beside(first: frozenset[str], on: str, second: frozenset[str], to: str) -> bool:
+    """Whether an element on a node may run while another one runs on its node."""
+    both = first & second
+    if on == to:
+        return not ('hostExlocation("e")' in both or "hostIsolation" in first | second)
+    return 'hostColocation("c")' not in both

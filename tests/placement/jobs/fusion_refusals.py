@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from tests.placement.jobs.fusion_oracle import Job, Oracle
+from tests.placement.jobs.fusion_oracle import OPTIONS, Job, Oracle
 from webhook.placement.jobs.whole_job import JobVerdict
 
 Nodes = Mapping[str, int]
@@ -69,7 +69,7 @@ def stated(job: Job) -> list[str]:
     texts = [LEGACY] if "legacy" in job["fusion"] else []
     for operator in job["operators"]:
         said = operator.get("placement", "").split(", ") if "placement" in operator else []
-        said += ["restartable: false"] if "restartable" in operator else []
+        said += [f"{option}: false" for option in OPTIONS if option in operator]
         said += [f"cost {operator['cost']}"] if "cost" in operator else []
         texts += [f"{operator['name']}: {text}" for text in said]
     return texts
@@ -85,10 +85,11 @@ def with_only(job: Job, clauses: Iterable[str]) -> Job:
         name = operator["name"]
         said = [text for text in operator.pop("placement", "").split(", ") if f"{name}: {text}" in kept]
         operator.update({"placement": ", ".join(said)} if said else {})
-        if f"{name}: restartable: false" not in kept:
-            operator.pop("restartable", None)
-        if f"{name}: cost {operator['cost']}" not in kept:
-            del operator["cost"]
+        for option in OPTIONS:
+            if f"{name}: {option}: false" not in kept:
+                operator.pop(option, None)
+        if f"{name}: cost {operator.get('cost')}" not in kept:
+            operator.pop("cost", None)
     return changed
 
 
@@ -132,7 +133,7 @@ def _of_single_operators(text: str, job: Job, nodes: Nodes) -> Iterator[str]:
 def _pod(oracle: Oracle, at: int) -> tuple[set[str], int]:
     """The hosts and the CPU of what is fused with an operator in any case."""
     hosts = {clause for one in oracle.tied(at) for clause in oracle.said[one] if clause.startswith("host(")}
-    return hosts, sum(oracle.costs[one] for one in oracle.tied(at))
+    return hosts, oracle.request(oracle.tied(at))
 
 
 def _some_node(hosts: set[str], cpu: int, nodes: Nodes) -> bool:

@@ -42,7 +42,7 @@ def proved(
 
 
 def many(count: int = 9, **more: Any) -> list[dict[str, Any]]:
-    return [{"name": f"Op{at}", "cost": "1", **more} for at in range(count)]
+    return [{"name": f"Op{at}", "cost": "1"} | more for at in range(count)]
 
 
 def test_costs_that_find_no_room_prove_it() -> None:
@@ -57,11 +57,18 @@ def test_costs_that_find_no_room_prove_it() -> None:
     [
         pytest.param({"template": {"spec": OPENING}}, id="tolerations may open nodes"),
         pytest.param({"template": {"metadata": {"labels": {"a": "b"}}, "spec": PLAIN}}, id="labels may match"),
-        pytest.param({"placement": "hostIsolation, partitionIsolation"}, id="others may share an element"),
     ],
 )
 def test_nothing_is_proved_where_an_element_may_have_more_nodes(more: dict[str, Any]) -> None:
     assert proved(many(**more)) is False
+
+
+def test_isolated_operators_need_their_costs_at_least() -> None:
+    """Others might share a processing element with one that is isolated, but not its CPU."""
+    isolated = {"placement": "hostIsolation, partitionIsolation"}
+    assert proved(many(**isolated)) is True
+    assert proved(many(8, **isolated)) is True  # every fusion of eight operators is tried
+    assert proved(many(9, **isolated, cost="100m")) is False
 
 
 def test_nothing_is_proved_of_a_job_that_divides_its_resources() -> None:

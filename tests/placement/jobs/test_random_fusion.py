@@ -31,33 +31,31 @@ CLAUSES: Final = (
     'hostExlocation("e")',
     "hostIsolation",
 )
-LARGE: Final = 50
-"""Of a hundred seeds the one of a Job of up to eight operators, which takes longer than all others."""
-
-SEEDS: Final = [seed for seed in range(100) if seed != LARGE] if EVERY_DAY else range(some_of(5000))
+OPTIONS: Final = ({}, {}, {}, {}, {"restartable": False}, {"restartable": False}, {"relocatable": False})
+_EVERY_DAY: Final = 300
+EXAMPLES: Final = _EVERY_DAY if EVERY_DAY else some_of(5000)
 
 
 def random_job(seed: int) -> tuple[Job, dict[str, int]]:
-    """A Job of up to five operators, sometimes of six to eight, and the CPU of each of up to four nodes."""
+    """A Job of up to five operators, some of six to eight, and the CPU of each of up to four nodes."""
     draw = random.Random(seed)  # noqa: S311 -- a seed gives the same Job in each run
-    most = 8 if seed % 100 == LARGE else 6 if seed % 25 == 0 else 5
-    names = [f"Op{at}" for at in range(draw.randint(1, most))]
+    large = seed % (50 if seed < _EVERY_DAY else 10) == 0
+    names = [f"Op{at}" for at in range(draw.randint(6, 8) if large else draw.randint(1, 5))]
     operators = []
     for name in names:
         chosen = draw.sample(CLAUSES, draw.choice((0, 0, 1, 1, 2)))
         hosts = [clause for clause in chosen if clause.startswith("host(")]
         placement = ", ".join(clause for clause in chosen if clause not in hosts[1:])
-        own = {"name": name, "cost": f"{draw.choice((100, 200, 400))}m"}
-        operators.append(
-            own | ({"placement": placement} if placement else {}) | draw.choice(({}, {}, {"restartable": False}))
-        )
+        cost = draw.choice((100, 200, 200, 400, 400, 0))
+        own = {"name": name, **({"cost": f"{cost}m"} if cost else {})}
+        operators.append(own | ({"placement": placement} if placement else {}) | draw.choice(OPTIONS))
     streams = [
         {"from": one, "to": other, "rate": draw.randint(1, 9)}
         for one, other in itertools.combinations(names, 2)
         if draw.random() < 0.5
     ]
     fusion = draw.choice(({"manual": draw.randint(1, 4)}, {"manual": 1}, {"legacy": True}))
-    nodes = {name: draw.choice((300, 600, 1000)) for name in NODES[: draw.randint(1, 3)]}
+    nodes = {name: draw.choice((300, 600, 1000)) for name in NODES[: draw.randint(1, len(NODES))]}
     return {"operators": operators, "streams": streams, "fusion": fusion}, nodes
 
 

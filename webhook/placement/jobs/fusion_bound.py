@@ -1,8 +1,9 @@
 """A proof that no fusion of a large Job fits: even the costs of its single units find no room.
 
 Whatever is fused, each unit is on some node that meets its clauses, and takes at least what its operators cost there.
-So the units are placed by themselves, and all that a pod requests beyond these costs is left out. Where fusing could
-give a unit more nodes, nothing is proved.
+So the units are placed by themselves, and all that a pod requests beyond these costs is left out. ``hostIsolation`` is
+left out too: operators may share a processing element with an isolated one. Where fusing could give a unit more nodes,
+nothing is proved.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -12,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import StandingConstraint
+from webhook.placement.fusion.application import Application
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.jobs.declared_pools import settled_hosts
 from webhook.placement.jobs.tolerant_elements import taken_from
@@ -43,10 +45,16 @@ _OPENING: Final = frozenset(
 
 def boundable(graph: Graph) -> bool:
     """Whether single units have at least the nodes that they would have in a processing element with others."""
-    operators = graph.application.operators
-    if any(clause.name is ClauseName.ISOLATION for operator in operators for clause in operator.clauses):
-        return False
-    return not any(_opens(operator.template) for operator in operators)
+    return not any(_opens(operator.template) for operator in graph.application.operators)
+
+
+def without_isolation(application: Application) -> Application:
+    """The application whose operators share their hosts with any others."""
+    operators = (
+        replace(one, clauses=tuple(clause for clause in one.clauses if clause.name is not ClauseName.ISOLATION))
+        for one in application.operators
+    )
+    return replace(application, operators=tuple(operators))
 
 
 def _opens(template: object) -> bool:
@@ -56,7 +64,7 @@ def _opens(template: object) -> bool:
 
 
 class CostBound(Struct, frozen=True):
-    """The units of a ``job`` with what they cost; ``finest`` is the Job with an element for each unit.
+    """The units of a ``job`` with what they cost; ``finest`` is the Job with an element for each unit, none isolated.
 
     ``costs`` are by the names of these elements. ``staying`` are the nodes of elements that run there whatever is
     fused, ``moving`` the requests of those that run and would be replaced if they were fused with others, and ``pools``

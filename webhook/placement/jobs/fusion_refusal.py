@@ -137,8 +137,7 @@ async def _fails(
     """Whether it is certain that the Job cannot run without what is dropped; ``None`` if time is over."""
     if solving.left() <= 0:
         return None
-    outcome = await search.find(*_without(spec, application, dropped))
-    return outcome.found is None and outcome.decided
+    return await search.fails(*_without(spec, application, dropped))
 
 
 async def _fixes(

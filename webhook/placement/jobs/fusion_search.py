@@ -23,7 +23,7 @@ from webhook.placement.fusion.scheme import Scheme, asked_elements, divides, nea
 from webhook.placement.fusion.search import good_partition
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fusion_bound import CostBound, boundable, costs_of
+from webhook.placement.jobs.fusion_bound import CostBound, boundable, costs_of, without_isolation
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
 from webhook.placement.jobs.scaling import NOTHING, Scaling
 from webhook.placement.jobs.whole_job import JobVerdict, applied_world, element_pod, element_steps, judged, open_pools
@@ -106,12 +106,26 @@ class FusionSearch:
 
     async def find(self, spec: JobSpec, application: Application) -> FusionOutcome:
         """The best fusion of the application, which is that of the Job or a part of it."""
-        solving = self._solving
         world, _ = await self._world(spec)
-        setting = self._setting(spec, application, world)
-        graph = await solving.run(functools.partial(graph_of, application, setting))
+        graph = await self._graph(spec, application, world)
         if not isinstance(graph, Graph):
             return FusionOutcome(wrong=graph)
+        return await self._fused(spec, graph, world)
+
+    async def fails(self, spec: JobSpec, application: Application) -> bool:
+        """Whether it is certain that no fusion lets all of the application run."""
+        world, _ = await self._world(spec)
+        graph = await self._graph(spec, application, world)
+        if not isinstance(graph, Graph) or await self._impossible(spec, graph):
+            return True
+        outcome = await self._fused(spec, graph, world)
+        return outcome.found is None and outcome.decided
+
+    async def _graph(self, spec: JobSpec, application: Application, world: World) -> Graph | tuple[Contradiction, ...]:
+        setting = self._setting(spec, application, world)
+        return await self._solving.run(functools.partial(graph_of, application, setting))
+
+    async def _fused(self, spec: JobSpec, graph: Graph, world: World) -> FusionOutcome:
         asked = asked_elements(spec, graph, _node_cpu(world))
         if len(graph.units) <= ALL or scheme_of(spec.fusion) is Scheme.LEGACY:
             return await self._exactly(spec, graph, asked)
@@ -173,7 +187,8 @@ class FusionSearch:
         staying = self._scaling.staying(finest.spec)
         # What may be fused anew is replaced then, and its new pod may run elsewhere.
         moving = {} if self._scaling.kept else {name: self._scaling.requests.get(name, {}) for name in staying}
-        bound = CostBound(self._job, finest.spec, costs, pools, {} if moving else staying, moving)
+        relaxed = fused(spec, without_isolation(graph.application), finest.elements)
+        bound = CostBound(self._job, relaxed, costs, pools, {} if moving else staying, moving)
         return await bound.no_room(world, self._solving)
 
     async def _good(self, spec: JobSpec, graph: Graph, asked: int) -> AsyncIterator[TriedFusion]:
