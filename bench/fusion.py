@@ -120,7 +120,10 @@ def greedy(graph: Graph, count: int) -> Partition:
 
 def fused(graph: Graph, count: int) -> Partition:
     """What the search finds."""
-    return finished(taken(good_partition(graph, count, {}), Restless()))
+    found = finished(taken(good_partition(graph, count, {}), Restless()))
+    if found is None:
+        raise RuntimeError("the search has no end")
+    return found
 
 
 def ratio(one: int, other: int) -> float:

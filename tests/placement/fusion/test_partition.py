@@ -51,7 +51,9 @@ def _goals(one: Partition) -> tuple[object, ...]:
 
 
 def searched(found: Graph, count: int) -> Partition:
-    return all_of(good_partition(found, count, {}))
+    partition = all_of(good_partition(found, count, {}))
+    assert partition is not None
+    return partition
 
 
 @examples(150)
@@ -181,6 +183,36 @@ def test_operators_that_are_apart_stay_apart_however_much_flows_between_them() -
     assert partition.cut == 10
     ring = graph({**model, "operators": ["A", "B", "C", "D"]})
     assert least_cut(ring, 1) == 0
+
+
+@examples(100)
+@given(models())
+def test_every_fusion_has_the_least_number_of_elements(model: Model) -> None:
+    found = graph(model)
+    assert found.least_elements() <= min(len(one.blocks) for one in all_partitions(found, {}))
+
+
+@pytest.mark.parametrize(
+    ("operators", "count"),
+    [
+        (["A", "B"], 1),
+        ([("A", "partitionIsolation"), ("B", "partitionIsolation"), "C"], 3),
+        ([(f"Op{at}", ", ".join(f'hostColocation("{at}-{to}")' for to in range(20))) for at in range(4)], 3),
+        ([(f"Op{at}", "hostIsolation") for at in range(129)], 3),
+        ([(f"Op{at}" + "x" * 240, "hostIsolation") for at in range(33)], 2),
+        ([f"Op{at}" for at in range(1001)], 2),
+    ],
+    ids=["one", "marks", "tokens", "clauses", "bytes", "operators"],
+)
+def test_the_least_number_of_elements(operators: list[Any], count: int) -> None:
+    assert graph({"operators": operators}).least_elements() == count
+
+
+def test_operators_that_a_limit_keeps_apart_are_not_merged() -> None:
+    """Each is tried with all others: two pods' worth of tokens have no room in one."""
+    tokens = ", ".join(f'hostColocation("{{0}}-{at}")' for at in range(17))
+    partition = searched(graph({"operators": [(f"Op{at}", tokens.format(at)) for at in range(70)]}), 2)
+    assert len(partition.blocks) == 70
 
 
 def test_the_search_of_a_long_row_ends() -> None:

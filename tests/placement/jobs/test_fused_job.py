@@ -8,8 +8,10 @@ import pytest
 from tests.builders import NAMESPACE, cluster, node, nodes, pool
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
+from webhook.placement.fusion import search
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs import fusion_search
 from webhook.placement.jobs.fused_job import as_fused, judge_model
 from webhook.placement.jobs.scaling import Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED
@@ -304,7 +306,7 @@ class Clock(AtOnce):
 
 
 def test_a_search_ends_in_time_with_the_best_that_it_has_found() -> None:
-    """Merging gives the number of elements, and is finished in any case; moves are made as long as there is time."""
+    """Merging gives the number of elements, and may take a little longer; moves are made as long as there is time."""
     spec = chain(300, manual=10)
     spec["streams"] += [{"from": f"Op{at}", "to": f"Op{at * 7 % 300}", "rate": at % 5 + 1} for at in range(300)]
     there = cluster(nodes(3))
@@ -320,6 +322,76 @@ def test_a_search_ends_in_time_with_the_best_that_it_has_found() -> None:
     assert (first.fusion.made, best.fusion.made) == (10, 10)
     assert first.fusion.inside < best.fusion.inside
     assert hasty.rests < whole.rests
+
+
+def test_merging_ends_as_well_some_time_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Clauses can make it long: nothing is refused then, and nothing is fused."""
+    monkeypatch.setattr(search, "_LATE", 5)
+    model = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=Clock(2))
+    assert model.verdict.undecided
+    assert model.fusion is None
+    whole = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=Clock(100_000))
+    assert whole.fusion is not None
+    absent = chain(300, manual=10)
+    absent["operators"][7] = ("Op7", 'host("absent")')
+    alone = fused_job(absent, cluster(nodes(3)), solving=Clock(608))  # two steps for each operator
+    assert alone.fusion is None
+    assert alone.verdict.text.startswith('operator Op7: host("absent") cannot hold: 0 of 3 nodes can run this pod.')
+
+
+def test_fusions_are_listed_as_long_as_there_is_time() -> None:
+    """Seven operators have 877 fusions: those that were listed are a beginning."""
+    hasty = fused_job(costly(7, "1", manual=3), cluster(nodes(3)), solving=Clock(3))
+    assert hasty.verdict.undecided
+    assert hasty.fusion is not None
+    assert not fused_job(costly(7, "1", manual=3), cluster(nodes(3)), solving=Clock(1000)).verdict.undecided
+
+
+def test_elements_that_the_search_does_not_get_fewer_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No two operators with seventeen tokens share an element, but only tokens of all of them are counted."""
+    monkeypatch.setattr(fusion_search, "_NUMBERS", 1)
+    monkeypatch.setattr(search, "_MATES", 1)
+    tokens = ", ".join(f'hostColocation("{{0}}-{at}")' for at in range(17))
+    model = fused_job({"operators": [(f"Op{at}", tokens.format(at)) for at in range(1001)]}, cluster(nodes(1)))
+    assert model.verdict.undecided
+    assert model.fusion is None
+
+
+def test_amounts_that_do_not_divide_among_all_operators_may_divide_among_fewer_elements() -> None:
+    spec = chain(10, manual=2) | {"resources": {"limits": {"nvidia.com/gpu": 4}}}
+    model = fused_job(spec, cluster([node("node-a", **{"nvidia.com/gpu": 4})]))
+    assert not model.verdict.refused
+    assert [len(one) for one in elements(model)] == [5, 5]
+
+
+@pytest.mark.parametrize("field", ["cost", "memory"])
+def test_an_operator_without_a_cost_may_be_fused_with_one_that_has_one(field: str) -> None:
+    """By itself it requests what every element of the Job does; beside an operator with a cost it requests nothing."""
+    spec = costly(12, "1", manual=3)
+    spec["operators"] = [{**one, "memory": "1Mi"} for one in spec["operators"]]
+    del spec["operators"][3][field]
+    spec["processingElement"] = {"resources": {"requests": {"cpu": "99", "memory": "1Ti"}}}
+    model = fused_job(spec, cluster(nodes(3, memory=2**30)))
+    assert not model.verdict.refused
+    assert [len(one) for one in elements(model)] == [4, 4, 4]
+    spec["operators"] = [{"name": one["name"]} for one in spec["operators"]]
+    assert fused_job(spec, cluster(nodes(3))).verdict.refused
+
+
+def test_what_dropping_a_clause_is_good_for_may_not_be_found_out() -> None:
+    """The contradiction is certain at once; of a fix it is said whether it was tried."""
+    tied = 'partitionColocation("t")'
+    spec = costly(9, "1", manual=2)
+    spec["operators"][0] = {"name": "Op0", "placement": f"{tied}, partitionIsolation", "template": TOLERANT}
+    spec["operators"][1] = {"name": "Op1", "placement": tied, "cost": "1"}
+    said = "Nearest fix: {}."
+    undecided = "(whether that is enough was not decided in time)"
+    assert fused_job(spec, cluster(nodes(1, cpu=4000))).verdict.text.endswith(
+        said.format(f"drop Op0: {tied} {undecided}, or drop Op1: {tied} {undecided}")
+    )
+    assert fused_job(spec, cluster(nodes(1, cpu=4000)), solving=AtOnce(0)).verdict.text.endswith(
+        said.format("not found in the time there was; explain and plan take more")
+    )
 
 
 def test_a_fusion_that_was_not_found_in_time_is_not_refused() -> None:

@@ -66,7 +66,7 @@ def blocks_of(model: Any, names: Sequence[str]) -> list[list[int]]:
 
 @pytest.mark.examples
 def test_fusion_and_placement_are_the_best_of_all() -> None:
-    for seed in SEEDS:
+    for seed in range(EXAMPLES):
         job, nodes = random_job(seed)
         oracle = Oracle(job, nodes)
         model = fused_job(job, cluster([node(name, cpu=cpu) for name, cpu in nodes.items()]))

@@ -5,7 +5,7 @@ element with the same operators and streams has the same content, so that its po
 """
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -67,15 +67,38 @@ def _first(operator: PhysicalOperator, said: set[str]) -> Iterator[PlacementClau
 
 def _sum(operators: Sequence[PhysicalOperator], spec: JobSpec) -> Resources | None:
     """What the operators cost together, and otherwise what the Job requests for every element; ``None`` for neither."""
-    requests: dict[str, Amount] = {}
-    for resource in ("cost", "memory"):
-        stated = [amount for one in operators if (amount := getattr(one, resource)) is not None]
-        if stated:
-            requests["cpu" if resource == "cost" else "memory"] = format_quantity(sum(stated))
-    if not requests:
-        return None
+    requests = {key: format_quantity(sum(amounts)) for key, amounts in _stated(operators).items()}
+    return _requesting(requests, spec) if requests else None
+
+
+def _stated(operators: Iterable[PhysicalOperator]) -> dict[str, list[int]]:
+    """The amounts that operators state, by the resource, in nano-units; only those of which there are some."""
+    found: dict[str, list[int]] = {}
+    for one in operators:
+        for key, amount in (("cpu", one.cost), ("memory", one.memory)):
+            if amount is not None:
+                found.setdefault(key, []).append(amount)
+    return found
+
+
+def _requesting(requests: Mapping[str, Amount], spec: JobSpec) -> Resources:
     of_all = spec.processing_element.resources if spec.processing_element else None
     return Resources({**((of_all and of_all.requests) or {}), **requests}, of_all.limits if of_all else None)
+
+
+def with_least_requests(element: ElementSpec, application: Application, spec: JobSpec) -> ElementSpec | None:
+    """The element as it is if others are fused with it that cost as little as any; ``None`` if that changes nothing.
+
+    Operators without a cost request what every element does, but nothing beside others that state theirs.
+    """
+    names = {operator.name for operator in element.operators or ()}
+    own = _stated(one for one in application.operators if one.name in names)
+    others = _stated(application.operators)
+    if spec.resources is not None or others.keys() <= own.keys():
+        return None
+    amounts = {key: sum(own[key]) if key in own else min(others[key]) for key in others}
+    requests = {key: format_quantity(amount) for key, amount in amounts.items()}
+    return replace(element, resources=_requesting(requests, spec))
 
 
 def named(job: str, groups: Sequence[Sequence[str]], previous: Sequence[FusedElement]) -> tuple[FusedElement, ...]:

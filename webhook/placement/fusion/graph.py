@@ -84,6 +84,21 @@ class Graph(Struct, frozen=True):
         """The load of all units."""
         return sum(unit.load for unit in self.units)
 
+    def least_elements(self) -> int:
+        """A number of processing elements that every fusion has at least: by each mark alone, and by each limit."""
+        values: dict[str, set[str]] = {}
+        for unit in self.units:
+            for key, value in unit.marks.items():
+                values.setdefault(key, set()).add(value)
+        whole = self.content(range(len(self.units)))
+        limits = (
+            (whole.operators, OPERATOR_LIMIT),
+            (whole.tokens.bit_count(), TOKEN_LIMIT),
+            (whole.clauses.bit_count(), CLAUSE_LIMIT),
+            (sum(self.sizes), TEXT_LIMIT),
+        )
+        return max(*(-(-amount // most) for amount, most in limits), *map(len, values.values()))
+
     def clash(self, one: int, other: int) -> str:
         """The mark that keeps two units apart; empty if none does."""
         first, second = self.units[one].marks, self.units[other].marks

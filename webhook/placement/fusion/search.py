@@ -32,26 +32,42 @@ _MATES = 256
 _STEP = 64
 """Units that are looked at in some tenths of a millisecond."""
 
+_LATE = 6000
+"""Steps of merging after time is over: 5,000 operators need as many unless their clauses keep most of them apart."""
+
 
 def good_partition(
     graph: Graph, count: int, previous: Mapping[str, str], over: Callable[[], bool] = lambda: False
-) -> Steps[Partition]:
+) -> Steps[Partition | None]:
     """A partition into as near to ``count`` elements as the search gets; yields between steps.
 
-    Once time is ``over`` it is the best one so far. Units are merged in any case: that is quick, and gives the number.
+    Once time is ``over`` it is the best one so far. Merging gives the number, so it may go on a little: ``None`` if it
+    is not finished then.
     """
     found: list[Partition] = []
     starts = next((starts for most, starts in _STARTS if len(graph.units) <= most), 1)
     for start in range(starts):
         elements = _Elements(graph, count, start)
-        yield from elements.merge()
+        if not (yield from _merged(elements, over)):
+            break
         improving = elements.improve()
         while not over() and next(improving, True) is None:
             yield
         found.append(evaluated(graph, elements.places(), previous))
         if over():
             break
-    return min(found, key=lambda one: _rank(one, count))
+    return min(found, key=lambda one: _rank(one, count), default=None)
+
+
+def _merged(elements: "_Elements", over: Callable[[], bool]) -> Steps[bool]:
+    """Merge; returns whether that was finished, though time may be over."""
+    late = 0
+    for _ in elements.merge():
+        late += over()
+        if late > _LATE:
+            return False
+        yield
+    return True
 
 
 def _rank(found: Partition, count: int) -> tuple[int, int, object]:
@@ -83,13 +99,17 @@ class _Elements:
 
     def merge(self) -> Steps[None]:
         """Merge along the heaviest streams, then the lightest elements."""
-        heap = [self._entry(at, to) for at, near in enumerate(self._near) for to in near if at < to]
+        heap: list[tuple[int, int, int, int, int, int]] = []
+        for first, others in enumerate(self._near):
+            if first % _STEP == 0:
+                yield
+            heap += [self._entry(first, to) for to in others if first < to]
         heapq.heapify(heap)
         refused: set[tuple[int, int]] = set()
-        step = 0
+        popped = 0
         while heap and len(self._units) > self._count:
-            step += 1
-            if step % _STEP == 0:
+            popped += 1
+            if popped % _STEP == 0:
                 yield
             *_, weight, at, to = heapq.heappop(heap)
             fresh = at in self._units and to in self._units and self._near[at].get(to) == weight
@@ -120,14 +140,22 @@ class _Elements:
             load, at = heapq.heappop(heap)
             if at not in self._units or self._loads[at] != load or self._alone(at):
                 continue
-            mates = itertools.islice(self._mates(at, by_load), _MATES)
-            mate = next((to for to in mates if self._may_merge(at, to)), None)
+            mate = yield from self._mate(at, by_load)
             if mate is not None:
                 for merged in (at, mate):
                     del by_load[bisect_left(by_load, (self._loads[merged], merged))]
                 kept, _ = self._merge(at, mate)
                 insort(by_load, (self._loads[kept], kept))
                 heapq.heappush(heap, (self._loads[kept], kept))
+
+    def _mate(self, at: int, by_load: Sequence[tuple[int, int]]) -> Steps[int | None]:
+        """The first of the other elements that may be merged with this one."""
+        for tried, to in enumerate(itertools.islice(self._mates(at, by_load), _MATES), 1):
+            if self._may_merge(at, to):
+                return to
+            if tried % _STEP == 0:
+                yield
+        return None
 
     def _mates(self, at: int, by_load: Sequence[tuple[int, int]]) -> Iterator[int]:
         """The other elements in the order in which they are tried: those that make no heavy element come first.

@@ -79,8 +79,8 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
         refused = await refuse_fusion(search.within(words), spec, application, outcome, words)
         if chosen is None:
             return ModelVerdict(refused, _empty(spec))
-        return ModelVerdict(refused, chosen.spec, _fusion(spec, outcome, chosen))
-    fusion = _fusion(spec, outcome, chosen)
+        return ModelVerdict(refused, chosen.spec, await solving.run(functools.partial(_fusion, spec, outcome, chosen)))
+    fusion = await solving.run(functools.partial(_fusion, spec, outcome, chosen))
     verdict = outcome.verdict or undecided
     warnings = (*verdict.warnings, *_hints(spec, outcome.first or chosen, fusion))
     return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
@@ -112,7 +112,7 @@ def _fusion(spec: JobSpec, outcome: FusionOutcome, chosen: TriedFusion) -> JobFu
         inside=_per_cent(total - partition.cut, total),
         inside_at_most=_per_cent(total - least, total),
         processing_elements=chosen.elements,
-        separations=tuple(_separated(chosen))[:SEPARATIONS],
+        separations=tuple(itertools.islice(_separated(chosen), SEPARATIONS)),
     )
 
 

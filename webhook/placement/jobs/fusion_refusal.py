@@ -17,10 +17,11 @@ from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
 from webhook.placement.fusion.rules.partition_colocation import contracted
 from webhook.placement.fusion.scheme import Scheme, scheme_of
 from webhook.placement.jobs.fusion_search import FusionOutcome, FusionSearch
-from webhook.placement.jobs.refused_elements import certain, refuse_elements
+from webhook.placement.jobs.refused_elements import RefusedElement, certain, refuse_elements
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.quantity import format_quantity
 from webhook.placement.objects.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
+from webhook.placement.planning.refusal.group_refusal import NO_TIME
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.spl.clauses import PlacementClause
 from webhook.placement.text.fix import AddNode, Advice, EnlargePool, Fix, NodeFix, Partly, ShrinkPool
@@ -57,19 +58,16 @@ async def refuse_fusion(
 ) -> JobVerdict:
     """The verdict on a Job that no fusion lets run; ``outcome`` is what the search has found of it."""
     if outcome.wrong:
-        return await _contradicted(search, spec, application, outcome)
+        return await _contradicted(search, spec, application, outcome, solving)
     count = len(application.operators)
     total = counted(count, "operator")
-    if not outcome.first and spec.resources is None and len({*contracted(application.operators, {})}) > ELEMENT_LIMIT:
-        return await _too_many(search, spec, application, solving)
-    if not outcome.first:
-        divided = f"No number of processing elements divides spec.resources: {total} cannot be fused."
-        text = TOO_LARGE if spec.resources is None else divided
-        return JobVerdict(text=text, fault=Fault.INVALID, of_element=(Rule.NODES,))
-    alone = outcome.alone or await search.alone(spec, outcome.first.graph)
-    if outcome.alone or certain(alone):
-        refusal = refuse_elements(alone, count, all_known=solving.left() > 0, kind="operator")
-        return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+    if outcome.alone:
+        return _alone(outcome.alone, count, solving)
+    if outcome.first is None:
+        return await _unfused(search, spec, application, solving)
+    alone = await search.alone(spec, outcome.first.graph)
+    if certain(alone):
+        return _alone(alone, count, solving)
     items = _items(spec, application)
     if len(items) > _STATED:
         items = []
@@ -86,16 +84,37 @@ async def refuse_fusion(
     changes = explained.refusal.fixes if explained.refusal else ()
     fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *found][:_FIXES]
     start = cannot_hold([item.text for item in conflict])
-    tried = tuple(fixes) or (NONE,)
+    tried = tuple(fixes) or (_none(solving),)
     text = written(f"{start}: no fusion of {total} fits on the cluster.", (), tried)
     refusal = Refusal(text, tuple(item.text for item in conflict), Fault.FORBIDDEN, (Rule.NODES,), tried)
     return JobVerdict(refusal=refusal, text=text, fault=Fault.FORBIDDEN)
 
 
+def _alone(alone: Sequence[RefusedElement], count: int, solving: Solving) -> JobVerdict:
+    """The verdict on a Job of so many operators of which some cannot run even by themselves."""
+    refusal = refuse_elements(alone, count, all_known=solving.left() > 0, kind="operator")
+    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+
+
+def _none(solving: Solving) -> Advice:
+    """What is said in place of a fix."""
+    return NONE if solving.left() > 0 else NO_TIME
+
+
+async def _unfused(search: FusionSearch, spec: JobSpec, application: Application, solving: Solving) -> JobVerdict:
+    """The verdict on an application of which there is no fusion, whatever the cluster is."""
+    if spec.resources is None and len({*contracted(application.operators, {})}) > ELEMENT_LIMIT:
+        return await _too_many(search, spec, application, solving)
+    total = counted(len(application.operators), "operator")
+    divided = f"No number of processing elements divides spec.resources: {total} cannot be fused."
+    text = TOO_LARGE if spec.resources is None else divided
+    return JobVerdict(text=text, fault=Fault.INVALID, of_element=(Rule.NODES,))
+
+
 async def _too_many(search: FusionSearch, spec: JobSpec, application: Application, solving: Solving) -> JobVerdict:
     """The verdict on an application whose operators are kept apart into more elements than a Job may have."""
     fixes = [fix async for fix in _fixes(search, spec, application, (), solving)]
-    tried = tuple(fixes) or (Advice("none by a single change"),)
+    tried = tuple(fixes) or (_none(solving),)
     total = counted(len(application.operators), "operator")
     first = f"{total} cannot be fused into {ELEMENT_LIMIT} processing elements, the most that a Job may have."
     text = written(first, (), tried)
@@ -104,28 +123,32 @@ async def _too_many(search: FusionSearch, spec: JobSpec, application: Applicatio
 
 
 async def _contradicted(
-    search: FusionSearch, spec: JobSpec, application: Application, outcome: FusionOutcome
+    search: FusionSearch, spec: JobSpec, application: Application, outcome: FusionOutcome, solving: Solving
 ) -> JobVerdict:
     """The verdict on an application whose clauses put operators together and apart.
 
-    A fix with which all can run comes before one after which something else is in the way.
+    A fix with which all can run comes before one of which that was not found out, and that before one after which
+    something else is in the way.
     """
     wrong = outcome.wrong[0]
     clauses = wrong.clauses
     items = {item.text: item for item in _items(spec, application)}
     fixes: list[Fix] = []
+    perhaps: list[Fix] = []
     partly: list[Fix] = []
     for text in clauses:
         item = items.get(text)
-        if item is not None and len(fixes) < _FIXES:
+        if item is not None and len(fixes) < _FIXES and solving.left() > 0:
             changed = await search.find(*_without(spec, application, [item]))
             fix = Advice(f"drop {text}")
-            if changed.found is not None or not changed.decided:
+            if changed.found is not None:
                 fixes.append(fix)
+            elif not changed.decided:
+                perhaps.append(Partly(fix, "whether that is enough was not decided in time"))
             elif not changed.wrong:
                 partly.append(Partly(fix, "not enough by itself"))
     first = f"{cannot_hold(clauses)}: {wrong.why}."
-    tried = tuple(fixes or partly)[:_FIXES] or (NONE,)
+    tried = tuple(fixes or perhaps or partly)[:_FIXES] or (_none(solving),)
     text = written(first, (), tried)
     refusal = Refusal(text, clauses, Fault.INVALID, (Rule.MISTAKE,), tried)
     return JobVerdict(refusal=refusal, text=text, fault=Fault.INVALID)

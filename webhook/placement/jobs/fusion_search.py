@@ -15,7 +15,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.fusion.application import Application
-from webhook.placement.fusion.fused_elements import fused, named
+from webhook.placement.fusion.fused_elements import fused, named, with_least_requests
 from webhook.placement.fusion.graph import Contradiction, Graph, graph_of
 from webhook.placement.fusion.partition import Partition, all_partitions
 from webhook.placement.fusion.rules.mark import Setting
@@ -41,6 +41,9 @@ from webhook.placement.spl.clauses import ClauseName, PoolName
 
 ALL: Final = 8
 """Units of which every fusion is tried: of eight there are 4,140."""
+
+_STEP: Final = 32
+"""Fusions that are listed in some tenths of a millisecond."""
 
 _NUMBERS: Final = 64
 """At most so many numbers of processing elements are tried of more units."""
@@ -136,7 +139,7 @@ class FusionSearch:
         able: dict[tuple[int, ...], bool] = {}
         first: TriedFusion | None = None
         decided = True
-        for tried, partition in enumerate(self._ordered(spec, graph, asked)):
+        for tried, partition in enumerate(await self._ordered(spec, graph, asked)):
             candidate = self._candidate(spec, graph, partition)
             if self._solving.left() <= 0:
                 return FusionOutcome(asked, first=first or candidate, decided=False)
@@ -151,12 +154,16 @@ class FusionSearch:
             decided = decided and not verdict.undecided
         return FusionOutcome(asked, first=first, decided=decided)
 
-    def _ordered(self, spec: JobSpec, graph: Graph, asked: int) -> list[Partition]:
-        """All fusions that the scheme allows, the best ones first."""
-        if scheme_of(spec.fusion) is Scheme.LEGACY:
-            found = [_finest(graph)]
-        else:
-            found = list(all_partitions(graph, self._before))
+    async def _ordered(self, spec: JobSpec, graph: Graph, asked: int) -> list[Partition]:
+        """All fusions that the scheme allows, the best ones first; some of them if time is over."""
+        found: list[Partition] = []
+        legacy = scheme_of(spec.fusion) is Scheme.LEGACY
+        for at, partition in enumerate((_finest(graph),) if legacy else all_partitions(graph, self._before)):
+            found.append(partition)
+            if at % _STEP == 0:
+                await self._solving.rest()
+                if self._over():
+                    break
         fitting = [one for one in found if len(one.blocks) <= ELEMENT_LIMIT and divides(spec, len(one.blocks))]
         return sorted(fitting, key=lambda one: (abs(len(one.blocks) - asked), len(one.blocks), one.goals))
 
@@ -175,7 +182,7 @@ class FusionSearch:
                 return FusionOutcome(asked, first=first)
             if self._solving.left() <= 0:
                 break
-        return FusionOutcome(asked, first=first, decided=first is None and not self._over())
+        return FusionOutcome(asked, first=first, decided=first is None and not self._over() and _divided(spec, graph))
 
     async def _impossible(self, spec: JobSpec, graph: Graph) -> bool:
         """Whether it is certain that no fusion fits, since even the costs of single units find no room."""
@@ -197,6 +204,8 @@ class FusionSearch:
             if tried and self._solving.left() <= 0:
                 return
             partition = await taken(good_partition(graph, count, self._before, self._over), self._solving)
+            if partition is None:
+                return
             made = len(partition.blocks)
             if partition.blocks not in known and made <= ELEMENT_LIMIT and divides(spec, made):
                 known.add(partition.blocks)
@@ -212,11 +221,14 @@ class FusionSearch:
         """
         if any(operator.template is not None for operator in graph.application.operators):
             return ()  # fused with one that has a template, others are pods of that template
+        if not divides(spec, len(graph.units)):
+            return ()  # among fewer elements what the Job requests may divide
         candidate = self._candidate(spec, graph, _finest(graph))
         world, pools = await self._world(candidate.spec)
         choices = open_pools(pools, world)
         chosen = frozenset((pool.namespace, pool.name) for pool in choices)
         operators = {element.name: element.operators for element in candidate.elements}
+        place = {element.name: at for at, element in enumerate(candidate.elements)}
         refused: list[RefusedElement] = []
         for step in element_steps(self._job[1], candidate.spec):
             await self._solving.rest()
@@ -229,7 +241,7 @@ class FusionSearch:
                 continue
             member = member_of(names, len(names), pod, self._job[0], world, chosen)
             found = judged_alone(names, member, self._job[0], choices, world)
-            if isinstance(found, RefusedElement):
+            if isinstance(found, RefusedElement) and not await self._cheaper(candidate, place[names[0]]):
                 refused.append(_of_operators(found, [one for name in names for one in operators[name]]))
         return tuple(refused)
 
@@ -246,6 +258,16 @@ class FusionSearch:
             if not known[block]:
                 return False
         return True
+
+    async def _cheaper(self, candidate: TriedFusion, place: int) -> bool:
+        """Whether the element could run if it requested as little as it may when others are fused with it."""
+        elements = [*(candidate.spec.processing_elements or ())]
+        least = with_least_requests(elements[place], candidate.graph.application, candidate.spec)
+        if least is None:
+            return False
+        elements[place] = least
+        changed = replace(candidate, spec=replace(candidate.spec, processing_elements=tuple(elements)))
+        return not isinstance(await self._judged_alone(changed, place), RefusedElement)
 
     async def _judged_alone(self, candidate: TriedFusion, place: int) -> object:
         await self._solving.rest()
@@ -319,6 +341,12 @@ class FusionSearch:
                 exclusive.add(name)
         type_ = spec.fusion.type if spec.fusion else None
         return Setting(type_ or "", exclusive=frozenset(exclusive), nodes=nodes, kept=self._scaling.kept)
+
+
+def _divided(spec: JobSpec, graph: Graph) -> bool:
+    """Whether it is certain that no number of elements is right: the rules demand more than each of them."""
+    least = graph.least_elements()
+    return all(count < least for count in nearest_first(spec, graph, least))
 
 
 def _finest(graph: Graph) -> Partition:

@@ -36,7 +36,7 @@ _CHOICES: Final = 32
 """At most so many choices of pods of one size are tried; each takes about a millisecond."""
 
 _NONE: Final = Advice("none by a single change")
-_NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
+NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
 
 
 async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal:
@@ -58,7 +58,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
         fixes.append(RunFewer(left, total))
-    tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else _NO_TIME,)
+    tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else NO_TIME,)
     text = written(first, _reasons(group, conflict), tried)
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
     return Refusal(text, tuple(map(str, conflict.clauses)), fault, _rules(group, conflict.clauses), tried, names)
@@ -68,7 +68,7 @@ def _refuse_in_haste(group: Group, noun: str) -> Refusal:
     """The refusal of a group about which time was too short to find out more."""
     names = _names(group, group.counts)
     first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    return Refusal(written(first, (), (_NO_TIME,)), (), Fault.FORBIDDEN, (Rule.NODES,), (_NO_TIME,), names)
+    return Refusal(written(first, (), (NO_TIME,)), (), Fault.FORBIDDEN, (Rule.NODES,), (NO_TIME,), names)
 
 
 def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
