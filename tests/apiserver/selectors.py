@@ -1,6 +1,7 @@
 """Label and field selectors of lists and watches."""
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tests.apiserver.paths import Json
@@ -8,12 +9,14 @@ from tests.apiserver.paths import Json
 Term = Callable[[Json], bool]
 
 _UNSUPPORTED: Final = "( )!"
+_IN: Final = re.compile(r"([^, ]+) in \(([^()]*)\)")
 
 
 class Selector:
     """Selects as ``labelSelector``, ``fieldSelector`` and a namespace say; without them it selects every object.
 
-    Terms are ``key`` (of a label), ``key=value`` and ``key!=value``; set-based terms raise NotImplementedError.
+    Terms are ``key`` (of a label), ``key in (one,other)``, ``key=value`` and ``key!=value``; other sets raise
+    NotImplementedError.
     A field that an object does not have is empty. Objects that are damaged anywhere are looked at as if the damaged
     part were missing.
     """
@@ -28,8 +31,14 @@ class Selector:
 
 
 def _labels(text: str) -> Iterator[Term]:
-    for key, unequal, value in _parsed(text):
+    for key, values in _IN.findall(text):
+        yield _one_of(key, values.split(","))
+    for key, unequal, value in _parsed(_IN.sub("", text)):
         yield _label(key, value, unequal=unequal)
+
+
+def _one_of(key: str, values: Sequence[str]) -> Term:
+    return lambda item: _at(item, "metadata", "labels", key) in values
 
 
 def _label(key: str, value: str | None, *, unequal: bool) -> Term:

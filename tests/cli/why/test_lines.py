@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from webhook.cli.why.lines import lines_of
-from webhook.cli.why.report import EventLine, PodLine, WhyReport
+from webhook.cli.why.report import Channels, EventLine, PodLine, WhyReport
 
 NOW = datetime.fromisoformat("2026-01-02T00:00:00Z")
 HOSTILE = "\x1b[2J\u009b31m\u202e\r\n"
@@ -15,7 +15,10 @@ SHOWN = "\\x1b[2J\\x9b31m\\u202e\\r\\n"
 
 def lines(created: str = "", **more: Any) -> list[str]:
     report = WhyReport(
-        namespace="team", kind="Pod", name="w", created=created, verdict="unknown", **{"state": "waits"} | more
+        namespace="team",
+        name="w",
+        created=created,
+        **{"kind": "Pod", "verdict": "unknown", "state": "waits"} | more,
     )
     return [line.text for line in lines_of(report, NOW)]
 
@@ -53,6 +56,23 @@ def test_what_others_have_written_has_no_effect_on_a_terminal() -> None:
         f"  the scheduler says: {SHOWN}",
         f"  {SHOWN} of Pod {SHOWN}: {SHOWN}",
         f"  pod p: {SHOWN}: {SHOWN}",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fit", "proved", "words"),
+    [
+        (4, True, "at most 4 fit now"),
+        (0, True, "not even 1 fits now"),
+        (3, False, "3 fit now"),
+        (0, False, "how many fit was not decided in time"),
+    ],
+)
+def test_channels_that_fit_are_told(fit: int, proved: bool, words: str) -> None:  # noqa: FBT001 -- a column of the table
+    found = lines(verdict="fits", kind="ParallelRegion", channels=Channels(2, 2, 4, fit, proved))
+    assert found[1:] == [
+        "  scaled to 2 today it would be admitted",
+        f"  channels: {words}; 2 are made, and the Job allows 4",
     ]
 
 

@@ -7,9 +7,15 @@ import pytest
 
 from webhook.cli.exits import WrongUse
 from webhook.cli.why.targets import TYPES, target_of
-from webhook.cluster.crds.definitions import hostpool_definition, job_definition, processingelement_definition
+from webhook.cluster.crds.definitions import (
+    hostpool_definition,
+    job_definition,
+    parallelregion_definition,
+    processingelement_definition,
+)
 
 PATHS = {
+    ("stpr", "web"): "/apis/streams.ibm.com/v1/namespaces/team/streamsparallelregions/web",
     ("web",): "/api/v1/namespaces/team/pods/web",
     ("pod/web",): "/api/v1/namespaces/team/pods/web",
     ("Deployments.apps", "web"): "/apis/apps/v1/namespaces/team/deployments/web",
@@ -52,7 +58,9 @@ def test_every_word_is_lower_case() -> None:
     assert all(word == word.lower() for word in TYPES)
 
 
-@pytest.mark.parametrize("define", [hostpool_definition, job_definition, processingelement_definition])
+@pytest.mark.parametrize(
+    "define", [hostpool_definition, job_definition, parallelregion_definition, processingelement_definition]
+)
 def test_every_name_that_kubectl_has_for_our_kinds_will_do(define: Callable[[], dict[str, Any]]) -> None:
     names = define()["spec"]["names"]
     called = [names["plural"], names["singular"], *names["shortNames"]]

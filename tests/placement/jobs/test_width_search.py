@@ -1,11 +1,13 @@
 """Which widths of a parallel region fit beside what runs of its Job."""
 
 import pytest
+from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, bound_pod, cluster, nodes
 from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.region_widths import with_widths
 from webhook.placement.jobs.width_search import FittingWidth, RegionOfJob, WidthSearch
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
 from webhook.placement.planning.search.solver import Solving, finished
@@ -48,6 +50,41 @@ def test_the_largest_width_is_found_and_proved() -> None:
     assert most(region(), 7) == FittingWidth(4, proved=True)
     assert most(region(5), 7) == FittingWidth(4, proved=True)
     assert most(region(), 2) == FittingWidth(1, proved=True)
+
+
+def largest(known: RegionOfJob, most: int, count: int = 2, solving: Solving | None = None) -> FittingWidth:
+    inventory = cluster(nodes(count))
+    return finished(WidthSearch(known, inventory, Policy(), solving or AtOnce()).largest(most))
+
+
+def test_the_largest_width_up_to_a_bound_is_found() -> None:
+    assert largest(region(), 100) == FittingWidth(4, proved=True)
+    assert largest(region(), 3) == largest(region(), 3, 5) == FittingWidth(3, proved=True)
+    assert largest(region(2), 2) == FittingWidth(2, proved=True)
+    assert largest(region(7), 5) == FittingWidth(4, proved=True)
+    assert largest(region(), 100, solving=AtOnce(0)) == largest(region(fused=False), 9) == FittingWidth()
+
+
+def test_the_width_above_the_largest_may_not_be_decided() -> None:
+    """Of nine channels that two nodes have room for not every fusion is tried."""
+    isolated = region(8, cost="100m", placement="hostIsolation")
+    assert largest(isolated, 20, 8) == FittingWidth(8, proved=False)
+
+
+def test_a_width_that_breaks_a_rule_of_the_job_does_not_fit() -> None:
+    """A Job has 5,000 operators at most."""
+    plain = region(cost="1m")
+    operators = [{"name": f"Op{at}", "region": "work"} for at in range(2000)]
+    spec = job_of({"operators": operators, "parallelRegions": [{"name": "work", "width": 1}]})
+    known = RegionOfJob(plain.job, "work", spec, plain.fusion)
+    search = WidthSearch(known, cluster(nodes(1)), Policy(), AtOnce())
+    assert finished(search.problem(2)) == ""
+    assert finished(search.problem(3)) == "spec.operators: 6000 of them in all channels, at most 5000 are allowed"
+    small = replace(
+        known, stated=with_widths(spec, {"work": 2}), fusion=JobFusion(regions=(RegionWidth("work", 2, 2),))
+    )
+    hurried = WidthSearch(small, cluster(nodes(1)), Policy(), Clock(2))
+    assert finished(hurried.largest(9)) == FittingWidth()
 
 
 def test_of_a_job_that_is_not_fused_nothing_is_known() -> None:

@@ -37,6 +37,7 @@ _NAMES: Final = 10
 HELP_EXAMPLES: Final = (
     HelpExample("a pod of the namespace default", "streams-placement why parallel-0-ioyms", cluster=True),
     HelpExample("a workload of another namespace", "streams-placement why deployment/pipeline -n team-a", cluster=True),
+    HelpExample("which width of a parallel region fits", "streams-placement why stpr/parallel-work", cluster=True),
     HelpExample("a host pool, for a program", "streams-placement why hostpool/mypool -o json", cluster=True),
 )
 """The examples of the help."""
@@ -49,7 +50,7 @@ def add(subparsers: Subparsers) -> None:
         "object",
         nargs="+",
         metavar="OBJECT",
-        help="A pod's NAME, or TYPE/NAME as for kubectl: deployment/x, hostpool/x, streamsjob/x.",
+        help="A pod's NAME, or TYPE/NAME as for kubectl: deployment/x, hostpool/x, streamsjob/x, stpr/x.",
     )
     flags.add_namespace(parser, "Its namespace")
     add_output(parser)

@@ -6,6 +6,7 @@ from typing import Final
 
 from webhook.cli.screen import StyledLine
 from webhook.cli.why.report import WhyReport
+from webhook.placement.jobs.width_search import FittingWidth
 from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text.problem import counted, enumerated, escape
 
@@ -26,6 +27,7 @@ def lines_of(report: WhyReport, now: datetime | None = None) -> Iterator[StyledL
     for wish in report.asks:
         yield StyledLine(f"  asks for {escape(wish)}")
     yield from _verdict(report)
+    yield from _channels(report)
     for warning in report.warnings:
         yield StyledLine(f"  warning: {escape(warning)}", "yellow")
     if report.scheduler:
@@ -50,17 +52,29 @@ def _verdict(report: WhyReport) -> Iterator[StyledLine]:
         return
     total = len({*report.candidates, *(node for removed in report.removed for node in removed.nodes)})
     count = f", {len(report.candidates)} of {total} nodes can run it" if total and report.kind != "HostPool" else ""
+    done = f"scaled to {report.channels.asked}" if report.channels else "submitted"
     if report.verdict == "fits":
-        yield StyledLine(f"  submitted today it would be admitted{count}", "green")
+        yield StyledLine(f"  {done} today it would be admitted{count}", "green")
         return
     first, *following = report.message.splitlines() or [""]
     if report.verdict == "waits":
         style, would = "yellow", "it asks for no placement: submitted today it would be admitted, and wait"
     else:
-        style, would = "bold red", "submitted today it would be refused"
+        style, would = "bold red", f"{done} today it would be refused"
     yield StyledLine(f"  {would}{count}", style)
     yield StyledLine(f"  {first}", style)
     yield from (StyledLine(f"  {line}") for line in following)
+
+
+def _channels(report: WhyReport) -> Iterator[StyledLine]:
+    """How many channels of a ParallelRegion fit, and why no more."""
+    if (channels := report.channels) is None:
+        return
+    words = FittingWidth(channels.fit, channels.proved).words or "how many fit was not decided in time"
+    yield StyledLine(f"  channels: {words}; {channels.made} are made, and the Job allows {channels.most}")
+    if channels.beyond:
+        yield StyledLine(f"  {counted(channels.fit + 1, 'channel')} would be refused:")
+        yield from (StyledLine(f"    {escape(line)}") for line in channels.beyond.splitlines())
 
 
 def _changes(report: WhyReport) -> Iterator[StyledLine]:

@@ -13,6 +13,7 @@ from webhook.app.why import Found
 from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
 from webhook.cli.job_explanation import explain_job
 from webhook.cli.pool_explanation import explain_pool
+from webhook.cli.region_explanation import RegionExplanation, explain_region
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.kube.pod import Pod
@@ -20,7 +21,7 @@ from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.request.ask import Ask, read
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
-from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB
+from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, POD, PROCESSING_ELEMENT, STREAMS_JOB
 from webhook.placement.text.problem import counted
 
 _WORDS: Final = 200
@@ -49,6 +50,21 @@ class SinceCreation(Struct, frozen=True):
     text: str
 
 
+class Channels(Struct, frozen=True):
+    """The channels of a ParallelRegion: those ``asked`` for, those ``made``, and the ``most`` that the Job allows.
+
+    ``fit`` is the largest number that was found to fit beside what runs, ``proved`` whether no larger one does, and
+    ``beyond`` why one more does not.
+    """
+
+    asked: int
+    made: int
+    most: int
+    fit: int
+    proved: bool
+    beyond: str = ""
+
+
 class EventLine(Struct, frozen=True):
     """A Warning of Kubernetes about the object, or about what it owns."""
 
@@ -65,7 +81,8 @@ class WhyReport(Struct, frozen=True, rename="camel"):
     ``waits`` where no node can run it and admission lets it through, because it asks for no placement, or ``unknown``
     where the user may not read the cluster; ``message`` is the text of the refusal, or what one would say, ``removed``
     why nodes cannot run it, ``candidates`` those that can. ``scheduler`` is the scheduler's own message about a pod.
-    ``unread`` are resources that the user may not read.
+    ``unread`` are resources that the user may not read. ``channels`` are those of a ParallelRegion, whose verdict is
+    that on the width that it asks for.
     """
 
     namespace: str
@@ -84,6 +101,7 @@ class WhyReport(Struct, frozen=True, rename="camel"):
     changes: list[SinceCreation] = []
     pods: list[PodLine] = []
     unread: list[str] = []
+    channels: Channels | None = None
 
 
 class JudgedObject(NamedTuple):
@@ -103,10 +121,12 @@ def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
         return JudgedObject(explain_pool("", document, world)) if known else None
     if wanted.kind == STREAMS_JOB:
         return JudgedObject(explain_job("", document, world))
-    if wanted.kind == PROCESSING_ELEMENT:
-        return _judge_pod(facts.facts.pods[0], world) if facts.facts.pods else None
-    if wanted.kind == POD:
-        return _judge_pod(document, world)
+    if wanted.kind == PARALLEL_REGION:
+        region = explain_region(document, facts.facts.job, world) if facts.facts.job else None
+        return JudgedObject(region) if region else None
+    if wanted.kind in (POD, PROCESSING_ELEMENT):
+        pods = [document] if wanted.kind == POD else facts.facts.pods
+        return _judge_pod(pods[0], world) if pods else None
     return next((_judge(document, described, world) for described in pods_of(document, document)), None)
 
 
@@ -146,7 +166,7 @@ def report(
         created=str(mapping(document, "metadata").get("creationTimestamp") or ""),
         state=_state(wanted, facts),
         verdict=_verdict(explanation),
-        asks=list(_asks(document)),
+        asks=list(_asks(wanted, document)),
         message=explanation.message if explanation else "",
         warnings=[one for one in explanation.warnings if one != UNREAD] if explanation else [],
         candidates=explanation.candidates if explanation else [],
@@ -156,7 +176,15 @@ def report(
         changes=list(changes),
         pods=[_pod_line(pod) for pod in facts.pods],
         unread=list(object_facts.unread),
+        channels=_channels(explanation),
     )
+
+
+def _channels(explanation: Explanation | None) -> Channels | None:
+    if not isinstance(explanation, RegionExplanation):
+        return None
+    found = explanation.channels
+    return Channels(found.asked, found.made, found.most, found.fitting.width, found.fitting.proved, found.beyond)
 
 
 def _events(wanted: ObjectRef, facts: ObjectFacts) -> Iterator[EventLine]:
@@ -183,8 +211,11 @@ def _verdict(explanation: Explanation | None) -> Literal["fits", "refused", "wai
     return "waits" if UNREAD in explanation.warnings else "refused"
 
 
-def _asks(document: Unstructured) -> Iterator[str]:
+def _asks(wanted: ObjectRef, document: Unstructured) -> Iterator[str]:
     """The annotations by which the object, or its template, asks for placement: key without prefix, and value."""
+    if wanted.kind == PARALLEL_REGION:
+        spec = mapping(document, "spec")
+        yield f"width {spec.get('width')} of parallel region {spec.get('region')} of Job {spec.get('job')}"
     for part in (mapping(document, "metadata"), mapping(document, "spec", "template", "metadata")):
         for key, value in sorted(mapping(part, "annotations").items()):
             if key in _OURS:
@@ -214,6 +245,8 @@ def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:
         return "is being deleted"
     if wanted.kind == POD:
         return _pod_state(document)
+    if wanted.kind == PARALLEL_REGION:
+        return _said(document, "Scaled") or "not reconciled by a controller yet"
     phase = str(status.get("phase") or "")
     if wanted.kind in (HOST_POOL, STREAMS_JOB, PROCESSING_ELEMENT):
         why = _condition(document, "Ready")
@@ -247,6 +280,12 @@ def _pod_line(pod: Unstructured) -> PodLine:
     if metadata.get("deletionTimestamp"):
         phase = "Terminating"
     return PodLine(str(metadata.get("name")), node, phase, why)
+
+
+def _said(document: Unstructured, type_: str) -> str:
+    """The message of the condition of that type; empty if it is not there."""
+    conditions = sequence(mapping(document, "status"), "conditions")
+    return next((str(one.get("message") or "") for one in conditions if one.get("type") == type_), "")
 
 
 def _condition(document: Unstructured, type_: str) -> str:

@@ -12,6 +12,7 @@ from webhook.placement.text.api_kinds import (
     DAEMON_SET,
     DEPLOYMENT,
     HOST_POOL,
+    PARALLEL_REGION,
     POD,
     PROCESSING_ELEMENT,
     REPLICA_SET,
@@ -35,6 +36,7 @@ _SHORT: Final[Mapping[ApiKind, tuple[str, ...]]] = {
     HOST_POOL: ("sthp", "hostpool", "hostpools"),
     STREAMS_JOB: ("stj",),
     PROCESSING_ELEMENT: ("stp", "pe", "pes", "processingelement", "processingelements"),
+    PARALLEL_REGION: ("stpr", "parallelregion", "parallelregions"),
 }
 """The kinds that can be asked about, and kubectl's short names of them: of ours those that their definitions have."""
 

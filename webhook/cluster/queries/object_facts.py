@@ -16,6 +16,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.checks.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.cluster.watch.lists import ListReader, listed
+from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import (
@@ -24,8 +25,10 @@ from webhook.placement.text.api_kinds import (
     DEPLOYMENT,
     HOST_POOL,
     NODE,
+    PARALLEL_REGION,
     POD,
     REPLICA_SET,
+    STREAMS_JOB,
     ApiKind,
 )
 
@@ -73,12 +76,16 @@ class WarningEvent(Struct, frozen=True):
 
 
 class ObjectFacts(Struct, frozen=True):
-    """An object, the pods of a workload, warnings about both, the newest first, and what could not be read."""
+    """An object, the pods of a workload, warnings about both, the newest first, and what could not be read.
+
+    ``job`` is the Job of a ParallelRegion, if it exists.
+    """
 
     document: Unstructured
     pods: tuple[Unstructured, ...] = ()
     warnings: tuple[WarningEvent, ...] = ()
     unread: tuple[str, ...] = ()
+    job: Unstructured | None = None
 
 
 class UnknownObjectError(Exception):
@@ -103,9 +110,23 @@ async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFact
         between = await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
         owners += sorted(between, key=_relevance, reverse=True)
     pods = [] if wanted.kind in (POD, HOST_POOL) else await _owned(reader, POD, document, owners, unread)
+    job = await _job_of(reader, document, wanted.namespace, unread) if wanted.kind == PARALLEL_REGION else None
     concerned = [*owners[: 1 + _BETWEEN_ASKED], *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
     warnings = await _warnings(reader, wanted.namespace, concerned, unread)
-    return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread))
+    return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread), job)
+
+
+async def _job_of(reader: ListReader, region: Unstructured, namespace: str, unread: list[str]) -> Unstructured | None:
+    """The Job of a ParallelRegion; ``None`` if it does not exist, or may not be read."""
+    name = mapping(region, "spec").get("job")
+    if not isinstance(name, str) or not is_object_name(name):
+        return None
+    try:
+        return decoded(await reader.read(ObjectRef(STREAMS_JOB, namespace, name).path))
+    except ApiError as failure:
+        if failure.cause is not Cause.MISSING:
+            _note(failure, STREAMS_JOB.full_resource, unread)
+        return None
 
 
 async def read_objects(reader: ListReader, wanted: Iterable[ObjectRef]) -> list[Unstructured]:
@@ -164,12 +185,18 @@ async def _owned(
 ) -> list[Unstructured]:
     """The objects of the kind that one of the ``owners`` owns, by its uid, among those that the workload selects.
 
-    Pods of a Job of Streams belong to its processing elements; their label identifies them.
+    Pods of a Job of Streams belong to its processing elements; their label identifies them, and the selector in the
+    status of a ParallelRegion those with operators of it.
     """
     metadata, job = mapping(workload, "metadata"), is_job(workload)
     uids = {mapping(owner, "metadata").get("uid") for owner in owners}
     labels = {keys.JOB: metadata.get("name")} if job else mapping(workload, "spec", "selector", "matchLabels")
-    selectors = {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())} if labels else {}
+    selector = ",".join(f"{key}={value}" for key, value in labels.items())
+    if workload.get("kind") == PARALLEL_REGION.name:
+        selector, job = str(mapping(workload, "status").get("selector") or ""), True
+        if not selector:
+            return []
+    selectors = {"labelSelector": selector} if selector else {}
     objects: list[Unstructured] = []
     try:
         async for one in _all(reader, kind, str(metadata.get("namespace")), selectors):

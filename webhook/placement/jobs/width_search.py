@@ -12,6 +12,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.fused_job import as_fused, judge_model
 from webhook.placement.jobs.fusion_search import FusionSearch
+from webhook.placement.jobs.problems import problem_steps
 from webhook.placement.jobs.region_widths import fused_widths, made_widths, with_widths
 from webhook.placement.jobs.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.whole_job import JobVerdict
@@ -72,9 +73,33 @@ class WidthSearch:
         )
         return model.verdict
 
-    async def most(self, fails: int) -> FittingWidth:
-        """The largest width below ``fails``, which is known not to fit; none of a Job that is not fused yet."""
-        fits, proved, width = 0, True, self._region.width
+    async def problem(self, width: int) -> str:
+        """What of the Job's own rules that width breaks first; empty if it breaks none."""
+        for problem in problem_steps(self._region.job[1], self._region.widened(width)):
+            await self._solving.rest()
+            if problem is not None:
+                return f"{problem.field}: {problem.message}"
+        return ""
+
+    async def largest(self, most: int) -> FittingWidth:
+        """The largest width up to ``most``, looked for from the one that is made on, in steps that double."""
+        width, step = self._region.width, 1
+        while width and width < most and self._solving.left() > 0:
+            width = min(width + step, most)
+            able = False if await self.problem(width) else await self._fits(width)
+            if not able:
+                return await self.most(width, proved=able is not None)
+            if width == most:
+                return FittingWidth(width, proved=True)
+            step *= 2
+        return await self.most(width + 1, proved=width >= most)
+
+    async def most(self, fails: int, *, proved: bool = True) -> FittingWidth:
+        """The largest width below ``fails``; none of a Job that is not fused yet.
+
+        ``proved`` tells whether it is known that this one does not fit.
+        """
+        fits, width = 0, self._region.width
         if not width:
             return FittingWidth()
         while fails - fits > 1:
