@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.jobs import SubmittedJob
+from webhook.admission.checks.jobs import SubmittedJob
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import SECONDS
 from webhook.cluster.objects.metadata import NAMESPACE
@@ -11,7 +11,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.jobs.region_widths import widest
 from webhook.placement.jobs.width_search import FittingWidth, RegionOfJob, WidthSearch
 from webhook.placement.objects.parallel_region import ParallelRegionSpec
-from webhook.placement.planning.solver import finished
+from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 
 
