@@ -68,7 +68,11 @@ def _value_exists(key: str, stated: Mapping[str, Sequence[Json]], asked: Sequenc
     """Whether the label can have a value, or be absent, by the NodePool and by the pod."""
     own = stated.get(key, ())
     both = [*own, *asked]
-    if key in stated or key in WELL_KNOWN:
+    bounds = [need for need in asked if need["operator"] in {"Gt", "Lt"}]
+    excluded = [value for need in asked if need["operator"] == "NotIn" for value in need["values"]]
+    listed = any(need["operator"] == "In" for need in asked)
+    made_up = not listed and any(all(_holds(need, value) for need in bounds) for value in excluded)
+    if key in stated or key in WELL_KNOWN or made_up:  # Karpenter makes up a value where a pod excludes another
         values = [value for value in VALUES if all(_holds(need, value) for need in both)]
         listed = any(need["operator"] == "In" for need in both)
         least = max((need.get("minValues", 0) for need in own), default=0)

@@ -136,6 +136,18 @@ def test_a_label_that_no_node_of_the_running_ones_has() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("operators", "made_up"), [(("NotIn", "Exists"), True), (("Exists",), False), (("NotIn", "In", "Exists"), False)]
+)
+def test_karpenter_makes_up_a_value_where_the_pod_excludes_others(operators: tuple[str, ...], *, made_up: bool) -> None:
+    """It takes requirements on a label by their intersection, and lets NotIn pass on labels that nobody states."""
+    group = NodeGroup("NodePool", "np", unstated="excluded")
+    needs = [Requirement("rack", operator, {"NotIn": ("a",), "In": ("b",)}.get(operator)) for operator in operators]
+    found = new_node(group, [needs_of(needs)], (), lambda _: ())
+    assert isinstance(found, NewNode) is made_up
+    assert not isinstance(found, NewNode) or found.unknown == ("rack",)
+
+
 def test_no_way_to_meet_terms_without_requirements() -> None:
     """Where no alternative is left, no node is made and nothing is named."""
     assert new_node(GROUP, [], (), lambda _: ()) == ()

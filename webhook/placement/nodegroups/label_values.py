@@ -53,6 +53,11 @@ class LabelValues(Struct, frozen=True, gc=False):
         return len(numbers) > len(denied)
 
     @property
+    def excludes(self) -> bool:
+        """Whether some value is denied of those that the bounds allow, and no list says which ones are allowed."""
+        return self.values is None and any(map(self._within, self.denied))
+
+    @property
     def largest(self) -> int | None:
         """The largest number that the label may have; ``None`` if there is no bound."""
         if self.values is None:
@@ -105,6 +110,10 @@ class LabelValues(Struct, frozen=True, gc=False):
         """Whether the label may have the value."""
         if value in self.denied or (self.values is not None and value not in self.values):
             return False
+        return self._within(value)
+
+    def _within(self, value: str) -> bool:
+        """Whether the value is within the bounds, if there are any."""
         if self.least is None and self.most is None:
             return True
         number = integer(value)

@@ -77,11 +77,10 @@ def new_node(
     """
     nearest: tuple[Unmet, ...] = ()
     for needs in alternatives:
-        chosen = {key: _narrowed(_stated(group, key, live), found) for key, found in needs.items()}
+        stated = {key: _stated(group, key, found, live) for key, found in needs.items()}
+        chosen = {key: _narrowed(stated[key], found) for key, found in needs.items()}
         unmet = tuple(
-            Unmet(needs[key], _makes(key, _stated(group, key, live), values))
-            for key, values in chosen.items()
-            if not values.possible
+            Unmet(needs[key], _makes(key, stated[key], values)) for key, values in chosen.items() if not values.possible
         )
         if not unmet:
             return _made(group, chosen, resources)
@@ -110,13 +109,15 @@ def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collec
     )
 
 
-def _stated(group: NodeGroup, key: str, live: LiveValues) -> LabelValues:
-    """The values that the label may have on a node of the group."""
+def _stated(group: NodeGroup, key: str, needs: Iterable[Requirement], live: LiveValues) -> LabelValues:
+    """The values that the label, on which a pod has these requirements, may have on a node of the group."""
     if key in _NAMES:
         return LabelValues.one_of(_name(group))
     if key in group.labels:
         return group.labels[key]
     if of_machine(key) or group.unstated == "any":
+        return ANYTHING
+    if group.unstated == "excluded" and _narrowed(ANYTHING, needs).excludes:
         return ANYTHING
     return LabelValues(frozenset(live(key))) if group.unstated == "live" else ABSENT
 

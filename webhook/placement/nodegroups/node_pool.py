@@ -94,7 +94,7 @@ def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, endi
         KIND, name,
         labels=labels | dict.fromkeys(odd, ABSENT),  # Karpenter takes such requirements for DoesNotExist
         taints=tuple(Taint(taint.key or "", taint.value or "", taint.effect or "") for taint in claim.taints or ()),
-        left=left, count=count, weight=spec.weight or 0, closed=closed,
+        left=left, count=count, weight=spec.weight or 0, unstated="excluded", closed=closed,
     )  # fmt: skip
 
 
