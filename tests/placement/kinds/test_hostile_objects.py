@@ -21,6 +21,9 @@ NAMES: Final = sorted(
         "parallelism", "rayClusterSpec", "rayClusterConfig", "leaderWorkerTemplate", "workerTemplate", "size", "pod",
         "enableInTreeAutoscaling", "numOfHosts", "minReplicas", "dependsOn", "dynamicAllocation", "nodeSelector",
         "pytorchReplicaSpecs", "mpiReplicaSpecs", "Master", "Worker", "entityOperator", "quantity", "namespace",
+        "templates", "templateDefaults", "entrypoint", "steps", "dag", "container", "depends",
+        "withItems", "withParam", "withSequence", "count", "hooks", "onExit", "workflowSpec", "sidecars",
+        "runtimeRef", "runtimePatches", "trainingRuntimeSpec", "trainer", "volumes", "caller", "runtime",
     }
 )  # fmt: skip
 SCALARS: Final = st.one_of(

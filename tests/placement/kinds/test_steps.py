@@ -4,9 +4,10 @@ from typing import Any, Final
 
 import pytest
 
+from tests.work import Work, excess
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import INSTANCES, ComponentPods, OperatorApplication, expanded
-from webhook.placement.kinds.steps import CALLS, DEPTH, called_templates
+from webhook.placement.kinds.steps import CALLS, DEPTH, SHARED, called_templates
 
 WORKFLOW: Final = application_kinds()["argoproj.io", "Workflow"]
 LEAF: Final = {"name": "leaf", "container": {"image": "i"}}
@@ -240,6 +241,37 @@ def test_no_more_templates_calls_and_levels_are_followed_than_are_judged() -> No
     rows = [steps([call(f"t{at + 1}")], name=f"t{at}") for at in range(DEPTH + 5)]
     deep = called_templates({"entrypoint": "t0", "templates": rows}, INSTANCES)
     assert deep.unknown == (f"spec.templates[{DEPTH}]",)
+
+
+def test_what_many_templates_have_in_common_is_bounded() -> None:
+    volumes = [{"name": f"v{at}"} for at in range(SHARED)]
+    found = workflow({**LEAF, "name": "main"}, volumes=volumes)
+    assert found.not_judged == ("what the templates have in common is too large, so none of them was judged",)
+    assert workflow({**LEAF, "name": "main"}, volumes=volumes[: SHARED // 3]).components
+
+
+def many(count: int, **more: Any) -> list[dict[str, Any]]:
+    return [{**LEAF, "name": f"t{at}", **more} for at in range(count)]
+
+
+WORST: Final = {
+    "tasks that depend on many": (
+        tasks(*(call(f"t{at % 200}", f"a{at}", dependencies=[f"a{other}" for other in range(max(0, at - 60), at)])
+                for at in range(CALLS))),
+        *many(200),
+    ),
+    "tasks that depend on none": (tasks(*(call(f"t{at % 200}", f"a{at}") for at in range(CALLS))), *many(200)),
+    "limited steps": (steps(*([call(f"t{at}") for at in range(200)],) * 5, parallelism=2), *many(200)),
+    "large templates": (
+        steps([call(f"t{at}") for at in range(200)]), *many(200, sidecars=[{"name": str(at)} for at in range(200)]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WORST)
+def test_the_worst_workflows_are_expanded_in_a_fraction_of_a_second(name: str) -> None:
+    """Other reviews wait meanwhile."""
+    assert excess(lambda: workflow(*WORST[name]), Work(calls=1_000_000, seconds=0.1)) is None
 
 
 def test_components_are_named_and_apart() -> None:

@@ -25,6 +25,8 @@ PODS: Final = 2**31 - 1
 """Pods that a component can ask for: numbers of replicas are an ``int32``."""
 
 
+_TOO_LARGE: Final = "what the templates have in common is too large, so none of them was judged"
+
 _ANNOTATIONS: Final = ".metadata.annotations"
 """Where annotations are in a template."""
 
@@ -110,6 +112,7 @@ def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None)
             problems.append(Problem(_located(component.list, place), message))
             continue
         said += (f"{_located(path, place)} was not judged" for path in instances.unknown)
+        said += [_TOO_LARGE] if instances.too_large else []
         for pods, why in _component(component, instances, place, (document, inherited, kind)):
             (unknown if why else components).append(pods)
             said += [why] if why else []
@@ -155,11 +158,13 @@ def _suspended(kind: OperatorKind, document: Json, inner: Json | None) -> bool:
 class _Instances(Struct, frozen=True, eq=False):
     """Instances of a component: the object that describes each, its number there, and the most pods if steps say it.
 
-    ``unknown`` are paths of instances that the object does not describe.
+    ``unknown`` are paths of instances that the object does not describe. None is known if what they have in common is
+    ``too_large``.
     """
 
     known: Sequence[tuple[Json, int, int]]
     unknown: tuple[str, ...] = ()
+    too_large: bool = False
 
 
 def _instances(component: Component, document: Json) -> _Instances | int:
@@ -180,7 +185,7 @@ def _called(spec: Json, document: Json) -> _Instances:
     found = called_templates(spec, INSTANCES)
     completed = {**document, "spec": {**spec, "templates": found.listed}}
     known = [({**completed, "caller": one.caller}, one.at, one.most) for one in found.templates]
-    return _Instances(known, found.unknown)
+    return _Instances(known, found.unknown, found.too_large)
 
 
 def _component(

@@ -24,6 +24,9 @@ CALLS: Final = 1000
 DEPTH: Final = 50
 """Templates that call one another in a row."""
 
+SHARED: Final = 100_000
+"""Values that templates have in common, such as defaults and volumes, times templates: each pod has all of them."""
+
 _MANY: Final = 2**31 - 1
 _PODS: Final = ("container", "script", "containerSet", "resource", "data")
 """Types of templates that make a pod."""
@@ -48,12 +51,14 @@ class CalledTemplate(Struct, frozen=True, eq=False):
 class CalledTemplates(Struct, frozen=True, eq=False):
     """The templates that pods are made from, and the paths of ``unknown`` ones, which the Workflow does not have.
 
-    ``listed`` are all templates of the Workflow with the defaults of templates.
+    ``listed`` are all templates of the Workflow with the defaults of templates. If what templates have in common is
+    ``too_large``, none is looked at.
     """
 
     listed: list[Json]
     templates: tuple[CalledTemplate, ...]
     unknown: tuple[str, ...]
+    too_large: bool = False
 
 
 class _Call(Struct, frozen=True, eq=False):
@@ -67,6 +72,9 @@ class _Call(Struct, frozen=True, eq=False):
 
 def called_templates(spec: Json, most: int) -> CalledTemplates:
     """The templates that the entry point and the exit handlers lead to, at most ``most``; the others are unknown."""
+    listed = _listed(spec.get("templates"))
+    if _size({**spec, "templates": None}) * len(listed) > SHARED:
+        return CalledTemplates([], (), (), too_large=True)
     calls = _Calls(spec)
     counts: dict[int, int] = {}
     for start in _starts(spec):
@@ -215,19 +223,31 @@ def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:
     Hooks, and tasks that depend on one another in a circle, are chains of their own.
     """
     tasks = {call.task: call for call in calls if call.task}
-    before: dict[str, frozenset[str]] = {}
+    numbers = {task: at for at, task in enumerate(tasks)}
+    after: dict[str, list[str]] = {}
+    waits = dict.fromkeys(tasks, 0)
+    for task, call in tasks.items():
+        for other in call.depends & tasks.keys():
+            after.setdefault(other, []).append(task)
+            waits[task] += 1
+    ready = [task for task, count in waits.items() if not count]
+    before: dict[str, int] = {}  # all tasks that are over before, as bits
     chains: list[list[_Call]] = [[call] for call in calls if not call.task]
-    left = dict(tasks)
-    while ready := [name for name, call in left.items() if not call.depends & left.keys()]:
-        for name in ready:
-            call = left.pop(name)
-            before[name] = call.depends.union(*(before.get(other, frozenset()) for other in call.depends))
-            chain = next((chain for chain in chains if chain[-1].task in before[name]), None)
-            if chain is None:
-                chains.append([call])
-            else:
-                chain.append(call)
-    return [*chains, *([call] for call in left.values())]
+    for task in ready:
+        call = tasks[task]
+        before[task] = 0
+        for other in call.depends & tasks.keys():
+            before[task] |= before[other] | 1 << numbers[other]
+        chain = next((one for one in chains if one[-1].task and before[task] >> numbers[one[-1].task] & 1), None)
+        if chain is None:
+            chains.append([call])
+        else:
+            chain.append(call)
+        for later in after.get(task, ()):
+            waits[later] -= 1
+            if not waits[later]:
+                ready.append(later)
+    return [*chains, *([call] for task, call in tasks.items() if task not in before)]
 
 
 def _depends(task: Json) -> frozenset[str]:
@@ -258,6 +278,19 @@ def _limit(place: Json) -> int:
     """``parallelism`` of a template or a Workflow."""
     limit = number(place.get("parallelism"))
     return _MANY if limit is None or limit < 1 else min(int(limit), _MANY)
+
+
+def _size(root: object) -> int:
+    """The number of values in it, of which hardly more than :data:`SHARED` are counted."""
+    left, count = [root], 0
+    while left and count <= SHARED:
+        value = left.pop()
+        count += 1
+        if isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return count
 
 
 def _type(template: Json) -> str:
