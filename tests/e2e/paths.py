@@ -6,6 +6,7 @@ _CLUSTER_WIDE: Final = frozenset(
     {
         "ClusterRole",
         "ClusterRoleBinding",
+        "ClusterTrainingRuntime",
         "CSIDriver",
         "CustomResourceDefinition",
         "DeviceClass",
