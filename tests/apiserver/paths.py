@@ -24,6 +24,7 @@ PATHS: Final = {
     "resourceclaims": "/apis/resource.k8s.io/v1/resourceclaims",
     "resourceclaimtemplates": "/apis/resource.k8s.io/v1/resourceclaimtemplates",
     "devicetaintrules": "/apis/resource.k8s.io/v1/devicetaintrules",
+    "noderesourcetopologies": "/apis/topology.node.k8s.io/v1/noderesourcetopologies",
     "limitranges": "/api/v1/limitranges",
     "runtimeclasses": "/apis/node.k8s.io/v1/runtimeclasses",
     "priorityclasses": "/apis/scheduling.k8s.io/v1/priorityclasses",

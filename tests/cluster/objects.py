@@ -9,6 +9,7 @@ from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.nodegroups.node_groups import NodeGroups
+from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -132,6 +133,18 @@ def taint_rule(
     return {**kind, "metadata": {"name": name}, "spec": spec}
 
 
+def node_topology(name: str = "node-a", cores: object = 4, version: str = "v1alpha2") -> dict[str, Any]:
+    """The node of that name has one NUMA zone of so many cores."""
+    resources = [{"name": "cpu", "capacity": cores, "allocatable": cores, "available": 0}]
+    return {
+        "apiVersion": f"topology.node.k8s.io/{version}",
+        "kind": "NodeResourceTopology",
+        "metadata": {"name": name},
+        "topologyPolicies": ["SingleNUMANodeContainerLevel"],
+        "zones": [{"name": "node-0", "type": "Node", "resources": resources}],
+    }
+
+
 def limit_range(name: str = "limits", kind: str = "Container", **item: object) -> dict[str, Any]:
     metadata = {"name": name, "namespace": "default"}
     return {
@@ -249,6 +262,19 @@ class RecordedPodDefaults:
         del self.priorities[name]
 
 
+@dataclasses.dataclass
+class RecordedTopologies:
+    """The zones of nodes, by the names of the nodes."""
+
+    zones: dict[str, NodeTopology] = dataclasses.field(default_factory=dict)
+
+    def put(self, node: str, topology: NodeTopology) -> None:
+        self.zones[node] = topology
+
+    def drop(self, node: str) -> None:
+        del self.zones[node]
+
+
 class Recorder:
     """A sink that remembers."""
 
@@ -259,6 +285,7 @@ class Recorder:
         self.jobs: dict[tuple[str, str], StreamsJob] = {}
         self.intents = RecordedIntents()
         self.devices = RecordedDevices()
+        self.topologies = RecordedTopologies()
         self.volumes = Volumes()
         self.pod_defaults = RecordedPodDefaults()
         self.node_groups = NodeGroups()

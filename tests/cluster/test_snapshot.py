@@ -17,6 +17,7 @@ from tests.cluster.objects import (
     listed,
     namespace,
     node,
+    node_topology,
     pod,
     pool,
     priority_class,
@@ -214,6 +215,7 @@ NOTHING = {
     "ResourceClaim": 0,
     "ResourceClaimTemplate": 0,
     "DeviceTaintRule": 0,
+    "NodeResourceTopology": 0,
     "LimitRange": 0,
     "RuntimeClass": 0,
     "PriorityClass": 0,
@@ -284,6 +286,7 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         ("ResourceClaimList", "resource.k8s.io/v1", resource_claim()),
         ("ResourceClaimTemplateList", "resource.k8s.io/v1", claim_template()),
         ("DeviceTaintRuleList", "resource.k8s.io/v1alpha3", taint_rule()),
+        ("NodeResourceTopologyList", "topology.node.k8s.io/v1alpha2", node_topology()),
         ("LimitRangeList", "v1", limit_range()),
         ("RuntimeClassList", "node.k8s.io/v1", runtime_class()),
         ("PriorityClassList", "scheduling.k8s.io/v1", priority_class()),
@@ -291,7 +294,7 @@ def test_lists_of_the_api_server_have_members_without_a_kind(tmp_path: Path) -> 
         del item["kind"], item["apiVersion"]
         put(tmp_path, **{f"{name}_json": listed(item, kind=name, version=version)})
         put(tmp_path, **{f"{name}_yaml": "kind: ConfigMapList\napiVersion: v1\nitems: []"})
-    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=14)
+    assert read(tmp_path)[1] == Report(dict.fromkeys(NOTHING, 1), ignored=15)
 
 
 def test_of_two_classes_of_a_resource_the_newer_counts(tmp_path: Path) -> None:

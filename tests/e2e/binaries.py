@@ -17,7 +17,17 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e import toolchain
-from tests.e2e.modules import HELM_DOCS, KREW, MODULES, OTHERS, PROMETHEUS, SECOND_OPINION, VERSIONS, Module
+from tests.e2e.modules import (
+    HELM_DOCS,
+    KREW,
+    MODULES,
+    OTHERS,
+    PROMETHEUS,
+    SECOND_OPINION,
+    TOPOLOGY_OPINION,
+    VERSIONS,
+    Module,
+)
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
@@ -63,6 +73,11 @@ def helm_docs() -> Path:
 def second_opinion() -> Path:
     """What answers questions about texts as the API server does; builds it if it is missing."""
     return _of(SECOND_OPINION)["second-opinion"]
+
+
+def topology_opinion() -> Path:
+    """What answers whether a kubelet admits a pod; builds it if it is missing."""
+    return _of(TOPOLOGY_OPINION)["topology-opinion"]
 
 
 def kubectl() -> Path:

@@ -106,5 +106,14 @@ SECOND_OPINION: Final = Module(
 )
 """Answers questions about texts by the packages of the API server, for the fuzzing of parsers."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION)
+TOPOLOGY_OPINION: Final = Module(
+    "topology-opinion",
+    "k8s.io/kubernetes",
+    {"topology-opinion": "./topologyopinion"},
+    sources=("topologyopinion/main.go", "topologyopinion/linkname.s"),
+    home="kubernetes",
+)
+"""Answers whether a kubelet admits a pod, by its topology manager and what gives that hints."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION)
 """No parts of a control plane: the tests that need one of them build it for themselves."""

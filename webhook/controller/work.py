@@ -5,7 +5,7 @@ import time
 from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
-from webhook.cluster.objects.kinds import DEVICES, INTENTS, NAMESPACES, PLUGIN_OBJECTS, PODS, AnyKind
+from webhook.cluster.objects.kinds import DEVICES, INTENTS, NAMESPACES, NODE_TOPOLOGIES, PLUGIN_OBJECTS, PODS, AnyKind
 from webhook.controller.claimtemplates.reconciler import DescribedTemplates
 from webhook.controller.claimtemplates.template_users import TemplateUsers
 from webhook.controller.concurrency import gather_or_cancel
@@ -58,7 +58,7 @@ class Work:
         self.queues = Queues(fair_queue(clock), Queue(clock=clock))
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
         self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
-        others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, *DEVICES, *PLUGIN_OBJECTS
+        others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, *DEVICES, NODE_TOPOLOGIES, *PLUGIN_OBJECTS
         self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, *others)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)

@@ -20,6 +20,7 @@ from tests.cluster.objects import (
     job,
     namespace,
     node,
+    node_topology,
     pod,
     pool,
     resource_claim,
@@ -45,7 +46,8 @@ async def test_before_it_runs_nothing_is_known() -> None:
             "streamsjobs: being listed; streamshpaintents: being listed; namespaces: being listed; "
             "deviceclasses: being listed; resourceslices: being listed; resourceclaims: being listed; "
             "resourceclaimtemplates: being listed; devicetaintrules: being listed; "
-            "limitranges: being listed; runtimeclasses: being listed; priorityclasses: being listed"
+            "noderesourcetopologies: being listed; limitranges: being listed; runtimeclasses: being listed; "
+            "priorityclasses: being listed"
         ),
     )
 
@@ -106,11 +108,13 @@ async def test_the_report_is_told_when_all_is_known(server: ApiServer) -> None:
     server.store("resourceclaims", resource_claim())
     server.store("resourceclaimtemplates", claim_template())
     server.store("devicetaintrules", taint_rule())
+    server.store("noderesourcetopologies", node_topology())
     async with WatchedCluster().running() as watched:
         assert [str(told) for told in watched.told] == [
             (
                 "1 Node, 1 Pod, 1 HostPool, 1 Job, 1 HPAIntent, 1 Namespace, 1 DeviceClass, 1 ResourceSlice, "
-                "1 ResourceClaim, 1 ResourceClaimTemplate, 1 DeviceTaintRule; 0 finished, 0 skipped, 0 ignored"
+                "1 ResourceClaim, 1 ResourceClaimTemplate, 1 DeviceTaintRule, 1 NodeResourceTopology; 0 finished, "
+                "0 skipped, 0 ignored"
             )
         ]
 

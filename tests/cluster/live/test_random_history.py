@@ -26,6 +26,7 @@ from tests.cluster.objects import (
     limit_range,
     namespace,
     node,
+    node_topology,
     one_gpu,
     pod,
     pool,
@@ -98,6 +99,10 @@ VARIANTS: dict[str, tuple[Callable[[str, str], Json], ...]] = {
         lambda name, _: taint_rule(name, "None"),
         lambda name, _: taint_rule(name, deviceClassName="gpu.example.com"),
     ),
+    "noderesourcetopologies": (
+        lambda name, uid: node_topology(name, int(uid)),
+        lambda name, _: node_topology(name, "many"),
+    ),
     "limitranges": (
         lambda name, uid: limit_range(name, default={"cpu": uid}),
         lambda name, _: limit_range(name, max={"memory": "x"}),
@@ -124,7 +129,8 @@ histories = st.lists(puts | puts | deletes | faults | outages, max_size=40)
 
 
 CLUSTER_SCOPED = {
-    "nodes", "namespaces", "deviceclasses", "resourceslices", "devicetaintrules", "runtimeclasses", "priorityclasses",
+    "nodes", "namespaces", "deviceclasses", "resourceslices", "devicetaintrules", "noderesourcetopologies",
+    "runtimeclasses", "priorityclasses",
 }  # fmt: skip
 
 TIMEOUTS = {"answer": 0.2, "silence": 0.3}

@@ -16,6 +16,7 @@ from webhook.cluster.objects.kinds import (
     KINDS,
     LIMIT_RANGES,
     NAMESPACES,
+    NODE_TOPOLOGIES,
     NODES,
     PODS,
     POOLS,
@@ -328,6 +329,12 @@ def test_a_namespace_that_loses_its_label_leaves_the_sink() -> None:
             "devicetaintrules.resource.k8s.io",
             id="DeviceTaintRule",
         ),
+        pytest.param(
+            NODE_TOPOLOGIES,
+            "/apis/topology.node.k8s.io/v1/noderesourcetopologies",
+            "noderesourcetopologies.topology.node.k8s.io",
+            id="NodeResourceTopology",
+        ),
         pytest.param(LIMIT_RANGES, "/api/v1/limitranges", "limitranges", id="LimitRange"),
         pytest.param(
             RUNTIME_CLASSES, "/apis/node.k8s.io/v1/runtimeclasses", "runtimeclasses.node.k8s.io", id="RuntimeClass"
@@ -344,14 +351,15 @@ def test_a_kind_knows_where_the_api_server_has_it(kind: AnyKind, path: str, reso
     assert (kind.path, kind.full_resource) == (path, resource)
 
 
-def test_of_one_kind_older_versions_are_read_too() -> None:
-    group = "/apis/resource.k8s.io"
+def test_of_two_kinds_older_versions_are_read_too() -> None:
+    rules = tuple(f"/apis/resource.k8s.io/{version}/devicetaintrules" for version in ("v1", "v1beta2", "v1alpha3"))
+    of_nodes = "/apis/topology.node.k8s.io"
+    zones = tuple(f"{of_nodes}/{version}/noderesourcetopologies" for version in ("v1", "v1alpha2", "v1alpha1"))
     versions = {kind.name: kind.api.paths for kind in KINDS if len(kind.api.paths) > 1}
-    paths = tuple(f"{group}/{version}/devicetaintrules" for version in ("v1", "v1beta2", "v1alpha3"))
-    assert versions == {"DeviceTaintRule": paths}
+    assert versions == {"DeviceTaintRule": rules, "NodeResourceTopology": zones}
 
 
-def test_fourteen_kinds_are_needed() -> None:
+def test_fifteen_kinds_are_needed() -> None:
     own = NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES
     devices = DEVICE_CLASSES, RESOURCE_SLICES, RESOURCE_CLAIMS, CLAIM_TEMPLATES, TAINT_RULES
-    assert (*own, *devices, LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES) == KINDS
+    assert (*own, *devices, NODE_TOPOLOGIES, LIMIT_RANGES, RUNTIME_CLASSES, PRIORITY_CLASSES) == KINDS

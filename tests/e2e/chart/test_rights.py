@@ -94,6 +94,11 @@ def test_devices_are_watched_and_never_written(admin: Api, kind: str) -> None:
     assert allowed == ["list", "watch"]
 
 
+def test_numa_zones_are_watched_and_never_written(admin: Api) -> None:
+    kind = "topology.node.k8s.io/noderesourcetopologies"
+    assert [verb for verb in (*READ, *WRITE) if may(admin, verb, kind)] == ["list", "watch"]
+
+
 @pytest.mark.parametrize("resource", OUT_OF_REACH)
 def test_the_webhook_has_no_business_with(admin: Api, resource: str) -> None:
     assert not [verb for verb in (*READ, *WRITE) if may(admin, verb, resource)]

@@ -48,8 +48,9 @@ MEMORY: Final = 160.0
 MISSING: Final = {
     "/apis/streams.ibm.com/v1/streamsjobs",
     *(f"/apis/resource.k8s.io/{version}/devicetaintrules" for version in ("v1", "v1beta2", "v1alpha3")),
+    *(f"/apis/topology.node.k8s.io/{version}/noderesourcetopologies" for version in ("v1", "v1alpha2", "v1alpha1")),
 }
-"""Asked for now and then: Jobs can be installed, and taint rules of devices turned on, at any time."""
+"""Asked for now and then: Jobs and NUMA zones can be installed, and taint rules of devices turned on, at any time."""
 
 TRIES: Final = 3
 """Others use the machine, too: they can only make a figure worse, so the best one counts."""

@@ -20,6 +20,7 @@ _READS = (
         "resource.k8s.io",
         ["deviceclasses", "resourceslices", "resourceclaims", "resourceclaimtemplates", "devicetaintrules"],
     ),
+    ("topology.node.k8s.io", ["noderesourcetopologies"]),
     ("node.k8s.io", ["runtimeclasses"]),
     ("scheduling.k8s.io", ["priorityclasses"]),
     ("streams.ibm.com", ["streamshostpools", "streamsjobs", "streamshpaintents"]),

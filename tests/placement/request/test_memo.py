@@ -12,6 +12,7 @@ from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate, ResourceC
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.numa.topology import NodeTopology, TopologyPolicy, TopologyScope
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
@@ -48,12 +49,15 @@ def test_in_another_cluster_nothing_is_found() -> None:
     assert kept(ALONE, inventory).find(other, key(ALONE, other)) is None
 
 
+ZONES = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, ())
+
 CHANGES: dict[str, Callable[[Inventory], None]] = {
     "a node": lambda inventory: inventory.set_node(node("node-z")),
     "a node group": lambda inventory: inventory.node_groups.put(NodeGroup("NodePool", "spot")),
     "a pool": lambda inventory: inventory.set_pool(pool("Other")),
     "a job": lambda inventory: inventory.set_job(job({"parallel-0": "hostIsolation"})),
     "a DeviceClass": lambda inventory: inventory.devices.put_class(DeviceClass("gpu.example.com")),
+    "NUMA zones": lambda inventory: inventory.topologies.put("node-a", ZONES),
     "an isolated pod of the job": lambda inventory: inventory.set_pod(bound_pod(isolated=["Sink"])),
 }
 

@@ -12,6 +12,7 @@ from webhook.cluster.objects import (
     device_classes,
     device_slices,
     node_groups,
+    node_topologies,
     nodes,
     plugin_objects,
     pods,
@@ -281,6 +282,16 @@ TAINT_RULES: Final = Kind(
     put=lambda sink, found: sink.devices.put_rule(found),
     drop=lambda sink, key: sink.devices.drop_rule(key),
 )
+NODE_TOPOLOGIES: Final = Kind(
+    api=api_kinds.NODE_TOPOLOGY,
+    optional=True,
+    spared=True,
+    read=node_topologies.read_topology,
+    key=lambda identity: identity.name,
+    value_key=lambda found: found[0],
+    put=lambda sink, found: sink.topologies.put(*found),
+    drop=lambda sink, key: sink.topologies.drop(key),
+)
 DEVICES: Final[tuple[AnyKind, ...]] = (DEVICE_CLASSES, RESOURCE_SLICES, RESOURCE_CLAIMS, CLAIM_TEMPLATES, TAINT_RULES)
 """What dynamic resource allocation goes by."""
 
@@ -361,7 +372,9 @@ NODE_GROUPS: Final[tuple[AnyKind, ...]] = (
 """What autoscalers state of the nodes that they make: watched only with the setting ``scaleUp``, and read from every
 snapshot."""
 
-KINDS: Final[tuple[AnyKind, ...]] = (NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, *DEVICES, *PLUGIN_OBJECTS)
+KINDS: Final[tuple[AnyKind, ...]] = (
+    NODES, PODS, POOLS, JOBS, INTENTS, NAMESPACES, *DEVICES, NODE_TOPOLOGIES, *PLUGIN_OBJECTS,
+)  # fmt: skip
 """The kinds that are watched, and read from a snapshot, in the order in which trouble with them is named."""
 
 STORAGE: Final[tuple[AnyKind, ...]] = (CLAIMS, VOLUMES, STORAGE_CLASSES)

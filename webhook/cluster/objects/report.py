@@ -9,6 +9,7 @@ from webhook.placement.text.api_kinds import (
     CLAIM_TEMPLATE,
     DEVICE_TAINT_RULE,
     LIMIT_RANGE,
+    NODE_TOPOLOGY,
     PRIORITY_CLASS,
     RESOURCE_CLAIM,
     RESOURCE_SLICE,
@@ -26,7 +27,8 @@ _WIDTH = 500
 _IF_ANY = frozenset(
     kind.name
     for kind in (
-        RESOURCE_SLICE, RESOURCE_CLAIM, CLAIM_TEMPLATE, DEVICE_TAINT_RULE, LIMIT_RANGE, RUNTIME_CLASS, PRIORITY_CLASS,
+        RESOURCE_SLICE, RESOURCE_CLAIM, CLAIM_TEMPLATE, DEVICE_TAINT_RULE, NODE_TOPOLOGY, LIMIT_RANGE, RUNTIME_CLASS,
+        PRIORITY_CLASS,
     )
 )  # fmt: skip
 """Kinds that the line of a report names only if there are objects of them: most clusters have few."""

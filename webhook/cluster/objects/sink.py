@@ -8,6 +8,7 @@ from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.job import StreamsJob
@@ -85,6 +86,18 @@ class DeviceSink(Protocol):
 
     def drop_rule(self, name: str) -> None:
         """A DeviceTaintRule is gone."""
+        ...
+
+
+class TopologySink(Protocol):
+    """Takes the NUMA zones of nodes; dropping those of an unknown node does nothing."""
+
+    def put(self, node: str, topology: NodeTopology, /) -> None:
+        """The NodeResourceTopology of the node was added or changed."""
+        ...
+
+    def drop(self, node: str, /) -> None:
+        """The NodeResourceTopology of the node is gone."""
         ...
 
 
@@ -167,6 +180,11 @@ class Sink(Protocol):
     @property
     def devices(self) -> DeviceSink:
         """Where DeviceClasses, ResourceSlices, ResourceClaims and their templates, and DeviceTaintRules go."""
+        ...
+
+    @property
+    def topologies(self) -> TopologySink:
+        """Where NodeResourceTopologies go."""
         ...
 
     @property

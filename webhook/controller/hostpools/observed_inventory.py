@@ -117,6 +117,7 @@ class ObservedInventory:
         self.inventory = inventory
         self.intents = inventory.intents
         self.devices = ObservedDevices(inventory.devices)
+        self.topologies = inventory.topologies
         self.volumes = inventory.volumes
         self.pod_defaults = inventory.pod_defaults
         self.node_groups = inventory.node_groups

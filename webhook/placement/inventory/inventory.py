@@ -23,6 +23,7 @@ from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.nodegroups.node_groups import NodeGroups
+from webhook.placement.numa.topologies import Topologies
 from webhook.placement.objects.intent import Intents
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.job_model import JobModel
@@ -63,7 +64,7 @@ class Inventory:
         "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "device_fits",
         "devices", "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
         "node_groups", "nodes",
-        "pod_defaults", "pools", "priorities", "references", "sleepers", "visitors", "volumes", "waiting",
+        "pod_defaults", "pools", "priorities", "references", "sleepers", "topologies", "visitors", "volumes", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -75,6 +76,7 @@ class Inventory:
         self.intents = Intents()
         self.devices = Devices()
         self.device_fits = DeviceFits(self.devices)
+        self.topologies = Topologies()
         self.volumes = Volumes()
         self.pod_defaults = PodDefaults()
         self.node_groups = NodeGroups()

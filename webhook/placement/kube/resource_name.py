@@ -21,7 +21,7 @@ DEFAULT_UNIT: Final = "MB"
 """Unit of an amount of bytes that is a bare number (EMCO HPA intents)."""
 
 _BYTES: Final = frozenset({MEMORY, "ephemeral-storage"})
-_HUGE_PAGES: Final = "hugepages-"
+HUGE_PAGES: Final = "hugepages-"
 _LARGEST_PAGE: Final = INT64 // 1000
 _RESERVED: Final = "kubernetes.io"
 
@@ -31,7 +31,7 @@ OF_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 
 def in_bytes(name: str) -> bool:
     """Whether amounts of the resource are bytes: memory, ephemeral storage, huge pages."""
-    return name in _BYTES or name.startswith(_HUGE_PAGES)
+    return name in _BYTES or name.startswith(HUGE_PAGES)
 
 
 def is_resource(name: str) -> bool:
@@ -49,9 +49,9 @@ def page_size(name: str) -> int:
 
     The API server counts the size in thousandths of a byte, in 64 bits.
     """
-    if not name.startswith(_HUGE_PAGES) or not LABEL_NAME.fullmatch(name):
+    if not name.startswith(HUGE_PAGES) or not LABEL_NAME.fullmatch(name):
         return 0
-    nano = parse_quantity(name.removeprefix(_HUGE_PAGES)) or 0
+    nano = parse_quantity(name.removeprefix(HUGE_PAGES)) or 0
     return nano // NANO if 0 < nano <= _LARGEST_PAGE * NANO and nano % NANO == 0 else 0
 
 
@@ -64,7 +64,7 @@ def _is_device(name: str) -> bool:
     if name.startswith(OF_DEVICE_CLASS) and f"{domain}/" == OF_DEVICE_CLASS:
         return bool(LABEL_NAME.fullmatch(device))
     reserved = (
-        name.startswith(_HUGE_PAGES)
+        name.startswith(HUGE_PAGES)
         or domain == _RESERVED
         or domain.endswith(f".{_RESERVED}")
         or domain.startswith("requests.")

@@ -39,12 +39,12 @@ _Answer = TypeVar("_Answer")
 Key = tuple[Hashable, ...]
 """Everything that the decision read of a pod."""
 
-Stamp = tuple[int, int, int, int, int, int, int, int, int, int, int]
+Stamp = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
 """Versions of what the decision read of the inventory.
 
-In this order: nodes, node groups, pools, jobs, HPAIntents, DeviceClasses, use of the devices that are optional hardware
-of the pod, the job's notable pods, pods that are being deleted, all pods of the job, and devices with their claims. The
-last three are -1 where they do not matter.
+In this order: nodes, node groups, pools, jobs, HPAIntents, DeviceClasses, NUMA zones, use of the devices that are
+optional hardware of the pod, the job's notable pods, pods that are being deleted, all pods of the job, and devices with
+their claims. The last three are -1 where they do not matter.
 """
 
 
@@ -172,6 +172,7 @@ def _stamp(inventory: Inventory, key: Key, devices: tuple[str, ...], *, all_pods
         inventory.jobs_version,
         inventory.intents.version,
         inventory.devices.classes.version,
+        inventory.topologies.version,
         inventory.nodes.capacity.changes(devices) if devices else 0,
         job_pods.notable_changed,
         inventory.leaving_changed if all_pods else -1,

@@ -103,6 +103,10 @@ MACHINE_DEPLOYMENT: Final = ApiKind(
 MACHINE_SET: Final = ApiKind("cluster.x-k8s.io", "MachineSet", "machinesets", ("v1beta2", "v1beta1"))
 MACHINE_POOL: Final = ApiKind("cluster.x-k8s.io", "MachinePool", "machinepools", ("v1beta2", "v1beta1"))
 """Not served in ``v1`` by any version of Cluster API, as the two before."""
+NODE_TOPOLOGY: Final = ApiKind(
+    "topology.node.k8s.io", "NodeResourceTopology", "noderesourcetopologies", ("v1alpha2", "v1alpha1")
+)
+"""NUMA zones of nodes, as agents publish them; no version of them is stable yet."""
 
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")

@@ -1,0 +1,186 @@
+"""Nodes whose kubelets cannot align a pod with their NUMA zones do not run it."""
+
+from typing import Any
+
+import pytest
+
+from tests.builders import NAMESPACE, Json, cluster, nodes, pod, typed
+from tests.placement.hardware_containers import amount, required
+from webhook.placement.constraints.numa import NAMED
+from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.quantity import NANO
+from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
+from webhook.placement.request.world import World
+
+SINGLE, RESTRICTED = TopologyPolicy.SINGLE, TopologyPolicy.RESTRICTED
+CONTAINER, POD = TopologyScope.CONTAINER, TopologyScope.POD
+
+
+def zones(policy: TopologyPolicy, *cores: int, scope: TopologyScope = CONTAINER, **devices: int) -> NodeTopology:
+    """Zones of so many cores; ``nic`` devices are in the last one."""
+    nics = [0] * (len(cores) - 1) + [devices.get("nic", 0)]
+    held = [(("cpu", count * NANO), ("example.com/nic", nic * NANO)) for count, nic in zip(cores, nics, strict=True)]
+    return NodeTopology(policy, scope, tuple(NumaZone(each, each) for each in held))
+
+
+def known(count: int, *topologies: NodeTopology | None) -> Inventory:
+    """So many nodes, the first of which have these zones."""
+    inventory = cluster(nodes(count))
+    for name, topology in zip(sorted(inventory.nodes.slot_of), topologies, strict=False):
+        if topology is not None:
+            inventory.topologies.put(name, topology)
+    return inventory
+
+
+def guaranteed(cpu: str = "4", *more: Json, **others: str) -> Json:
+    """A pod whose container has limits that are its requests."""
+    resources = {"requests": {"cpu": cpu, "memory": "1Gi", **others}, "limits": {"cpu": cpu, "memory": "1Gi", **others}}
+    found = pod()
+    found["spec"]["containers"] = [{"name": "runtime", "image": "i", "resources": resources}, *more]
+    return found
+
+
+def decided(found: Json, inventory: Inventory) -> Decision:
+    return decide(typed(found), NAMESPACE, World(inventory, Policy()))
+
+
+def kept_from(decision: Decision) -> list[Any]:
+    """The nodes that the patch keeps the pod from."""
+    assert decision.additions is not None, decision.message
+    return [list(need.values or ()) for term in decision.additions.terms for need in term.match_expressions or ()]
+
+
+def test_a_pod_that_no_kubelet_can_align_is_refused() -> None:
+    decision = decided(guaranteed(), known(2, zones(SINGLE, 3, 3), zones(SINGLE, 3, 3)))
+    assert decision.message == (
+        "requests cpu 4 by NUMA zone cannot hold: 0 of 2 nodes can run this pod.\n"
+        "  2 nodes have no NUMA zone with cpu 4 of container runtime (policy single-numa-node)\n"
+        "Nearest fix: add a node with NUMA zones for cpu 4, or lower requests cpu 4 by NUMA zone (2 nodes would fit)."
+    )
+
+
+def test_one_that_some_can_align_is_kept_from_the_others() -> None:
+    decision = decided(guaranteed(), known(3, zones(SINGLE, 3, 3), zones(SINGLE, 4, 4)))
+    (names,) = kept_from(decision)
+    assert (len(names), decision.warnings) == (1, ())
+
+
+@pytest.mark.parametrize(
+    "topology",
+    [
+        None,
+        zones(SINGLE, 4, 1),
+        zones(RESTRICTED, 2, 2),
+        zones(TopologyPolicy.BEST_EFFORT, 1, 1),
+        zones(TopologyPolicy.NONE, 1, 1),
+        NodeTopology(SINGLE, CONTAINER, (NumaZone(),)),
+        NodeTopology(SINGLE, CONTAINER, zones(SINGLE, 1).zones * 9),
+    ],
+    ids=["unknown", "one zone", "all zones", "best-effort", "none", "without amounts", "too many zones"],
+)
+def test_other_nodes_run_it(topology: NodeTopology | None) -> None:
+    decision = decided(guaranteed(), known(1, topology))
+    assert (decision.message, kept_from(decision), decision.warnings) == ("", [], ())
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        guaranteed("3500m"),
+        guaranteed("4", {"name": "mesh", "image": "i"}),
+        pod(),
+    ],
+    ids=["a part of a core", "a sidecar without limits", "no requests"],
+)
+def test_what_kubelets_do_not_align_runs_anywhere(found: Json) -> None:
+    assert decided(found, known(1, zones(SINGLE, 3, 3))).message == ""
+
+
+def test_a_pod_with_resources_of_its_own_is_not_judged() -> None:
+    found = guaranteed()
+    found["spec"]["resources"] = {"limits": {"cpu": "4", "memory": "1Gi"}}
+    assert decided(found, known(1, zones(SINGLE, 3, 3))).message == ""
+
+
+def test_cores_and_devices_of_one_container_come_from_one_zone() -> None:
+    found = guaranteed("4", **{"example.com/nic": "1"})
+    assert "no NUMA zone with cpu 4, example.com/nic 1 of container runtime" in refusal(
+        found, zones(SINGLE, 4, 3, nic=2)
+    )
+    assert refusal(found, zones(SINGLE, 3, 4, nic=2)) == ""
+
+
+def refusal(found: Json, topology: NodeTopology) -> str:
+    """The refusal where the only node, which has enough of all, has these zones."""
+    inventory = cluster(nodes(1, **{"example.com/nic": 8})) if "nic" in str(found) else cluster(nodes(1))
+    (name,) = inventory.nodes.slot_of
+    inventory.topologies.put(name, topology)
+    return decided(found, inventory).message
+
+
+def test_containers_that_have_no_zone_each_are_refused() -> None:
+    other = {"name": "b", "image": "i", "resources": guaranteed()["spec"]["containers"][0]["resources"]}
+    assert decided(guaranteed("4", other), known(1, zones(SINGLE, 4, 4))).message == ""
+    refused = decided(guaranteed("4", other), known(1, zones(SINGLE, 7, 1))).message
+    assert (
+        "1 node has no NUMA zones that cpu 8 of all containers can be aligned with (policy single-numa-node)" in refused
+    )
+
+
+def test_a_pod_is_aligned_as_a_whole_by_the_scope_of_pods() -> None:
+    other = {"name": "b", "image": "i", "resources": guaranteed()["spec"]["containers"][0]["resources"]}
+    assert decided(guaranteed("4", other), known(1, zones(SINGLE, 8, 1, scope=POD))).message == ""
+    assert (
+        "cpu 8 of all containers" in decided(guaranteed("4", other), known(1, zones(SINGLE, 7, 4, scope=POD))).message
+    )
+
+
+def test_hardware_that_is_required_is_aligned_as_well() -> None:
+    found = pod(annotations=required({"name": "cpu", "limits": 4, "requests": 4}, amount("memory", 1000, units="MB")))
+    decision = decided(found, known(1, zones(SINGLE, 3, 3)))
+    assert "by NUMA zone" in decision.message
+
+
+def test_from_very_many_nodes_a_pod_is_not_kept_by_name_but_warned() -> None:
+    decision = decided(guaranteed(), known(NAMED + 2, *[zones(SINGLE, 3, 3)] * (NAMED + 1)))
+    assert kept_from(decision) == []
+    assert decision.warnings == (
+        "requests cpu 4 by NUMA zone: the kubelets of 65 nodes cannot align this and turn the pod away",
+    )
+
+
+def test_each_node_is_counted_by_what_its_own_kubelet_cannot_align() -> None:
+    found = guaranteed("4")
+    found["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "node-b"}
+    message = decided(found, known(2, zones(SINGLE, 3, 3), zones(RESTRICTED, 3))).message
+    assert "1 node has no NUMA zones that cpu 4 of container runtime can be aligned with (policy restricted)" in message
+    assert "single-numa-node" not in message
+
+
+def test_nodes_with_equal_zones_are_known_apart() -> None:
+    inventory = known(2, zones(SINGLE, 3, 3), zones(SINGLE, 3, 3))
+    inventory.topologies.drop("node-a")
+    (names,) = kept_from(decided(guaranteed(), inventory))
+    assert names == ["node-b"]
+
+
+def test_zones_of_a_node_that_does_not_exist_change_nothing() -> None:
+    inventory = known(1)
+    inventory.topologies.put("gone", zones(SINGLE, 1))
+    assert decided(guaranteed(), inventory).message == ""
+    inventory.topologies.drop("gone")
+    inventory.topologies.drop("gone")
+    assert (inventory.topologies.empty, inventory.topologies.version) == (True, 2)
+
+
+def test_zones_that_change_are_seen() -> None:
+    inventory = known(1, zones(SINGLE, 3, 3))
+    (name,) = inventory.nodes.slot_of
+    assert decided(guaranteed(), inventory).message
+    inventory.topologies.put(name, zones(SINGLE, 4))
+    inventory.topologies.put(name, zones(SINGLE, 4))
+    assert (decided(guaranteed(), inventory).message, inventory.topologies.version) == ("", 3)
+    inventory.topologies.put(name, zones(TopologyPolicy.NONE, 1))
+    assert inventory.topologies.empty
