@@ -1,5 +1,6 @@
 """ResourceSlices, ResourceClaims, templates, DeviceClasses and DeviceTaintRules as the API server writes them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.cluster.objects import (
 from webhook.cluster.objects.device_claims import read_claim, read_template
 from webhook.cluster.objects.device_classes import read_class, read_rule
 from webhook.cluster.objects.device_slices import read_slice
+from webhook.cluster.objects.items import Item
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.devices.claims import (
     Agreement,
@@ -336,10 +338,41 @@ def test_an_allocation_without_devices(allocation: dict[str, Any], value: ClaimA
     assert read_claim(resource_claim(status={"allocation": allocation}))[0].allocation == value
 
 
-def test_a_claim_whose_amounts_cannot_be_read_cannot_be_used() -> None:
-    with pytest.raises(MalformedError) as raised:
-        read_claim(resource_claim("c", one_gpu(capacity={"requests": {"memory": "much"}})))
-    assert str(raised.value) == ('spec.devices.requests[0].exactly.capacity.requests[memory]: "much" is not a quantity')
+MUCH = 'devices.requests[0].exactly.capacity.requests[memory]: "much" is not a quantity'
+NO_OBJECT = "expected `object`, got `int`"
+REFUSES_NOTHING = "nothing is refused for lack of its devices"
+
+
+@pytest.mark.parametrize(
+    ("spec", "faults"),
+    [
+        (one_gpu(capacity={"requests": {"memory": "much"}}), (f"spec.{MUCH}", f"spec.spec.{MUCH}")),
+        ({"devices": 5}, tuple(f"{path}.devices: {NO_OBJECT}" for path in ("spec", "spec.spec"))),
+    ],
+    ids=["an amount", "a type"],
+)
+def test_a_claim_or_template_that_cannot_be_read_says_why(spec: dict[str, Any], faults: tuple[str, str]) -> None:
+    claim, told = read_claim(resource_claim("c", spec))
+    template, told_of_template = read_template(claim_template("t", spec))
+    assert (claim, template) == (
+        ResourceClaim("default", "c", ClaimSpec(fault=faults[0])),
+        ClaimTemplate("default", "t", ClaimSpec(fault=faults[1])),
+    )
+    assert [*told, *told_of_template] == [f"{fault}; {REFUSES_NOTHING}" for fault in faults]
+
+
+@pytest.mark.parametrize("read", [read_claim, read_template, read_class])
+def test_one_without_a_name_cannot_be_used(read: Callable[[Item], object]) -> None:
+    with pytest.raises(MalformedError, match="metadata.name: missing"):
+        read({"spec": {"selectors": 5, "devices": 5}})
+
+
+def test_a_class_that_cannot_be_read_still_maps_its_resource() -> None:
+    spec = {"extendedResourceName": "example.com/gpu", "selectors": 5}
+    found, notes = read_class({**device_class(GPUS, created="2026-01-01T00:00:00Z"), "spec": spec})
+    fault = "spec.selectors: expected `array | null`, got `int`"
+    assert found == DeviceClass(GPUS, "example.com/gpu", "2026-01-01T00:00:00Z", fault=fault)
+    assert notes == [f"{fault}; {REFUSES_NOTHING}"]
 
 
 def test_all_claims_of_a_template_share_its_spec() -> None:

@@ -392,6 +392,14 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
             "the selectors of DeviceClass new cannot be evaluated here; its devices are not judged",
         ),
         (
+            wanting(DeviceChoice("torn")),
+            "DeviceClass torn cannot be read: why; its devices are not judged",
+        ),
+        (
+            ClaimSpec(fault="why"),
+            "it cannot be read: why; its devices are not judged",
+        ),
+        (
             ClaimSpec(unread="requests[0].exactly.allocationMode"),
             "requests[0].exactly.allocationMode is not known here; its devices are not judged",
         ),
@@ -407,12 +415,23 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
             ),
         ),
     ],
-    ids=["no class", "selector", "class", "new class", "new field", "no driver", "failing"],
+    ids=[
+        "no class",
+        "selector",
+        "class",
+        "new class",
+        "torn class",
+        "torn template",
+        "new field",
+        "no driver",
+        "failing",
+    ],
 )
 def test_what_is_not_known_is_a_warning(spec: ClaimSpec, doubt: str) -> None:
     silent = DeviceClass("silent", selectors=('device.driver == "silent"',))
     odd, new = DeviceClass("odd", selectors=(PLUS,)), DeviceClass("new", unread="spec.selectors[0]")
-    found = decided(made_from("t"), with_template(spec, equipped(classes=(CLASS, silent, odd, new))))
+    torn = DeviceClass("torn", fault="why")
+    found = decided(made_from("t"), with_template(spec, equipped(classes=(CLASS, silent, odd, new, torn))))
     assert (found.refused, found.warnings) == (False, (f"ResourceClaimTemplate t: {doubt}",))
 
 

@@ -69,7 +69,7 @@ def test_devices_agree_in_the_attribute(roots: tuple[str, ...], *, fits: bool) -
     decision = decide(typed(asking(count=2, sameAttribute=ROOT)), NAMESPACE, world(*roots))
     assert (decision.message == "") is fits
     if not fits:
-        assert f"has not all devices of hardware 2 devices of DeviceClass {CLASS} with the same {ROOT}" in (
+        assert f"has not all 2 devices of DeviceClass {CLASS} with the same {ROOT} at the same time" in (
             decision.message
         )
 

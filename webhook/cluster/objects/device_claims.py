@@ -10,10 +10,11 @@ from typing import Final
 
 from msgspec import Struct, field
 
+from kubeapi.client import decoding
 from webhook.cluster.objects import wire
-from webhook.cluster.objects.device_slices import nano
+from webhook.cluster.objects.device_slices import NamedObject, nano
 from webhook.cluster.objects.items import Item, decode
-from webhook.cluster.objects.metadata import Notes, full_name
+from webhook.cluster.objects.metadata import MalformedError, Notes, full_name
 from webhook.placement.devices.claims import (
     Agreement,
     ClaimAllocation,
@@ -27,6 +28,7 @@ from webhook.placement.devices.claims import (
 )
 from webhook.placement.devices.described import MADE_LABEL, content_of
 from webhook.placement.kube.pod import Amount, NodeSelector, NodeTerm, Toleration
+from webhook.placement.text.problem import REASON_LIMIT, shorten
 
 ALL: Final = "All"
 EXACT: Final = "ExactCount"
@@ -142,35 +144,54 @@ class _TemplateObject(Struct, frozen=True, gc=False):
 
 
 def read_claim(item: Item) -> tuple[ResourceClaim, Notes]:
-    """A claim, with what is allocated to it and who uses it."""
-    source = decode(item, _ClaimObject)
-    namespace, name = full_name(source.metadata).split("/", 1)
-    metadata, status = source.metadata or wire.ObjectMetadata(), source.status or _ClaimStatus()
-    owners = (owner.name for owner in metadata.owner_references or () if owner.controller and owner.kind == _POD)
-    return (
-        ResourceClaim(
-            sys.intern(namespace),
-            name,
-            _spec(source.spec, _OWN),
-            None if status.allocation is None else _allocation(status.allocation),
-            tuple(user.uid for user in status.reserved_for or ()),
-            next(owners, ""),
-            metadata.deletion_timestamp is not None,
-        ),
-        [],
-    )
+    """A claim, with what is allocated to it and who uses it. Raises only for a claim without a name."""
+    try:
+        return _claim(decode(item, _ClaimObject)), []
+    except (MalformedError, *decoding.ERRORS) as error:
+        namespace, name, spec, notes = _faulty(item, error)
+        return ResourceClaim(namespace, name, spec), notes
 
 
 def read_template(item: Item) -> tuple[ClaimTemplate, Notes]:
-    """A claim template."""
-    source = decode(item, _TemplateObject)
+    """A claim template. Raises only for one without a name."""
+    try:
+        return _template(decode(item, _TemplateObject)), []
+    except (MalformedError, *decoding.ERRORS) as error:
+        namespace, name, spec, notes = _faulty(item, error)
+        return ClaimTemplate(namespace, name, spec), notes
+
+
+def _claim(source: _ClaimObject) -> ResourceClaim:
+    namespace, name = full_name(source.metadata).split("/", 1)
+    metadata, status = source.metadata or wire.ObjectMetadata(), source.status or _ClaimStatus()
+    owners = (owner.name for owner in metadata.owner_references or () if owner.controller and owner.kind == _POD)
+    return ResourceClaim(
+        sys.intern(namespace),
+        name,
+        _spec(source.spec, _OWN),
+        None if status.allocation is None else _allocation(status.allocation),
+        tuple(user.uid for user in status.reserved_for or ()),
+        next(owners, ""),
+        metadata.deletion_timestamp is not None,
+    )
+
+
+def _template(source: _TemplateObject) -> ClaimTemplate:
     namespace, name = full_name(source.metadata).split("/", 1)
     metadata, spec = source.metadata or wire.ObjectMetadata(), _spec(source.spec.spec, _OF_TEMPLATE)
     label, value = MADE_LABEL
     if (metadata.labels or {}).get(label) != value or content_of(name, spec) is None:
-        return ClaimTemplate(sys.intern(namespace), name, spec), []
+        return ClaimTemplate(sys.intern(namespace), name, spec)
     version = metadata.resource_version or ""
-    return ClaimTemplate(sys.intern(namespace), name, spec, made=True, uid=metadata.uid or "", version=version), []
+    return ClaimTemplate(sys.intern(namespace), name, spec, made=True, uid=metadata.uid or "", version=version)
+
+
+def _faulty(item: Item, error: Exception) -> tuple[str, str, ClaimSpec, Notes]:
+    """Namespace and name of an object that cannot be read, a spec that says why, and a note on it."""
+    reason = decoding.reason(error) if isinstance(error, decoding.ERRORS) else str(error)
+    namespace, name = full_name(decode(item, NamedObject).metadata).split("/", 1)
+    notes = [f"{reason}; nothing is refused for lack of its devices"]
+    return sys.intern(namespace), name, ClaimSpec(fault=shorten(reason, REASON_LIMIT)), notes
 
 
 def expressions(selectors: Iterable[SelectorObject]) -> tuple[str, ...]:

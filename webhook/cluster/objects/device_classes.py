@@ -2,6 +2,7 @@
 
 from msgspec import Struct
 
+from kubeapi.client import decoding
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.device_claims import SelectorObject, expressions
 from webhook.cluster.objects.device_slices import taints
@@ -9,6 +10,7 @@ from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import MalformedError, Notes, metadata_of
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.text.problem import REASON_LIMIT, shorten
 
 
 class _ClassSpec(Struct, frozen=True, gc=False, rename="camel"):
@@ -21,6 +23,17 @@ class _ClassObject(Struct, frozen=True, gc=False):
 
     metadata: wire.DatedMetadata | None = None
     spec: _ClassSpec = _ClassSpec()
+
+
+class _OutlineOfClass(Struct, frozen=True, gc=False, rename="camel"):
+    extended_resource_name: str | None = None
+
+
+class _ClassOutline(Struct, frozen=True, gc=False):
+    """What of a class has to be known in any case: its name, and the resource that it maps."""
+
+    metadata: wire.DatedMetadata | None = None
+    spec: _OutlineOfClass = _OutlineOfClass()
 
 
 class _RuleSelector(Struct, frozen=True, gc=False, rename="camel"):
@@ -46,19 +59,28 @@ class _RuleObject(Struct, frozen=True, gc=False):
 
 
 def read_class(item: Item) -> tuple[DeviceClass, Notes]:
-    """A class; one with a selector of an unknown kind is not judged."""
+    """A class; one with a selector of an unknown kind is not judged. Raises for one whose resource is not legible."""
+    try:
+        return _class(item), []
+    except decoding.ERRORS as error:
+        reason = decoding.reason(error)
+    outline = decode(item, _ClassOutline)
+    _, name = metadata_of(outline.metadata)
+    created = (outline.metadata and outline.metadata.creation_timestamp) or ""
+    found = DeviceClass(name, outline.spec.extended_resource_name or "", created, fault=shorten(reason, REASON_LIMIT))
+    return found, [f"{reason}; nothing is refused for lack of its devices"]
+
+
+def _class(item: Item) -> DeviceClass:
     source = decode(item, _ClassObject)
     _, name = metadata_of(source.metadata)
     spec, selectors = source.spec, source.spec.selectors or ()
-    return (
-        DeviceClass(
-            name,
-            spec.extended_resource_name or "",
-            (source.metadata and source.metadata.creation_timestamp) or "",
-            selectors=expressions(selectors),
-            unread="spec.selectors" if any(each.cel is None for each in selectors) else "",
-        ),
-        [],
+    return DeviceClass(
+        name,
+        spec.extended_resource_name or "",
+        (source.metadata and source.metadata.creation_timestamp) or "",
+        selectors=expressions(selectors),
+        unread="spec.selectors" if any(each.cel is None for each in selectors) else "",
     )
 
 

@@ -133,7 +133,7 @@ class _SliceOutline(Struct, frozen=True, gc=False):
     spec: _OutlineSpec = _OutlineSpec()
 
 
-class _NamedObject(Struct, frozen=True, gc=False):
+class NamedObject(Struct, frozen=True, gc=False):
     """What an object needs to be told apart from others."""
 
     metadata: wire.ObjectMetadata | None = None
@@ -150,7 +150,7 @@ def read_slice(item: Item) -> tuple[DeviceSlice, Notes]:
         reason = str(error)
     except decoding.ERRORS as error:
         reason = decoding.reason(error)
-    _, name = metadata_of(decode(item, _NamedObject).metadata)
+    _, name = metadata_of(decode(item, NamedObject).metadata)
     return _unread(name, item), [f"{reason}; nothing is refused for lack of its devices"]
 
 

@@ -150,15 +150,17 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
                 if opened:
                     gain = "1 node" if opened.bit_count() == 1 else f"{opened.bit_count()} nodes"
                     return Advice(f"lower {self._count(lack)} to {lack.has} (this opens {gain})")
+            described = next((part.described for part in self.parts if lack.choice in _choices(part)), "")
             number = "a device" if lack.wanted == 1 else f"{lack.wanted} devices"
-            return AddNode(f"with {number} {_in_words(lack.choice, world)}")
+            return AddNode(f"with {described or f'{number} {_in_words(lack.choice, world)}'}")
         return None
 
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:
         """Why these nodes lack what the constraint wants."""
         if lack.choice is None:
             beside = " beside those that the pod has by other claims" if self.held else " at the same time"
-            what = f"not all devices of {self.clause}{beside}"
+            described = self.parts[0].described if len(self.parts) == 1 else ""
+            what = f"not all {described or f'devices of {self.clause}'}{beside}"
         elif lack.has:
             what = f"only {lack.has} of {lack.wanted} devices {_in_words(lack.choice, world)}"
         else:
@@ -171,7 +173,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
 
     def _count(self, lack: Lack) -> str:
         """What says how many devices the request wants."""
-        part = next(part for part in self.parts if any(lack.choice in asked.choices for asked in _requests(part)))
+        part = next(part for part in self.parts if lack.choice in _choices(part))
         if part.resource:
             return f"requests {part.resource}"
         return f"count of {part.clause}" if part.described else f"count of request {lack.request} of {part.clause}"
@@ -262,6 +264,10 @@ def _claims(parts: Sequence[WantedDevices], mapped: Sequence[WantedDevices]) -> 
     special = tuple(request for part in mapped for request in _requests(part))
     own = tuple(spec for part in parts if not part.resource for spec in part.specs)
     return (*own, ClaimSpec(special)) if special else own
+
+
+def _choices(part: WantedDevices) -> list[DeviceChoice | None]:
+    return [choice for request in _requests(part) for choice in request.choices]
 
 
 def _requests(part: WantedDevices) -> Iterator[DeviceRequest]:

@@ -58,13 +58,14 @@ class Agreement(Struct, frozen=True, gc=False):
 class ClaimSpec(Struct, frozen=True, gc=False, cache_hash=True):
     """What a claim requests.
 
-    ``unread`` names the field that says something unknown here, such as another ``allocationMode``; such a claim is
-    not judged.
+    ``unread`` names the field that says something unknown here, such as another ``allocationMode``; ``fault`` tells why
+    nothing of it can be read. Such a claim is not judged.
     """
 
     requests: tuple[DeviceRequest, ...] = ()
     agreements: tuple[Agreement, ...] = ()
     unread: str = ""
+    fault: str = ""
 
 
 class HeldDevice(Struct, frozen=True, gc=False):

@@ -18,7 +18,8 @@ class DeviceClass(Struct, frozen=True, gc=False):
 
     ``selectors`` are CEL expressions that a device of the class must meet. ``created`` is the creation time of the
     object in RFC 3339, empty if the API server has not created it. ``unread`` names a field that says something unknown
-    here, such as a selector that is not CEL; devices of such a class are not judged.
+    here, such as a selector that is not CEL; ``fault`` tells why the selectors cannot be read. Devices of such a class
+    are not judged.
     """
 
     name: str
@@ -26,6 +27,7 @@ class DeviceClass(Struct, frozen=True, gc=False):
     created: str = ""
     selectors: tuple[str, ...] = ()
     unread: str = ""
+    fault: str = ""
 
 
 class DeviceClasses:

@@ -3,6 +3,7 @@
 See ``docs/hardware.md``. Nothing here refuses a pod: what is not known is a doubt, of which the user is warned.
 """
 
+import itertools
 from collections import Counter
 from collections.abc import Container as Having
 from collections.abc import Iterator, Mapping
@@ -45,7 +46,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     a class maps, of which ``count`` are requested; nodes that offer it themselves need no devices. ``shared`` tells
     that other pods may use the same claim. A claim that is allocated has ``terms``, one of which the node must match
     (``None`` for any node), and its devices in ``held``. ``doubt`` says what of it is not judged; empty if all is.
-    ``described`` tells that a requirement describes the devices.
+    ``described`` is what a requirement describes; empty for all else.
     """
 
     clause: Clause
@@ -56,7 +57,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     terms: tuple[NodeTerm, ...] | None = None
     held: tuple[HeldDevice, ...] = ()
     doubt: str = ""
-    described: bool = False
+    described: str = ""
 
 
 def wanted_devices(
@@ -138,7 +139,7 @@ def _described(part: ClaimPart, count: int, wish: DescribedDevices, devices: Dev
     """What so many claims of described devices want: the same whether or not the template exists yet."""
     several = f"{count} claims of " if count > 1 else ""
     clause = Clause(Source.DEVICES, (part,), f"{several}hardware {wish}")
-    return _wanting(WantedDevices(clause, described=True), spec_of(wish), count, devices)
+    return _wanting(WantedDevices(clause, described=several + str(wish)), spec_of(wish), count, devices)
 
 
 def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedDevices:
@@ -158,25 +159,35 @@ def _of_class(resource: str, count: int, name: str, devices: Devices) -> WantedD
 
 def _wanting(wanted: WantedDevices, spec: ClaimSpec, count: int, devices: Devices) -> WantedDevices:
     """The claim with the selectors of its classes, or with a doubt."""
-    if spec.unread:
-        return replace(wanted, doubt=f"{spec.unread} is not known here; its devices are not judged")
+    if doubt := next(_doubts(spec, devices), ""):
+        return replace(wanted, doubt=doubt)
     requests = []
     for request in spec.requests:
         choices = []
         for choice in request.choices:
             known = devices.classes.get(choice.device_class)
-            if known is None:
-                missing = f"there is no DeviceClass {choice.device_class}; the pod waits until there is"
-                return replace(wanted, doubt=missing)
-            if known.unread or not _readable(known.selectors):
-                said = f"the selectors of DeviceClass {known.name} cannot be evaluated here; its devices are not judged"
-                return replace(wanted, doubt=said)
-            if wrong := next((text for text in choice.selectors if not _readable((text,))), None):
-                said = f"{quote(wrong, _CONDITION)} cannot be evaluated here; its devices are not judged"
-                return replace(wanted, doubt=said)
-            choices.append(replace(choice, selectors=known.selectors + choice.selectors))
+            choices.append(replace(choice, selectors=(known.selectors if known else ()) + choice.selectors))
         requests.append(replace(request, choices=tuple(choices)))
     return replace(wanted, specs=(replace(spec, requests=tuple(requests)),) * count)
+
+
+def _doubts(spec: ClaimSpec, devices: Devices) -> Iterator[str]:
+    """Why the claim is not judged."""
+    if spec.fault:
+        yield f"it cannot be read: {spec.fault}; its devices are not judged"
+    if spec.unread:
+        yield f"{spec.unread} is not known here; its devices are not judged"
+    for choice in itertools.chain.from_iterable(request.choices for request in spec.requests):
+        known = devices.classes.get(choice.device_class)
+        if known is None:
+            yield f"there is no DeviceClass {choice.device_class}; the pod waits until there is"
+        elif known.fault:
+            yield f"DeviceClass {known.name} cannot be read: {known.fault}; its devices are not judged"
+        elif known.unread or not _readable(known.selectors):
+            yield f"the selectors of DeviceClass {known.name} cannot be evaluated here; its devices are not judged"
+        for text in choice.selectors:
+            if not _readable((text,)):
+                yield f"{quote(text, _CONDITION)} cannot be evaluated here; its devices are not judged"
 
 
 def _readable(selectors: tuple[str, ...]) -> bool:

@@ -1,0 +1,62 @@
+"""``explain`` of pods that ask for devices, in a cluster of three nodes with devices, and the examples of these."""
+
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from tests.cli.conftest import Explain
+
+EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "devices"
+CLUSTER: Final = EXAMPLES / "cluster"
+PODS: Final = sorted(path for path in EXAMPLES.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
+
+
+def verdict(explain: Explain, path: Path, snapshot: Path = CLUSTER) -> dict[str, Any]:
+    """What becomes of the pod; absent where nothing is said."""
+    _, out, _ = explain("-o", "json", "--snapshot", str(snapshot), "-f", str(path))
+    (found,) = json.loads(out)
+    return {key: found[key] for key in ("verdict", "message", "warnings", "candidates") if found[key]}
+
+
+@pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
+def test_an_example_of_devices_has_its_expected_result(path: Path, explain: Explain) -> None:
+    assert verdict(explain, path) == yaml.safe_load(path.with_suffix(".expected.yaml").read_text())
+
+
+def test_an_example_of_devices_says_in_its_first_line_what_it_shows() -> None:
+    assert [path.name for path in PODS if not path.read_text().startswith("# ")] == []
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "warning"),
+    [
+        (
+            "templates.yaml",
+            "      requests:\n      - name: gpu",
+            "      requests: 5\n      others:\n      - name: gpu",
+            "ResourceClaimTemplate gpu-or-partitions: it cannot be read: ",
+        ),
+        (
+            "classes.yaml",
+            "metadata: {name: gpu.example.com}\nspec:\n  selectors:",
+            "metadata: {name: gpu.example.com}\nspec:\n  selectors: 5\n  others:",
+            "ResourceClaimTemplate gpu-or-partitions: DeviceClass gpu.example.com cannot be read: ",
+        ),
+    ],
+    ids=["a template", "a class"],
+)
+def test_what_cannot_be_read_is_a_warning_that_says_why(
+    file: str, old: str, new: str, warning: str, explain: Explain, tmp_path: Path
+) -> None:
+    for source in CLUSTER.iterdir():
+        text = source.read_text()
+        assert source.name != file or old in text
+        (tmp_path / source.name).write_text(text.replace(old, new, 1) if source.name == file else text)
+    found = verdict(explain, EXAMPLES / "gpu-or-partitions.yaml", tmp_path)
+    (said,) = found["warnings"]
+    assert found["verdict"] == "admitted"
+    assert said.startswith(warning)
+    assert said.endswith("; its devices are not judged")
