@@ -195,6 +195,8 @@ class _Found(Struct, frozen=True, gc=False):
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for each thing that wants devices, and one for all of them together if there are several."""
+    if not ask.devices:  # nearly all pods
+        return
     parts = tuple(part for part in ask.devices if part.specs)
     held = tuple(device for part in ask.devices for device in part.held)
     for part in ask.devices:
