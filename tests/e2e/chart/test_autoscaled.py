@@ -1,0 +1,122 @@
+"""With ``scaleUp`` pods wait for a NodePool that can make a node for them, and are refused if none can."""
+
+import json
+from collections.abc import Iterator
+from typing import Final
+
+import pytest
+
+from tests.e2e.api import Api, Object
+from tests.e2e.chart.installation import install
+from tests.e2e.chart.kubectl_apply import FORBIDDEN, applied, refusal
+from tests.e2e.kubelet import Kubelet
+from tests.e2e.nodes import create_nodes, node
+from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
+from tests.e2e.workloads import deployment, is_ready, namespace
+
+SPACE: Final = "autoscaled"
+PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
+APPS: Final = f"/apis/apps/v1/namespaces/{SPACE}"
+MADE: Final = ("made-0", "made-1")
+DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh"
+SECONDS: Final = 60
+DEFINITION: Final[Object] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "nodepools.karpenter.sh"},
+    "spec": {
+        "group": "karpenter.sh",
+        "names": {"kind": "NodePool", "listKind": "NodePoolList", "plural": "nodepools", "singular": "nodepool"},
+        "scope": "Cluster",
+        "versions": [
+            {
+                "name": "v1", "served": True, "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}  # fmt: skip
+"""Karpenter's kind, without its schema."""
+
+POOL: Final[Object] = {
+    "apiVersion": "karpenter.sh/v1",
+    "kind": "NodePool",
+    "metadata": {"name": "fast"},
+    "spec": {
+        "template": {"spec": {"requirements": [{"key": "disktype", "operator": "In", "values": ["nvme"]}]}},
+        "limits": {"cpu": "24"},
+    },
+    "status": {"resources": {"cpu": "8"}},
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _scaled(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+    """A NodePool, and the chart with ``scaleUp``."""
+    namespace(plane.admin, SPACE)
+    plane.admin.create(DEFINITION)
+    until(
+        lambda: plane.kubectl("apply", "--filename", "-", stdin=json.dumps(POOL)).returncode == 0, "NodePools", SECONDS
+    )
+    values = json.loads((plane.folder / "values.yaml").read_text())
+    install(plane, installed, {**values, "settings": {**values.get("settings", {}), "scaleUp": "auto"}})
+    yield
+    for path in (f"{APPS}/deployments/waits", *(f"/api/v1/nodes/{name}" for name in MADE), DEFINITIONS):
+        plane.admin.delete(path)
+    install(plane, installed, values)
+
+
+def apart(name: str, replicas: int, disk: str = "nvme", cpu: str = "4") -> Object:
+    """A Deployment whose pods are on nodes of their own, with such a disk."""
+    labels = {"streams.ibm.com/job": name}
+    annotations = {"streams.ibm.com/placement": 'hostExlocation("apart")'}
+    found = deployment(name, SPACE, replicas, labels=labels, annotations=annotations)
+    found["spec"]["strategy"] = {"type": "Recreate"}
+    spec = found["spec"]["template"]["spec"]
+    spec["nodeSelector"] = {"disktype": disk}
+    spec["containers"][0]["resources"] = {"requests": {"cpu": cpu}}
+    return found
+
+
+def pods(admin: Api, name: str) -> list[Object]:
+    found: list[Object] = admin.get(PODS, labelSelector=f"app={name}")["items"]
+    return found
+
+
+def test_pods_wait_and_run_on_the_nodes_that_are_made(plane: ControlPlane, admin: Api) -> None:
+    said = applied(plane, apart("waits", 2))
+    assert "no node yet: NodePool fast can make one if its nodes have cpu 4" in said
+    until(lambda: len(pods(admin, "waits")) == 2, "its pods are made", SECONDS)
+    assert [one["spec"].get("nodeName") for one in pods(admin, "waits")] == [None, None]
+    labels = {"disktype": "nvme", "karpenter.sh/nodepool": "fast"}
+    create_nodes(admin, [node(name, labels) for name in MADE])
+    until(lambda: sum(map(is_ready, pods(admin, "waits"))) == 2, "they run", SECONDS)
+    assert sorted(one["spec"]["nodeName"] for one in pods(admin, "waits")) == [*MADE]
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        pytest.param(
+            apart("misspelt", 1, disk="nvem"),
+            "NodePool fast makes no nodes with disktype=nvem (it makes nvme)",
+            id="label",
+        ),
+        pytest.param(apart("large", 1, cpu="20"), "NodePool fast has cpu 16 left of its limits", id="size"),
+    ],
+)
+def test_what_no_node_pool_makes_is_refused(plane: ControlPlane, found: Object, why: str) -> None:
+    assert why in refusal(plane, found, FORBIDDEN)
+
+
+def test_a_node_pool_that_is_deleted_makes_no_more_nodes(plane: ControlPlane) -> None:
+    done = plane.kubectl("delete", "nodepool", "fast")
+    assert done.returncode == 0, done.stderr
+
+    def refused() -> bool:
+        """Whether the webhook knows."""
+        asked = plane.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(apart("late", 9)))
+        return "NodePool" not in asked.stderr and "cannot" in asked.stderr
+
+    until(refused, "it is refused as if there had been none", SECONDS)
