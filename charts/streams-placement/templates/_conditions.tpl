@@ -42,6 +42,11 @@ request.operation != 'UPDATE'
 || [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
+{{/* An application of another operator: only its spec, and what it says of this product itself, decide about its pods. */}}
+{{- define "streams-placement.applicationChanged" -}}
+request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.metadata, oldObject.metadata], [oldObject.metadata, object.metadata]].exists(m, m[0].?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?annotations[?k] != m[1].?annotations[?k]) || m[0].?labels.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?labels[?k] != m[1].?labels[?k]))
+{{- end -}}
+
 {{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
 {{- define "streams-placement.notOwned" -}}
 !object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind in ['Deployment', 'CronJob']) || !(request.userInfo.username == 'system:kube-controller-manager' || request.userInfo.username.startsWith('system:serviceaccount:kube-system:'))

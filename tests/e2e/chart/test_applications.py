@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.api import MERGE, Api, Object
 from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
 from tests.e2e.chart.placement_pods import ready_pods
@@ -100,6 +100,11 @@ def test_one_that_asks_for_nothing_is_stored(plane: ControlPlane) -> None:
     applied(plane, cluster("plain", 99, ""))
 
 
+def changed(admin: Api, metadata: Object) -> int:
+    """The code of the answer to a change of the metadata of the cluster that is stored, and asks."""
+    return admin.send("PATCH", f"{CLUSTERS}/fits?dryRun=All", {"metadata": metadata}, content=MERGE).code
+
+
 EMPTY: Final = ({"metadata": None}, {"metadata": {"annotations": None}}, {"metadata": 7}, None, [])
 """Templates that say nothing, as a definition without a schema lets them be."""
 
@@ -113,6 +118,9 @@ def test_while_nobody_answers_only_those_that_ask_are_refused(admin: Api) -> Non
             plain = cluster("idle", 1, "", annotations={"example.com/placement": "x"})
             plain["spec"]["workerGroupSpecs"][0]["template"] = template
             admin.create(plain, dryRun="All")
+        assert changed(admin, {"labels": {"phase": "done"}, "annotations": {"example.com/by": "the operator"}}) == 200
+        assert changed(admin, {"annotations": {"streams.ibm.com/placement": "host(a)"}}) == 500
+        assert changed(admin, {"labels": {"streams.ibm.com/job": "other"}}) == 500
         named = cluster("named", 1, "", annotations={"streams.ibm.com/placement": "host(a)"})
         assert admin.send("POST", f"{CLUSTERS}?dryRun=All", named).code == 500
     finally:
