@@ -9,7 +9,8 @@ from webhook.cluster.snapshot.yaml_documents import documents
 from webhook.placement import kinds as room
 from webhook.placement.kinds.kind import Kinds, kinds_of
 
-_ENDING: Final = ".yaml"
+_FOLDER: Final = "data"
+"""Where the files are, in the package of kinds."""
 
 
 @functools.cache
@@ -20,6 +21,5 @@ def application_kinds() -> Kinds:
 
 def _contents() -> Iterator[tuple[str, object]]:
     """The name and the content of each file."""
-    for file in sorted(files(room).iterdir(), key=lambda file: file.name):
-        if file.name.endswith(_ENDING):
-            yield from ((file.name, content) for content in documents(file.read_bytes()))
+    for file in sorted(files(room).joinpath(_FOLDER).iterdir(), key=lambda file: file.name):
+        yield from ((file.name, content) for content in documents(file.read_bytes()))

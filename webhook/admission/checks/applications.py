@@ -1,7 +1,7 @@
 """Applications of other operators at ``/validate``: a FlinkDeployment, a RayCluster, ... judged before pods exist.
 
-The kinds are data (``placement/kinds``). Nothing is decided about an object that says nothing of this product, neither
-itself nor in its templates (``docs/applications.md``).
+The kinds are data (``placement/kinds/data``). Nothing is decided about an object that says nothing of this product,
+neither itself nor in its templates (``docs/applications.md``).
 """
 
 import functools
