@@ -103,6 +103,8 @@ _latest = functools.lru_cache(1)(_read)
 
 def without(mapping: WorkerMapping, dropped: Collection[Clause]) -> WorkerMapping:
     """The mapping without these expressions, uniform mapping and selections of pods."""
+    if mapping is NOTHING:
+        return mapping
     return replace(
         mapping,
         expressions=tuple(expression for expression in mapping.expressions if expression.clause not in dropped),

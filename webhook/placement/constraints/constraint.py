@@ -47,7 +47,7 @@ class Reason(Struct, frozen=True):
         return f"1 node {self.one}" if count == 1 else f"{count} nodes {self.many}"
 
 
-class Spread(enum.Enum):
+class Spread(enum.StrEnum):
     """How several pods with the same constraint can be spread over nodes."""
 
     FREE = enum.auto()

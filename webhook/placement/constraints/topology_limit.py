@@ -123,7 +123,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
 
     def open(self, add: int) -> Bits:
         """The nodes of domains that can take the pod now; ``add`` is 1 for a pod that counts, else 0."""
-        ahead = self.there + add - self._fewest(self.there + self._sums(self.own))
+        ahead = self.there + add - self._fewest(self.there + self.domains.counts(self.own))
         return from_mask(self.domains.each(ahead, self.skew + 1) <= self.skew)
 
     def most(self, room: Row) -> Row:
@@ -136,7 +136,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
 
     def alone(self) -> Row:
         """By domain, how many pods it can take up to the skew above the fewest of all other domains."""
-        there = self.there + self._sums(self.own)
+        there = self.there + self.domains.counts(self.own)
         fewest = self._fewest(there)
         rest = there[self.counted]
         if self.short or not rest.size:
@@ -157,11 +157,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
     def _above(self, fewest: int | Row) -> Row:
         """By domain, how many pods it can take up to the skew above ``fewest``; live pods may stay."""
         left = fewest + self.skew - self.there
-        return np.maximum(left, self._sums(self.own))
-
-    def _sums(self, places: Places) -> Row:
-        """By domain, how many of these slots are in it."""
-        return self.domains.sums(places, np.ones(len(places), np.int64))
+        return np.maximum(left, self.domains.counts(self.own))
 
 
 def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
@@ -190,10 +186,11 @@ def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
 
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
     """How many pods fit by one limit; ``room`` is lowered to what the limit leaves to each slot."""
-    domains, staying = limit.domains.of[places], limit.own[~np.isin(limit.own, places)]
+    domains, staying = limit.domains.of[places], limit.own
+    if staying.size:
+        staying = staying[~np.isin(staying, places)]
     within = domains >= 0
-    there = limit.domains.sums(staying, np.ones_like(staying))
-    together = limit.domains.sums(places, room) + there
+    together = limit.domains.sums(places, room) + limit.domains.counts(staying)
     most = limit.most(together)
     room[within] = np.minimum(room[within], most[domains[within]])
     return int(np.minimum(together, most).sum()) + int(room[~within].sum()) + limit.beside

@@ -202,7 +202,7 @@ class _Scheduler:
             one.max_skew,
             found,
             int(found.sum()) < (one.min_domains or 1),
-            domains.sums(others, np.ones_like(others)),
+            domains.counts(others),
             own,
             len(slots) - len(own),
             self._finished.open_to_new(one.topology_key),

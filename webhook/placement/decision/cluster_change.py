@@ -26,7 +26,7 @@ def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World
 
     ``opened`` are, for each of ``hard``, the nodes that fail it alone.
     """
-    ranked = sorted((at for at in range(len(hard)) if opened[at]), key=lambda at: -opened[at].bit_count())
+    ranked = sorted([at for at in range(len(hard)) if opened[at]], key=lambda at: -opened[at].bit_count())
     constraints = [judged.constraint for judged in hard]
     for at in ranked:
         if found := opening_change(constraints, at, opened[at], ask, world):
@@ -69,17 +69,18 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
 
     The new node may have the labels of any node that meets the constraints, but a host name of its own.
     """
-    asked = [*all_needs(constraints, ask)]
-    if any(found.tie is not Tie.NONE for found in constraints) or any(
-        term.match_fields for term in required_terms(ask.spec) or ()
-    ):
+    for found in constraints:
+        if found.tie is not Tie.NONE:
+            return False
+    if any(term.match_fields for term in required_terms(ask.spec) or ()):
         return False
     mine = {need.key for need in needs}
-    return not (
-        any(need.key in mine for need in asked)
-        or any(need.key == HOSTNAME and not holds(need, _NEW) for need in asked)
-        or any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in (*asked, *needs))
-    )
+    for need in all_needs(constraints, ask):
+        if need.key in mine or (need.key == HOSTNAME and not holds(need, _NEW)):
+            return False
+        if need.key.startswith(MEMBERSHIP) and not holds(need, None):
+            return False
+    return not any(need.key.startswith(MEMBERSHIP) and not holds(need, None) for need in needs)
 
 
 def _labelled(fix: AddNode, constraint: Constraint, others: Sequence[Constraint], ask: Ask) -> AddNode | None:

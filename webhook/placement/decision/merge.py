@@ -188,7 +188,7 @@ def merge(pod: Pod, effects: Iterable[Effect]) -> tuple[Additions, tuple[Problem
         near=_pod_terms(affinity.pod_affinity if affinity else None, asked.near) if asked.near else _NO_PODS,
         away=_pod_terms(affinity.pod_anti_affinity if affinity else None, asked.away) if asked.away else _NO_PODS,
         tolerations=_absent(spec.tolerations, asked.tolerations) if asked.tolerations else (),
-        injected=_injected(tuple((KINDS[type(effect)], effect.cause) for effect in wanted)),
+        injected=_injected(tuple([(KINDS[type(effect)], effect.cause) for effect in wanted])),
         resources=amounts(spec, asked.resources, asked.used) if asked.resources or asked.used else (),
         claims=_absent(spec.resource_claims, [effect.claim for effect in asked.used]) if asked.used else (),
     )

@@ -156,7 +156,7 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
     """
     ask, problems = read(pod, namespace, world, dropped)
     constraints, more, _ = constraints_of(ask, world)
-    left = tuple(found for found in constraints if not found.clause or found.clause not in dropped)
+    left = [found for found in constraints if (clause := found.clause) is None or clause not in dropped]
     orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
     verdict = judge(left, world)
     if problems or more or orphans or any(refuse_tolerations(ask, left, world, named=bool(verdict.candidates))):

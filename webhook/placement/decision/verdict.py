@@ -66,7 +66,7 @@ class Verdict(Struct, frozen=True, gc=False):
 
     def rules(self, clauses: Collection[Clause]) -> tuple[str, ...]:
         """The rules of these clauses of hard constraints, each once; ``nodes`` where there is no clause."""
-        found = (judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses)
+        found = [judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses]
         return tuple(dict.fromkeys(found)) if clauses else (Rule.NODES,)
 
     def reasons(self, world: World) -> list[Reason]:

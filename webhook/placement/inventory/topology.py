@@ -29,10 +29,16 @@ class Domains(Struct, frozen=True, gc=False, eq=False):
         inside = domain_slots >= 0
         return np.bincount(domain_slots[inside], amounts[inside], self.count).astype(np.int64)
 
+    def counts(self, places: npt.NDArray[np.intp]) -> Row:
+        """How many of these slots are in each domain; a slot may be there several times."""
+        if not places.size:
+            return np.zeros(self.count, np.int64)
+        domain_slots = self.of[places]
+        return np.bincount(domain_slots[domain_slots >= 0], None, self.count).astype(np.int64)
+
     def having(self, nodes: Bits) -> npt.NDArray[np.bool_]:
         """For each domain, whether it contains at least one of the nodes."""
-        places = to_slots(nodes)
-        return self.sums(places, np.ones_like(places)) > 0
+        return self.counts(to_slots(nodes)) > 0
 
     def each(self, amounts: Row, elsewhere: int) -> Row:
         """For each slot, the amount of its domain; ``elsewhere`` for a slot without a domain."""

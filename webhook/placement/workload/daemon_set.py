@@ -152,7 +152,7 @@ def _beside_itself(ask: Ask, hard: Sequence[Judged], world: World, replicas: Rep
         if not replicas.selector or not _only_own(needs, replicas):
             continue
         domains = world.inventory.nodes.domains_of(key)
-        within = domains.sums(places, np.ones(len(places), np.int64))
+        within = domains.counts(places)
         fit = int(within.max(initial=0))
         if fit < nodes.bit_count():
             yield _Crowd(clause, fit, nodes.bit_count(), gathers=True, rule=rule)

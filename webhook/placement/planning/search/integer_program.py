@@ -258,7 +258,7 @@ class _Program(LinearProgram):
                 if len(inside):
                     self.row(inside, np.ones(len(inside)), -np.inf, most)
             return
-        own = limit.domains.sums(limit.own, np.ones(len(limit.own), np.int64))
+        own = limit.domains.counts(limit.own)
         counted = [] if limit.short else np.flatnonzero(limit.counted).tolist()
         largest = float(limit.there.max(initial=0) + block.count)
         fewest = int(self.columns(np.array([largest if counted else 0.0]))[0])
