@@ -8,6 +8,7 @@ from typing import Any
 import yaml
 
 from tests.cluster import objects
+from webhook.placement.annotations.described_devices import PREFIX
 
 _CLUSTER = Path(__file__).parents[3] / "examples" / "cluster"
 _APART = {"requiredDuringSchedulingIgnoredDuringExecution": [
@@ -36,7 +37,7 @@ _CEL = [{"cel": {"expression": f'device.driver == "{objects.GPUS}"'}}]
 
 
 def _pods() -> Iterator[dict[str, Any]]:
-    """Of no job, of a job, of a DaemonSet, and without a node."""
+    """Of no job, of a job, of a DaemonSet, without a node, and with claims of described devices."""
     on_node = {**_SPEC, "nodeName": "node-a"}
     yield objects.pod()
     yield objects.pod(labels={"app": "web"}, annotations={"a": "b"})
@@ -44,6 +45,9 @@ def _pods() -> Iterator[dict[str, Any]]:
     yield objects.pod(spec=_SPEC, labels=_OF_JOB, annotations=_PLACED, phase="Pending")
     yield objects.pod(spec=_SPEC, phase="Pending", annotations={"streams.ibm.com/waits": "a node has to be added"})
     yield objects.pod(spec=on_node, ownerReferences=[_AGENT])
+    claims = [{"name": "gpus", "resourceClaimTemplateName": f"{PREFIX}0123"}]
+    described = {"streams.ibm.com/hardware": '[{"device": {"class": "gpu.example.com", "count": 2}}]'}
+    yield objects.pod(spec={**on_node, "resourceClaims": claims}, annotations=described)
 
 
 def _made() -> Iterator[dict[str, Any]]:
@@ -68,6 +72,7 @@ def _made() -> Iterator[dict[str, Any]]:
     yield objects.resource_claim(spec=objects.one_gpu(selectors=_CEL), status=held, ownerReferences=[made_for])
     yield objects.claim_template()
     yield objects.taint_rule(driver=objects.GPUS)
+    yield objects.node_topology()
     yield objects.limit_range(default={"cpu": "1"}, max={"cpu": "2"})
     scheduling = {"nodeSelector": {"a": "b"}, "tolerations": [{"key": "a", "operator": "Exists"}]}
     yield objects.runtime_class(overhead={"podFixed": {"cpu": "1"}}, scheduling=scheduling)
