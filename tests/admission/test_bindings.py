@@ -69,7 +69,7 @@ def test_a_sleeper_is_kept_off_an_exclusive_host() -> None:
     assert response(bound(binding("node-b", name="sleeper", uid="uid-of-sleeper")))["allowed"]
 
 
-def test_a_pod_that_nobody_knows_has_to_be_looked_at_before_it_gets_an_exclusive_host() -> None:
+def test_an_unknown_pod_is_looked_up_before_it_gets_an_exclusive_host() -> None:
     answer = bound(binding(name="pe-1", uid="uid-2"))
     assert (response(answer), unknown(answer)) == ({"uid": UID, "allowed": True}, PodRef("default", "pe-1", "uid-2"))
     assert unknown(bound(binding(), name="other")) == PodRef("default", "other", "")

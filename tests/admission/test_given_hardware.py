@@ -80,7 +80,7 @@ def test_a_pod_of_another_workload_is_left_alone() -> None:
     assert response(answer) == {"uid": UID, "allowed": True}
 
 
-def test_a_pod_without_metadata_concerns_nobody() -> None:
+def test_a_pod_without_metadata_has_no_intent() -> None:
     assert not concerned(Pod(), NAMESPACE, devices(intent=True, enabled=True))
 
 

@@ -105,11 +105,11 @@ def test_controllers_need_no_right_for_pods_of_workloads_that_were_asked_about(k
     assert used(pod("host(MyPool)", owner=kind), userInfo=user) == ()
 
 
-def test_controllers_need_one_for_pods_of_kinds_that_nobody_reviews() -> None:
+def test_controllers_need_one_for_pods_of_unreviewed_kinds() -> None:
     assert used(pod("host(MyPool)", owner="Gang"), userInfo=CONTROLLER)
 
 
-def test_an_owner_that_a_user_made_up_helps_nobody() -> None:
+def test_a_made_up_owner_excuses_no_pod() -> None:
     assert used(pod("host(MyPool)", owner="ReplicaSet"))
     assert used(owned("Deployment", workload("ReplicaSet", "host(MyPool)")))
 

@@ -69,7 +69,7 @@ CHANGES: dict[str, Json] = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_pod_that_somebody_changed_has_another_one(change: Json) -> None:
+def test_a_changed_pod_has_another_seal(change: Json) -> None:
     found = spec(containers=[{"name": "main", "resources": {"requests": {"cpu": "1"}}}])
     assert sealed({**found, "spec": {**found["spec"], **change}}) != sealed(found)
 

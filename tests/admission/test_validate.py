@@ -213,7 +213,7 @@ def test_a_kept_ruling_about_a_daemon_is_not_that_of_who_is_only_called_one() ->
     assert answers == [True, False, True, False]
 
 
-def test_an_owner_that_is_no_controller_excuses_nobody() -> None:
+def test_an_owner_that_is_no_controller_excuses_no_pod() -> None:
     found = pod(nodeName="node-a")
     found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "d"}]
     assert not response(validate(review(found), CLOSED, POLICY))["allowed"]

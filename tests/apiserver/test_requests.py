@@ -149,7 +149,7 @@ class TestDelete:
         storage.delete(POOL)
         assert refusal(storage, "PATCH", POOL, {"metadata": {"finalizers": ["x", "y"]}}) == (422, "Invalid")
 
-    def test_nobody_but_a_deletion_says_that_it_is_going(self, storage: Storage) -> None:
+    def test_only_a_deletion_sets_the_time_of_deletion(self, storage: Storage) -> None:
         found = changed(storage, "PATCH", POOL, {"metadata": {"deletionTimestamp": DELETED_AT, "finalizers": ["x"]}})
         assert "deletionTimestamp" not in found["metadata"]
 

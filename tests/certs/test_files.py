@@ -90,7 +90,7 @@ def test_what_cannot_be_staged_changes_nothing(tmp_path: Path) -> None:
     assert files.read(tmp_path) == CONTENTS
 
 
-def test_a_named_pipe_holds_nobody(tmp_path: Path) -> None:
+def test_a_named_pipe_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "tls.key")
     assert files.read(tmp_path) == {"tls.key": b""}
 

@@ -200,7 +200,7 @@ def test_an_exponent_that_can_be_read(exponent: str) -> None:
 
 
 @pytest.mark.parametrize("exponent", ["129", "130", "200", "999999", "-129", "-999999", "01280"])
-def test_an_exponent_that_nobody_can_read(exponent: str) -> None:
+def test_an_exponent_that_no_reader_accepts(exponent: str) -> None:
     assert not fits(QUANTITY, f"1e{exponent}")
 
 

@@ -164,7 +164,7 @@ def test_what_few_devices_have() -> None:
     assert found.traits == Traits(None, (Counters("memory", (("bytes", 10 * GI),)),), (HOT,), shared=True, binds=True)
 
 
-def test_a_taint_that_only_informs_keeps_nobody_away() -> None:
+def test_a_taint_that_only_informs_repels_no_pod() -> None:
     assert read_device(taints=[{"key": "example.com/seen", "effect": "None"}]).traits is PLAIN
 
 

@@ -168,7 +168,7 @@ def test_a_processing_element_without_annotations_names_nothing() -> None:
     assert (found.pools, found.isolated) == ((), ())
 
 
-def test_a_pod_that_only_prefers_to_be_alone_keeps_nobody_away() -> None:
+def test_a_pod_that_only_prefers_to_be_alone_repels_no_pod() -> None:
     annotations = {PLACEMENT: "hostIsolation", "streams.ibm.com/preferred": "host, hostIsolation"}
     assert bound(pod(labels=PE, annotations=annotations)).isolated == ()
 
@@ -355,7 +355,7 @@ def test_a_term_about_the_pods_own_job_is_not_kept_and_one_about_another_is() ->
     assert shuns(JOB, matchLabelKeys=["streams.ibm.com/job"]) == ()
 
 
-def test_a_term_without_a_selector_is_about_nobody() -> None:
+def test_a_term_without_a_selector_matches_no_pod() -> None:
     assert shuns(labelSelector=None) == ()
 
 
@@ -372,5 +372,5 @@ def test_the_ports_of_its_node_that_a_pod_takes_are_kept() -> None:
     )
 
 
-def test_a_pod_without_such_terms_keeps_nobody_away() -> None:
+def test_a_pod_without_such_terms_repels_no_pod() -> None:
     assert bound(pod(spec={"nodeName": "node-a", "affinity": {"nodeAffinity": {}}})).shuns == ()

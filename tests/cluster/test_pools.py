@@ -232,7 +232,7 @@ def test_an_spl_name_is_kept(name: str) -> None:
         ),
     ],
 )
-def test_a_status_that_somebody_edited_is_refused(spec: dict[str, Any], status: object, reason: str) -> None:
+def test_an_edited_status_is_refused(spec: dict[str, Any], status: object, reason: str) -> None:
     assert refusal(pool(status=status, **spec)) == reason
 
 

@@ -132,7 +132,7 @@ async def test_caches_that_are_too_old_end_it_and_another_may_lead(server: ApiSe
     assert (holder(server), "nodes: " in str(failure.value)) == ("", True)
 
 
-async def test_nobody_acts_before_everything_is_known(server: ApiServer) -> None:
+async def test_no_reconciler_acts_before_everything_is_known(server: ApiServer) -> None:
     server.fail_lists()
     async with running(server) as (one, _):
         await until(lambda: one.election.leading)

@@ -59,7 +59,7 @@ async def test_those_that_waited_before_are_told_by_whoever_leads(controlled: Co
     assert told(controlled) == [("PlacementWaiting", TEXT)]
 
 
-async def test_nobody_is_told_by_a_process_that_does_not_lead(controlled: ControlledCluster) -> None:
+async def test_a_process_that_does_not_lead_writes_no_events(controlled: ControlledCluster) -> None:
     await controlled.lead()
     await controlled.candidate.end()
     waiting(controlled)

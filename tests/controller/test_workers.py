@@ -114,7 +114,7 @@ async def test_a_failure_is_one_line_of_the_log(queue: Queue[str], caplog: pytes
     ]
 
 
-async def test_what_nobody_expected_is_logged_with_its_traceback(
+async def test_an_unforeseen_error_is_logged_with_its_traceback(
     queue: Queue[str], caplog: pytest.LogCaptureFixture
 ) -> None:
     async with working(queue, RecordingWorker(KeyError("surprise"))):

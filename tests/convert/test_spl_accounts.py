@@ -40,7 +40,7 @@ def test_clauses_are_counted_by_their_words(text: str, found: list[str]) -> None
     assert words(text) == found
 
 
-def test_a_composite_that_nobody_invokes_is_noted() -> None:
+def test_a_composite_that_is_never_invoked_is_noted() -> None:
     found = converted(f"composite Main {{ graph () as X = Custom(I) {{}} }}\n{WORK}", "spl")
     assert remarks(found)[1:] == [
         (

@@ -103,9 +103,7 @@ async def test_a_token_must_be_for_this_interface(api: ApiServer) -> None:
     assert authority.asked == [("own", "hpa"), ("server", "hpa"), ("server",), ("odd", "hpa"), ("odd",)]
 
 
-async def test_a_token_that_is_nobodys_is_not_asked_for_again_and_again(
-    api: ApiServer, access: ClusterAccess, clock: FakeClock
-) -> None:
+async def test_an_unknown_token_is_asked_about_once(api: ApiServer, access: ClusterAccess, clock: FakeClock) -> None:
     authority = Authority(api)
     for seconds, asked in ((0.0, 1), (1.0, 1), (UNKNOWN_SECONDS, 2)):
         clock.now += seconds

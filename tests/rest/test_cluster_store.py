@@ -196,7 +196,7 @@ def app(word: str) -> Change:
     return lambda _: IntentEntity(EntityMetadata("fwall"), word)
 
 
-async def test_a_change_is_made_anew_when_somebody_else_was_faster(api: ApiServer, store: ClusterStore) -> None:
+async def test_a_change_is_made_again_after_a_conflict(api: ApiServer, store: ClusterStore) -> None:
     await store.change(GROUP, "fwall", app(""))
     faster = 3
 
@@ -217,7 +217,7 @@ async def test_a_change_is_made_anew_when_somebody_else_was_faster(api: ApiServe
     assert after.app == api.objects[PATH]["spec"]["app"] == "xxxy"
 
 
-async def test_a_change_is_given_up_when_somebody_is_faster_all_the_time(api: ApiServer, store: ClusterStore) -> None:
+async def test_a_change_is_given_up_after_conflict_upon_conflict(api: ApiServer, store: ClusterStore) -> None:
     await store.change(GROUP, "fwall", app(""))
     api.answers["streamshpaintents", "PATCH"].extend([lambda: refused(409, "Conflict")] * ATTEMPTS)
     with pytest.raises(StorageError, match="other clients keep changing this HPA intent: try again"):
@@ -226,7 +226,7 @@ async def test_a_change_is_given_up_when_somebody_is_faster_all_the_time(api: Ap
 
 
 @pytest.mark.parametrize("method", ["PATCH", "DELETE"])
-async def test_what_somebody_else_deletes_meanwhile_is_made_or_is_gone(
+async def test_what_another_replica_deletes_meanwhile_is_made_or_is_gone(
     api: ApiServer, store: ClusterStore, method: str
 ) -> None:
     await store.change(GROUP, "fwall", app(""))

@@ -212,7 +212,7 @@ async def test_the_last_of_many_intents_keeps_all_if_it_has_children(shared: tup
     assert [each["metadata"]["name"] for each in (await client.get(INTENTS)).json] == NUMBERED
 
 
-async def test_a_list_is_deleted_though_somebody_else_has_deleted_one(shared: tuple[Shared, RestClient]) -> None:
+async def test_a_list_is_deleted_though_another_request_deleted_one_of_it(shared: tuple[Shared, RestClient]) -> None:
     store, client = shared
     await store.fill("a", "b", "c")
     store.meanwhile["b"] = lambda _: None
@@ -220,7 +220,7 @@ async def test_a_list_is_deleted_though_somebody_else_has_deleted_one(shared: tu
     assert (store.meanwhile, (await client.get(INTENTS)).json) == ({}, [])
 
 
-async def test_what_somebody_else_has_given_children_meanwhile_stays(shared: tuple[Shared, RestClient]) -> None:
+async def test_what_another_request_gave_children_meanwhile_stays(shared: tuple[Shared, RestClient]) -> None:
     store, client = shared
     await store.fill("a", "b", "c")
     store.meanwhile["b"] = stored_intent("b", "core-fwall")

@@ -52,7 +52,7 @@ async def started(authority: Authority | None = None, **settings: Any) -> AsyncI
         await asyncio.wait({running})
 
 
-async def test_on_loopback_nobody_is_asked_for_a_token(api: ApiServer) -> None:
+async def test_on_loopback_no_token_is_required(api: ApiServer) -> None:
     async with started() as (client, _):
         assert (await client.post(INTENTS, intent())).status == 201
         assert len(api.objects) == 1

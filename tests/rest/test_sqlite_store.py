@@ -129,7 +129,7 @@ async def test_a_part_ends_where_it_gets_large(store: SqliteStore) -> None:
     assert [each.metadata.name for each in rest.intents] == ["d", "e"]
 
 
-async def test_someone_who_gave_up_waiting_hinders_nobody(store: SqliteStore) -> None:
+async def test_a_request_that_gave_up_waiting_blocks_no_other(store: SqliteStore) -> None:
     impatient = asyncio.ensure_future(put(store, "a"))
     await asyncio.sleep(0)
     impatient.cancel()

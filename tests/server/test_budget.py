@@ -31,7 +31,7 @@ async def test_what_does_not_fit_in_time_is_not_reserved(budget: Budget) -> None
     assert budget.used == 6
 
 
-async def test_nobody_takes_more_than_his_share(budget: Budget) -> None:
+async def test_a_client_takes_no_more_than_its_share(budget: Budget) -> None:
     await budget.reserve(4, "a", 0)
     assert not await budget.reserve(4, "a", 0.01)
     assert await budget.reserve(4, "b", 0)
@@ -63,7 +63,7 @@ async def test_a_large_body_is_not_overtaken_for_ever_by_small_ones(budget: Budg
     assert await large
 
 
-async def test_who_waits_for_his_own_bodies_keeps_nobody_waiting(budget: Budget) -> None:
+async def test_a_client_that_waits_for_its_own_bodies_delays_no_other(budget: Budget) -> None:
     await budget.reserve(6, "a", 0)
     await _taken(budget, 6, "a")
     assert await budget.reserve(4, "b", 0.01)

@@ -99,9 +99,7 @@ async def test_a_header_without_an_end_is_cut(server: Running) -> None:
     assert server.figure("connection_failures_total", cause="capacity") == 1
 
 
-async def test_answers_that_nobody_reads_are_bounded_over_all_connections(
-    settings: Settings, authority: Authority
-) -> None:
+async def test_unread_answers_are_bounded_over_all_connections(settings: Settings, authority: Authority) -> None:
     large = Answer(status=200, body=b"x" * 4_000_000, outcome=Outcome.ALLOWED)
     service = Service({"/mutate": lambda _: large}, lambda: None)
     bounds = limits(header_seconds=5.0, bodies=6_000_000)
@@ -204,9 +202,7 @@ class TestTooManyConnections:
             assert server.figure("connection_failures_total", cause="capacity") == 1
 
 
-async def test_a_thousand_connections_that_say_nothing_keep_nobody_out(
-    settings: Settings, authority: Authority
-) -> None:
+async def test_a_thousand_silent_connections_keep_no_client_out(settings: Settings, authority: Authority) -> None:
     async with running(settings.model_copy(update={"max_connections": 50}), authority) as server:
         silent = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(200)]
         try:

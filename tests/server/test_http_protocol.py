@@ -192,7 +192,7 @@ class TestWhatEachAttributeMeans:
         await one.turns()
         assert (one.handled, len(one.protocol._messages), one.transport.reading) == (1, 1, reading)
 
-    async def test_reading_paused_is_set_by_a_body_that_nobody_takes(self, opened: Opening) -> None:
+    async def test_reading_paused_is_set_by_an_unread_body(self, opened: Opening) -> None:
         one = opened()
         one.protocol.data_received(UNFINISHED)
         assert not one.protocol._reading_paused

@@ -300,7 +300,7 @@ async def test_a_chunk_that_goes_wrong_later_is_a_body_that_does_not_come(server
         assert (await wire.reply()).status == 503
 
 
-async def test_a_client_that_hangs_up_within_a_body_harms_nobody(server: Running) -> None:
+async def test_a_client_that_hangs_up_within_a_body_harms_no_other(server: Running) -> None:
     async with server.wire() as wire:
         wire.send(post(b"", Content_Length="2"))
         await asyncio.sleep(0.05)

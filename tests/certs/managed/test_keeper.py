@@ -188,7 +188,7 @@ async def test_an_authority_is_changed_in_its_last_third(keeper: Keeper, cluster
     assert is_consistent(cluster)
 
 
-async def test_a_secret_of_somebody_else_is_refused(keeper: Keeper, cluster: FakeCluster) -> None:
+async def test_the_secret_of_another_owner_is_refused(keeper: Keeper, cluster: FakeCluster) -> None:
     cluster.put(SECRET, {"metadata": {"name": "pair"}, "data": {"tls.crt": "eA=="}})
     with pytest.raises(ForeignError, match=MARK):
         await keeper.turn()

@@ -219,7 +219,7 @@ async def test_a_second_signal_does_not_keep_the_lease_from_being_given_back(mad
     assert (code, messages[-1], holder(made)) == (0, "asked to stop", "")
 
 
-async def test_a_secret_of_somebody_else_is_left_alone(cluster: FakeCluster) -> None:
+async def test_the_secret_of_another_owner_is_left_alone(cluster: FakeCluster) -> None:
     foreign = cluster.put(SECRET, {"metadata": {"name": "pair"}, "data": {"tls.crt": "eA=="}})
     async with manager(cluster) as process:
         code, messages = await end(process)

@@ -30,7 +30,7 @@ def test_a_secret_that_holds_nothing_is_anybodys(data: dict[str, str] | None) ->
     assert read_secret({"metadata": {}, "data": data}) == CertificateSecret()
 
 
-def test_a_secret_of_somebody_else_is_not_touched() -> None:
+def test_the_secret_of_another_owner_is_not_touched() -> None:
     secret = written()
     del secret["metadata"]["annotations"][MARK]
     with pytest.raises(ForeignError) as refused:

@@ -32,7 +32,7 @@ def test_what_is_told_makes_another_inventory_the_same() -> None:
     assert [change.gone for change in told] == [False, False, False, False, True, *[False] * len(DEVICES)]
 
 
-def test_nobody_needs_to_listen() -> None:
+def test_a_listener_is_optional() -> None:
     log, inventory = ChangeLog([NODES]), Inventory()
     (told,) = log.kinds()
     told.put(inventory, node())

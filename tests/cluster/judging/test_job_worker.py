@@ -351,7 +351,7 @@ async def test_a_worker_that_ends_while_the_api_server_is_asked(tested: Around) 
     assert tested.counted.fallbacks == {"ended": 1}
 
 
-async def test_nobody_waits_for_the_answer_any_more(tested: Around) -> None:
+async def test_a_review_that_was_cancelled_is_forgotten(tested: Around) -> None:
     tested.add_node()
     first = await sent(tested, ON_POOL)
     first.cancel()  # the worker has the review, and will ask
@@ -365,7 +365,7 @@ async def test_nobody_waits_for_the_answer_any_more(tested: Around) -> None:
     assert (tested.counted.starts, tested.counted.fallbacks) == (1, {})
 
 
-async def test_the_answer_to_one_who_waits_no_more_is_for_nobody(tested: Around) -> None:
+async def test_the_answer_to_a_cancelled_review_is_dropped(tested: Around) -> None:
     first = await sent(tested)
     first.cancel()
     assert not await tested.allows(MANY)

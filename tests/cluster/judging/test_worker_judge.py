@@ -203,7 +203,7 @@ def test_a_review_is_judged_by_what_is_true_at_its_turn() -> None:
     assert [told(one)["allowed"] for one in said] == [True, True]
 
 
-def test_a_review_that_nobody_waits_for_is_not_judged() -> None:
+def test_a_forgotten_review_is_not_judged() -> None:
     said = spoken(asked(TWO, 1), ApiReply(7, []), asked(MANY, 2), Forget(1), asked(TWO, 3))
     assert [one.number for one in said] == [2, 3]
 

@@ -273,7 +273,7 @@ async def test_a_region_that_is_deleted_comes_back_and_nothing_else_changes(clus
     assert uids(cluster) == before
 
 
-async def test_a_region_of_somebody_else_does_nothing(cluster: JobCluster) -> None:
+async def test_a_region_of_another_owner_does_nothing(cluster: JobCluster) -> None:
     """It has the name of the Job's own, which is made once it is gone."""
     spec = {"job": "parallel", "region": "work", "width": 9}
     cluster.kube.create(region_path("parallel-work"), spec=spec)

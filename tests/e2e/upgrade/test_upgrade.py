@@ -150,7 +150,7 @@ def replaced(plane: ControlPlane, tag: str) -> bool:
     return {pod["spec"]["containers"][0]["image"].rpartition(":")[2] for pod in pods} == {tag}
 
 
-def test_an_upgrade_loses_nothing_and_refuses_nobody(plane: ControlPlane, running: Kubelet) -> None:
+def test_an_upgrade_loses_nothing_and_refuses_no_pod(plane: ControlPlane, running: Kubelet) -> None:
     before = standing(plane.admin)
 
     def upgrade() -> None:

@@ -186,7 +186,7 @@ async def test_a_client_certificate_proves_who_asks(
 # Trust
 
 
-async def test_a_server_that_nobody_vouches_for_is_a_failure(server: ApiServer, kubeconfig: Kubeconfig) -> None:
+async def test_a_server_with_an_untrusted_certificate_is_a_failure(server: ApiServer, kubeconfig: Kubeconfig) -> None:
     kubeconfig.path.write_text(kubeconfig.path.read_text())
     Kubeconfig(kubeconfig.path, server=server.url, authority=Authority().cert)
     failed = await failure()
@@ -274,7 +274,7 @@ def test_a_long_failure_is_cut() -> None:
 # No answer
 
 
-async def test_nobody_there_is_a_failure(server: ApiServer) -> None:
+async def test_a_refused_connection_is_a_failure(server: ApiServer) -> None:
     await server.stop()
     failed = await failure()
     assert (failed.cause, "the API server does not answer: " in str(failed), "0x" in str(failed)) == (

@@ -34,7 +34,7 @@ async def test_the_lease_is_kept_for_fifteen_seconds(leases: Leases) -> None:
         assert leases.spec["leaseDurationSeconds"] == 15
 
 
-async def test_before_it_is_elected_nobody_leads(leases: Leases) -> None:
+async def test_before_the_election_there_is_no_leader(leases: Leases) -> None:
     election = candidate(leases)
     assert not election.leading
     with pytest.raises(LostError, match="^the lease streams/controller is not held, or was not renewed in time$"):
@@ -49,7 +49,7 @@ async def test_whoever_is_elected_leads(leases: Leases) -> None:
 
 
 @pytest.mark.parametrize("spec", [{**THEIRS, "holderIdentity": ""}, {}], ids=["given back", "of nobody"])
-async def test_a_lease_that_nobody_holds_is_taken_at_once(leases: Leases, spec: dict[str, Any]) -> None:
+async def test_a_lease_without_a_holder_is_taken_at_once(leases: Leases, spec: dict[str, Any]) -> None:
     leases.put(**spec)
     async with running(candidate(leases)):
         assert leases.spec["holderIdentity"] == "me"
@@ -160,7 +160,7 @@ async def test_a_lease_that_we_got_without_an_answer_is_ours() -> None:
         assert (election.leading, deaf.spec["leaseTransitions"]) == (True, 0)
 
 
-async def test_an_answer_that_comes_too_late_makes_nobody_lead() -> None:
+async def test_an_answer_that_comes_too_late_makes_no_leader() -> None:
     """As after a pause of the process: the answer was there, but nobody looked."""
     late = 0.0
 

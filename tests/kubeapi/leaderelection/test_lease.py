@@ -95,7 +95,7 @@ def test_a_lease_of_ours_that_does_not_say_since_when_says_so_afterwards() -> No
     assert record(holderIdentity="me").held("me", duration=15, now=NOW)["spec"]["acquireTime"] == NOW
 
 
-def test_a_lease_that_is_given_back_is_nobodys_for_a_second() -> None:
+def test_a_released_lease_has_no_holder_for_a_second() -> None:
     held = record(holderIdentity="me", leaseDurationSeconds=15, leaseTransitions=2, acquireTime=EARLIER)
     assert held.free(now=NOW)["spec"] == {
         "holderIdentity": "",

@@ -126,7 +126,7 @@ def test_what_can_be_read_is_there_beside_what_cannot() -> None:
     assert ([one.name for one in hardware], len(problems)) == (["cpu"], 1)
 
 
-def test_after_ten_problems_nobody_looks_for_more() -> None:
+def test_the_search_for_problems_ends_after_ten() -> None:
     _, problems = read_requirements([{}] * REQUIREMENT_LIMIT, "r")
     assert [problem.field for problem in problems] == [f"r[{at}]" for at in range(10)]
 

@@ -152,7 +152,7 @@ def test_the_longest_token_is_one() -> None:
         ),
     ],
 )
-def test_a_group_that_nobody_knows_is_a_problem(name: str | None, jobs: list[StreamsJob], expected: str) -> None:
+def test_an_unknown_group_is_a_problem(name: str | None, jobs: list[StreamsJob], expected: str) -> None:
     assert decided(pod(TWO, job=name), cluster(nodes(1), jobs=jobs)).message == expected
 
 

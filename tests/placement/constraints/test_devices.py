@@ -450,7 +450,7 @@ def test_a_selector_that_fails_for_some_devices_is_a_warning() -> None:
     )
 
 
-def test_devices_that_are_being_updated_refuse_nobody() -> None:
+def test_devices_that_are_being_updated_refuse_no_pod() -> None:
     updating = replace(on("node-b", 1), expected=2)
     found = decided(made_from("t"), with_template(TWO, equipped(on("node-a", 1), updating)))
     assert (found.refused, found.warnings) == (

@@ -48,11 +48,11 @@ def test_pods_that_must_share_a_node_cannot_have_one() -> None:
     assert found.headline == ('hostColocation("t"), hostPort 80 and replicas 2 cannot all hold: 1 of 2 pods fits.')
 
 
-def test_the_port_of_an_init_container_that_ends_matters_to_nobody() -> None:
+def test_the_port_of_an_init_container_that_ends_does_not_count() -> None:
     assert not crowded(None, 9, TWO, **taking(initContainers=[{"name": "i", "ports": [{"hostPort": 70}]}])).refused
 
 
-def test_ports_of_the_container_alone_matter_to_nobody() -> None:
+def test_container_ports_without_a_host_port_do_not_count() -> None:
     assert not crowded(None, 9, TWO, **taking({"containerPort": 80})).refused
 
 

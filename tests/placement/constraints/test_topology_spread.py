@@ -119,7 +119,7 @@ UNKNOWN: dict[str, dict[str, Any]] = {
 
 
 @pytest.mark.parametrize("said", UNKNOWN.values(), ids=UNKNOWN)
-def test_what_is_not_known_is_said_and_refuses_nobody(said: dict[str, Any]) -> None:
+def test_unknown_counts_are_a_warning_and_no_refusal(said: dict[str, Any]) -> None:
     decision = decided(pod(None, **said), UNEVEN)
     assert (decision.refused, decision.warnings) == (False, (UNCHECKED.format(ZONE),))
 

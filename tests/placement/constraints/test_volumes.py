@@ -186,7 +186,7 @@ NO_CLASS = "it is not bound, and its class is not known; the pod waits until it 
         pytest.param(stored(Claim("other", "c", "v"), PersistentVolume("v", ON_A)), UNKNOWN, id="of another namespace"),
     ],
 )
-def test_what_is_not_known_is_warned_of_and_refuses_nobody(inventory: Inventory, doubt: str) -> None:
+def test_what_is_not_known_is_a_warning_and_no_refusal(inventory: Inventory, doubt: str) -> None:
     found = decided(with_claim(), inventory)
     assert (found.refused, found.warnings) == (False, (f"{CLAIM}: {doubt}",))
     assert candidates(with_claim(), inventory) == ["node-a", "node-b", "node-c"]

@@ -64,7 +64,7 @@ def test_no_pod_is_created_beside_one_that_lives(*, deleting: bool) -> None:
     assert (found.act, found.status.created.message) == (Act.NONE, "pod pe-3 has not ended yet")
 
 
-def test_a_pod_that_has_ended_is_in_nobodys_way() -> None:
+def test_a_pod_that_has_ended_blocks_no_launch() -> None:
     assert step(pod(3, "Failed", owner="of an element before")).act is Act.CREATE
 
 
@@ -254,7 +254,7 @@ def test_later_restarts_wait() -> None:
     assert step(launch=2, status=status, now=NOW + 20).act is Act.CREATE
 
 
-def test_a_clock_that_went_back_makes_nobody_wait_longer() -> None:
+def test_a_clock_that_went_back_makes_no_element_wait_longer() -> None:
     assert step(launch=2, status=created(1, ended=ended(1), failures=2), now=NOW - 10**6).wait == 10
 
 
@@ -267,7 +267,7 @@ def test_a_clock_that_went_back_makes_nobody_wait_longer() -> None:
     ],
     ids=["after the last restart", "while it ran", "that never ended"],
 )
-def test_a_launch_that_somebody_asks_for_does_not_wait(status: ElementStatus) -> None:
+def test_a_requested_launch_does_not_wait(status: ElementStatus) -> None:
     found = step(launch=2, status=status)
     assert (found.act, found.status.failures) == (Act.CREATE, 0)
 
@@ -276,7 +276,7 @@ def test_a_restart_after_a_deletion_does_not_wait() -> None:
     assert step(launch=2, status=created(1, ended=ended(1, "Deleted"), failures=9)).act is Act.CREATE
 
 
-def test_an_end_whose_time_is_not_known_makes_nobody_wait() -> None:
+def test_an_end_whose_time_is_not_known_delays_no_launch() -> None:
     assert step(launch=2, status=created(1, ended=ended(1, at="?"), failures=9)).act is Act.CREATE
 
 

@@ -72,7 +72,7 @@ def test_nothing_is_used_where_nothing_was_taken(capacity: Capacity, resource: s
     assert capacity.used(resource, slot) == 0
 
 
-def test_a_resource_that_nobody_offers_has_an_amount_of_zero(capacity: Capacity) -> None:
+def test_a_resource_that_no_node_offers_has_an_amount_of_zero(capacity: Capacity) -> None:
     assert capacity.allocatable("example.com/gpu", 0) == 0
 
 
@@ -81,7 +81,7 @@ def test_rows_grow_with_the_highest_slot_and_keep_their_amounts(capacity: Capaci
     assert [capacity.allocatable("cpu", slot) for slot in (0, 1, 500, 1000)] == [4000, 2000, 0, 8000]
 
 
-def test_rows_of_a_resource_that_nobody_knows_are_zeros(capacity: Capacity) -> None:
+def test_rows_of_an_unknown_resource_are_zeros(capacity: Capacity) -> None:
     offered, used = capacity.rows("example.com/gpu")
     assert not offered.any()
     assert not used.any()

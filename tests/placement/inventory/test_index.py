@@ -27,7 +27,7 @@ def test_nodes_are_found_by_the_values_of_a_label() -> None:
     assert found.with_label("zone", ["1", "2", "3"]) == 0b011
 
 
-def test_no_node_is_found_by_a_label_that_nobody_has() -> None:
+def test_no_node_is_found_by_a_label_that_no_node_has() -> None:
     assert index(node("a")).with_label("zone", ["1"]) == 0
 
 

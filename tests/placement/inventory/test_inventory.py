@@ -62,7 +62,7 @@ def test_a_pod_that_changes_is_counted_once() -> None:
     assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).elements.keys()) == (1, {"parallel-2"})
 
 
-def test_a_pod_that_is_being_deleted_uses_its_node_but_keeps_nobody_away() -> None:
+def test_a_pod_that_is_being_deleted_uses_its_node_but_repels_no_pod() -> None:
     inventory = cluster([node()], pods=[bound_pod(uid="u", terminating=True)])
     assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).everyone.nodes) == (1, 0)
     inventory.remove_pod("u")

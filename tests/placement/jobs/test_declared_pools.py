@@ -57,7 +57,7 @@ def test_a_list_of_hosts_is_completed_or_the_job_refused(hosts: tuple[str, ...])
     assert text(spec({"name": "L", "hosts": [*hosts]}), inventory, Policy()) == LISTS[hosts]
 
 
-def test_a_list_that_nobody_uses_counts() -> None:
+def test_an_unused_list_of_hosts_counts() -> None:
     assert judged(spec({"name": "L", "hosts": ["nope"]}), cluster(nodes(1))).refused
 
 

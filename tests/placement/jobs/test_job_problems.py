@@ -328,7 +328,7 @@ def test_submission_time_values_fit_into_a_variable() -> None:
     ]
 
 
-def test_resources_without_elements_are_nobodys() -> None:
+def test_resources_without_elements_are_no_problem() -> None:
     assert problems(resources={"requests": {"cpu": "1m"}}) == []
 
 

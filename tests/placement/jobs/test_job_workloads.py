@@ -106,7 +106,7 @@ class TestTheOthers:
         verdict = judged(own("sink", APART, 1), pods("source", APART, 2), inventory=THREE)
         assert (verdict.refused, verdict.warnings, verdict.group is None) == (False, (), False)
 
-    def test_that_cannot_run_anyway_are_nobodys_fault(self) -> None:
+    def test_that_cannot_run_anyway_are_not_blamed_on_the_submitted_one(self) -> None:
         verdict = judged(own("sink", APART, 2), pods("source", APART, 4), inventory=THREE)
         assert (verdict.refused, verdict.warnings) == (
             False, (f"the other workloads of job {JOB} cannot all run at a time, even without this one",),

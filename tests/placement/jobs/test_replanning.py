@@ -112,14 +112,14 @@ def test_elements_find_nodes_as_far_as_there_are_any() -> None:
     assert {where(found)["app-0"], where(found)["app-1"]} == {"a", "b"}
 
 
-def test_an_element_that_no_node_can_run_is_in_nobodys_way() -> None:
+def test_an_element_that_no_node_can_run_blocks_no_other() -> None:
     spec = job_spec(element("", "1"), element("", "1", disk="ssd"), element("host(Nobody)"))
     found = replanned(spec, world(), {})
     assert where(found).keys() == {"app-0"}
     assert found.short == dict.fromkeys(["app-1", "app-2"], "no node can run it")
 
 
-def test_an_element_that_runs_and_could_not_be_judged_any_more_is_in_nobodys_way() -> None:
+def test_an_element_that_runs_and_could_not_be_judged_any_more_blocks_no_other() -> None:
     spec = job_spec(element("", "1"), element("host(Nobody)"))
     found = replanned(spec, world(running("app-1", "a")), {"app-1": "a"})
     assert where(found).keys() == {"app-0"}

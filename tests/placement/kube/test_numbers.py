@@ -54,7 +54,7 @@ def test_nodes_are_found_by_whole_numbers_alone(bound: int, *, above: bool, expe
     assert found.beyond("size", bound, above=above) == expected
 
 
-def test_no_number_is_compared_where_nobody_has_the_label() -> None:
+def test_no_number_is_compared_where_no_node_has_the_label() -> None:
     assert index(node("a")).beyond("size", 1, above=True) == 0
 
 

@@ -48,7 +48,7 @@ def test_of_several_owners_the_controller_counts() -> None:
     assert owned(by("ConfigMap", "c", controller=False), by("StatefulSet", "w")) == "StatefulSet/w"
 
 
-def test_a_pod_that_nobody_owns_is_its_own() -> None:
+def test_a_pod_without_an_owner_is_its_own() -> None:
     assert owned() == ""
 
 

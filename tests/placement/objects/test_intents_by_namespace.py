@@ -47,7 +47,7 @@ def test_an_intent_that_consumes_a_workload_twice_is_found_once() -> None:
     assert holding(intents(intent("a", API, API)), API) == ["a"]
 
 
-def test_nobody_consumes_what_nobody_names() -> None:
+def test_a_workload_that_no_intent_names_has_none() -> None:
     assert holding(intents(intent("a", API)), CORE) == []
 
 

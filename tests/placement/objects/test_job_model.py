@@ -72,5 +72,5 @@ def test_it_is_known_whether_others_are_bound_to_cpus(pe: str, expected: set[boo
     assert JobModel(StreamsJob("default", "j", elements)).binding(pe) == expected
 
 
-def test_a_job_without_elements_binds_nobody() -> None:
+def test_a_job_without_elements_binds_no_pod() -> None:
     assert JobModel(job({})).binding("p0") == frozenset()

@@ -84,7 +84,7 @@ def test_an_element_is_kept_away() -> None:
     assert member(inventory, "parallel-0").open() == inventory.nodes.everything & ~inventory.nodes.named("node-a")
 
 
-def test_pods_of_a_job_that_restarts_keep_nobody_away() -> None:
+def test_pods_of_a_job_that_restarts_repel_no_pod() -> None:
     own = shy(BY_NODE, job="parallel")
     assert member(cluster(ZONES, (), [own]), "a", leaving=((NAMESPACE, "parallel"),)).open().bit_count() == 3
     other = shy(BY_NODE, job="other", uid="other")

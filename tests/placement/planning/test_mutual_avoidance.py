@@ -96,7 +96,7 @@ BLUE = pod(pe="parallel-1", labels={"app": "web", "color": "blue"})
 
 
 @pytest.mark.parametrize("case", FREE)
-def test_what_keeps_nobody_away(case: str) -> None:
+def test_terms_that_repel_no_pod(case: str) -> None:
     assert fits(ONE, FREE[case], BLUE)
 
 

@@ -107,7 +107,7 @@ def test_a_large_cluster_has_room_for_what_is_low_on_every_node() -> None:
     assert verdict(inventory, *[element("8", "high")] * 101).refused
 
 
-def test_host_ports_and_anti_affinity_of_lower_priorities_are_in_nobodys_way() -> None:
+def test_host_ports_and_anti_affinity_of_lower_priorities_are_preempted() -> None:
     taken = running(1, 1, ports=(HostPort("TCP", 80),))
     port = {"ports": [{"hostPort": 80, "containerPort": 80}]}
     asking = element("1", "high")

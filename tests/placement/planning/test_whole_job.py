@@ -173,7 +173,7 @@ PORT = {"name": "c", "image": "i", "ports": [{"hostPort": 80, "containerPort": 8
 
 @pytest.mark.parametrize("job", [pytest.param("", id="of no job"), pytest.param("other", id="of another job")])
 @pytest.mark.parametrize(("terminating", "refused"), [(False, True), (True, False)])
-def test_a_pod_that_is_being_deleted_leaves_its_ports_and_keeps_nobody_away(
+def test_a_pod_that_is_being_deleted_leaves_its_ports_and_repels_no_pod(
     job: str, *, terminating: bool, refused: bool
 ) -> None:
     shuns = (RepellingTerm(keys.HOSTNAME, (Requirement(keys.JOB, "In", ("app",)),), None),)
@@ -225,7 +225,7 @@ def test_no_room_beside_who_prefers_a_pool_is_no_contradiction() -> None:
     assert (verdict.refused, verdict.fault) == (True, Fault.FORBIDDEN)
 
 
-def test_a_pool_that_does_not_exist_refuses_nobody_who_only_prefers_it() -> None:
+def test_a_preferred_pool_that_does_not_exist_refuses_no_job() -> None:
     verdict = judged(spec(wishing("host(Nope)"), wishing("host(Nope)", name="n")), THREE)
     assert (verdict.text, verdict.warnings) == (
         "",

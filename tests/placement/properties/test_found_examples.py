@@ -48,7 +48,7 @@ def test_the_node_of_an_isolated_pod_is_taken_whatever_the_job_object_says() -> 
     assert decided("", Cluster((node("a"),), (alone,), (), (StreamsJob(TEAM, "j"),))).refused
 
 
-def test_a_pod_on_a_node_that_is_gone_holds_nobody() -> None:
+def test_a_pod_on_a_node_that_is_gone_ties_no_other() -> None:
     assert not decided('hostColocation("t")', Cluster((node("a"),), (sibling("gone", token="t"),))).refused
 
 

@@ -149,7 +149,7 @@ def test_nothing_is_kept_for_a_pod_that_names_its_node(found: Json) -> None:
 
 
 @pytest.mark.parametrize("name", [f"{keys.PREFIX}contentId", "example.com/note"])
-def test_annotations_that_nobody_reads_are_no_part_of_the_key(name: str) -> None:
+def test_unread_annotations_are_no_part_of_the_key(name: str) -> None:
     inventory = cluster(nodes(1))
     one, other = (pod("hostIsolation", annotations={name: text}) for text in ("a", "b"))
     assert key(one, inventory) == key(other, inventory)
