@@ -83,7 +83,7 @@ def watched_objects() -> dict[str, list[dict[str, Any]]]:
     """The objects by their kinds."""
     found = defaultdict[str, list[dict[str, Any]]](list)
     for file in sorted(_CLUSTER.glob("*.yaml")):
-        for document in yaml.safe_load_all(file.read_text()):
+        for document in yaml.load_all(file.read_text(), Loader=yaml.CSafeLoader):
             for item in document["items"]:
                 found[item["kind"]].append(item)
     for item in _made():
