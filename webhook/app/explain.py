@@ -97,7 +97,7 @@ def whole(job: Unstructured, world: World) -> ModelVerdict:
     namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
-    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(SECONDS)))
+    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(SECONDS), measured=True))
 
 
 def application_of(document: Unstructured, world: World) -> OperatorApplication | None:

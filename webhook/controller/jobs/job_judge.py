@@ -101,7 +101,10 @@ class JobJudge:
         before = job.fusion() if spec.operators is not None else None
         previous = before.processing_elements if before else ()
         scaling = scaling_of(job.key, job.stated() or spec, inventory) if scaled else NOTHING
-        model = await judge_model(job.key, spec, inventory, self._policy, self._solving(), previous, scaling=scaling)
+        solving = self._solving()
+        model = await judge_model(
+            job.key, spec, inventory, self._policy, solving, previous, scaling=scaling, measured=True
+        )
         verdict, fused = model.verdict, Judgement(spec=model.spec, fusion=model.fusion)
         if not self.judges(job) and fused.made:
             return fused

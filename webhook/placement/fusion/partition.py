@@ -96,34 +96,3 @@ def all_partitions(graph: Graph, previous: Mapping[str, str]) -> Iterator[Partit
         found = evaluated(graph, places, previous)
         if not any(graph.exceeded(graph.content(block)) for block in found.blocks):
             yield found
-
-
-def least_cut(graph: Graph, count: int) -> int:
-    """Traffic that no partition into so many processing elements avoids.
-
-    Streams between units that the rules keep apart are cut always. What they leave connected has to fall into as many
-    parts as there are elements, so as many streams of any spanning forest are cut as parts are missing.
-    """
-    forced, edges = 0, []
-    for at, near in enumerate(graph.near):
-        for to, weight in near.items():
-            if at < to and graph.clash(at, to):
-                forced += weight
-            elif at < to:
-                edges.append((-weight, at, to))
-    first = list(range(len(graph.units)))
-
-    def root(at: int) -> int:
-        while first[at] != at:
-            first[at] = at = first[first[at]]
-        return at
-
-    forest: list[int] = []
-    for weight, at, to in sorted(edges):
-        one, other = root(at), root(to)
-        if one != other:
-            first[max(one, other)] = min(one, other)
-            forest.append(-weight)
-    parts = len(graph.units) - len(forest)
-    missing = max(0, count - parts)
-    return forced + sum(forest[len(forest) - missing :]) if missing else forced

@@ -6,15 +6,15 @@ A Job of operators is fused in the best way in which all of it can run, and refu
 
 import functools
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.cut_bound import least_cut
 from webhook.placement.fusion.fused_elements import fused
-from webhook.placement.fusion.partition import least_cut
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -53,10 +53,12 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
     previous: Sequence[FusedElement] = (),
     *,
     scaling: Scaling = NOTHING,
+    measured: bool = False,
 ) -> ModelVerdict:
     """The verdict on a Job whose spec has no problems; ``previous`` are elements that its operators are fused into.
 
-    ``scaling`` is what runs and stays while parallel regions get other widths.
+    ``scaling`` is what runs and stays while parallel regions get other widths. If it is ``measured``, there is time for
+    a good bound of the traffic that the fusion could keep inside elements.
     """
     if spec.operators is None:
         return ModelVerdict(await judge_job(*job, spec, inventory, policy, solving), spec)
@@ -79,11 +81,17 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
         refused = await refuse_fusion(search.within(words), spec, application, outcome, words)
         if chosen is None:
             return ModelVerdict(refused, _empty(spec))
-        return ModelVerdict(refused, chosen.spec, await solving.run(functools.partial(_fusion, spec, outcome, chosen)))
-    fusion = await solving.run(functools.partial(_fusion, spec, outcome, chosen))
+        return ModelVerdict(refused, chosen.spec, _fusion(spec, outcome, chosen, _at_once))
+    over = (lambda: solving.left() <= 0) if measured else _at_once
+    fusion = await solving.run(functools.partial(_fusion, spec, outcome, chosen, over))
     verdict = outcome.verdict or undecided
     warnings = (*verdict.warnings, *_hints(spec, outcome.first or chosen, fusion))
     return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
+
+
+def _at_once() -> bool:
+    """No time for a good bound."""
+    return True
 
 
 def as_fused(spec: JobSpec, fusion: JobFusion | None) -> JobSpec:
@@ -100,11 +108,11 @@ def _empty(spec: JobSpec) -> JobSpec:
     return replace(spec, operators=None, streams=None, parallel_regions=None)
 
 
-def _fusion(spec: JobSpec, outcome: FusionOutcome, chosen: TriedFusion) -> JobFusion:
+def _fusion(spec: JobSpec, outcome: FusionOutcome, chosen: TriedFusion, over: Callable[[], bool]) -> JobFusion:
     graph, partition = chosen.graph, chosen.partition
     total = sum(graph.application.traffic.values())
     exact = len(graph.units) <= ALL
-    least = partition.cut if exact else min(partition.cut, least_cut(graph, len(partition.blocks)))
+    least = partition.cut if exact else least_cut(graph, partition, over)
     return JobFusion(
         scheme=scheme_of(spec.fusion).value,
         asked=outcome.asked,

@@ -35,8 +35,8 @@ class JobFusion(Struct, frozen=True, gc=False, rename="camel"):
     """The fusion of a Job: the ``scheme``, the numbers of elements ``asked`` for and ``made``, and the elements.
 
     ``inside`` is how much of the traffic stays within elements, ``inside_at_most`` how much any fusion into as many
-    elements keeps there, both in per cent. ``generation`` is that of the spec that was fused, ``regions`` are the
-    parallel regions.
+    elements, none heavier than may be, keeps there, both in per cent. ``generation`` is that of the spec that was
+    fused, ``regions`` are the parallel regions.
     """
 
     scheme: str = ""

@@ -4,13 +4,17 @@ HiGHS is imported when a program is solved, so that processes which never need i
 interpreter's lock, so that a thread can wait for it while others work.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import numpy.typing as npt
 
 if TYPE_CHECKING:
     import highspy
+
+
+GAP: Final = 0.99
+"""By how much the costs of a solution with whole columns may be above the least ones: whole costs are the least."""
 
 
 class LinearProgram:
@@ -54,7 +58,7 @@ class LinearProgram:
         highs: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (
             ("output_flag", False), ("threads", 1), ("random_seed", 1), ("time_limit", seconds),
-            ("mip_rel_gap", 0.0), ("mip_abs_gap", 0.99), ("parallel", "off"),
+            ("mip_rel_gap", 0.0), ("mip_abs_gap", GAP), ("parallel", "off"),
         ):  # fmt: skip
             highs.setOptionValue(option, value)
         self._pass(highs)
