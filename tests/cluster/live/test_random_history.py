@@ -177,8 +177,8 @@ def final(server: ApiServer) -> Recorder:
 
 
 def known(sink: Recorder) -> dict[str, Any]:
-    """What the sink was told; volumes are asked for when they are needed, and never watched."""
-    return {name: found for name, found in vars(sink).items() if name != "volumes"}
+    """What the sink was told; volumes are asked for when they are needed, and node groups are not always watched."""
+    return {name: found for name, found in vars(sink).items() if name not in {"volumes", "node_groups"}}
 
 
 async def live(before: list[tuple[Any, ...]], history: list[tuple[Any, ...]], chunk: int | None) -> None:

@@ -172,7 +172,7 @@ def test_zones_of_a_node_that_does_not_exist_change_nothing() -> None:
     assert decided(guaranteed(), inventory).message == ""
     inventory.topologies.drop("gone")
     inventory.topologies.drop("gone")
-    assert (inventory.topologies.empty, inventory.topologies.version) == (True, 2)
+    assert (inventory.topologies.by_node, inventory.topologies.version) == ({}, 2)
 
 
 def test_zones_that_change_are_seen() -> None:
@@ -183,4 +183,4 @@ def test_zones_that_change_are_seen() -> None:
     inventory.topologies.put(name, zones(SINGLE, 4))
     assert (decided(guaranteed(), inventory).message, inventory.topologies.version) == ("", 3)
     inventory.topologies.put(name, zones(TopologyPolicy.NONE, 1))
-    assert inventory.topologies.empty
+    assert inventory.topologies.by_node == {}

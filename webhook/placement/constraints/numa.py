@@ -88,8 +88,11 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint if a kubelet turns the pod away, and a warning if there are too many to keep the pod from them."""
-    topologies = world.inventory.topologies
-    needs = () if topologies.empty else needs_of(ask.spec)
+    return _parsed(ask, world) if world.inventory.topologies.by_node else ()
+
+
+def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
+    topologies, needs = world.inventory.topologies, needs_of(ask.spec)
     if not needs:
         return
     nodes = world.inventory.nodes

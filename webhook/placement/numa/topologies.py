@@ -12,28 +12,29 @@ class Topologies:
     Nodes need not exist, and need not have known zones.
     """
 
-    __slots__ = ("_by_node", "_masks", "_nodes", "_seen", "version")
+    __slots__ = ("_masks", "_nodes", "_seen", "by_node", "version")
 
     def __init__(self) -> None:
         self.version = 0
-        self._by_node: dict[str, NodeTopology] = {}
+        self.by_node: dict[str, NodeTopology] = {}
+        """Empty if no kubelet is known to turn pods away."""
         self._nodes: dict[NodeTopology, dict[str, None]] = {}
         self._seen: tuple[int, int] = (-1, -1)
         self._masks: tuple[tuple[NodeTopology, Bits], ...] = ()
 
     def put(self, node: str, topology: NodeTopology) -> None:
         """The node has these zones; those of a kubelet that turns no pod away are not kept."""
-        if self._by_node.get(node) == topology:
+        if self.by_node.get(node) == topology:
             return
         self.drop(node)
         if topology.strict:
-            self._by_node[node] = topology
+            self.by_node[node] = topology
             self._nodes.setdefault(topology, {})[node] = None
             self.version += 1
 
     def drop(self, node: str) -> None:
         """The zones of the node are not known any more; those of an unknown node change nothing."""
-        topology = self._by_node.pop(node, None)
+        topology = self.by_node.pop(node, None)
         if topology is None:
             return
         names = self._nodes[topology]
@@ -41,11 +42,6 @@ class Topologies:
         if not names:
             del self._nodes[topology]
         self.version += 1
-
-    @property
-    def empty(self) -> bool:
-        """Whether no kubelet is known to turn pods away."""
-        return not self._by_node
 
     def masks(self, slots: Mapping[str, int], version: int) -> Iterator[tuple[NodeTopology, Bits]]:
         """All kinds of zones with the nodes that have them; ``version`` is that of the ``slots`` of nodes."""
