@@ -10,7 +10,7 @@ import pytest
 
 from tests.builders import cluster, node
 from tests.example_count import some_of
-from tests.placement.planning.at_once import element, job_spec, judged
+from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from tests.placement.planning.exhaustive import can_be_placed
 from tests.placement.planning.random_jobs import Case, HostPool, Machine, Part, labelled, resized
 from tests.placement.planning.test_haste import Ending
@@ -81,6 +81,35 @@ def test_lists_of_hosts_are_told_of_with_the_others() -> None:
         f'  HostPool M cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "m" is no node). {ONCE}',
         f"  {OF_Q} Nearest fix: lower the size of HostPool Q to 4.",
     ]
+
+
+LISTED_POOL = {"name": "L", "hosts": ["l"]}
+OF_L = f'HostPool L cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "l" is no node). {ONCE}'
+
+
+def test_elements_are_told_of_with_lists_of_hosts() -> None:
+    """An element on a host of the list is not blamed for the list, but for what else it asks for."""
+    elements = (element("host(L)", disk="nvme"), element("host(L)"))
+    assert text(LISTED_POOL, elements=elements).splitlines() == [
+        f"1 of 2 processing elements cannot run even by itself (app-0), and {MANY}:",
+        (
+            "  app-0: nodeSelector disk=nvme cannot hold: 0 of 4 nodes can run this pod. "
+            "Nearest fix: label one more node disk=nvme, or drop nodeSelector disk=nvme (4 nodes would fit)."
+        ),
+        f"  {OF_L}",
+    ]
+    assert text(LISTED_POOL, Q, elements=elements[1:]).splitlines()[1] == f"  {OF_L}"
+
+
+def test_lists_of_hosts_refuse_a_job_without_any_time() -> None:
+    found = judged(job_spec(element(), pools=(LISTED_POOL,)), FOUR, AtOnce(0)).text
+    assert found.startswith("HostPool L cannot be completed: it lists 1 host and finds 0 nodes.")
+
+
+def test_an_element_that_requests_too_much_is_told_of_with_lists_of_hosts() -> None:
+    first, *lines = text(LISTED_POOL, elements=(element("host(L)", cpu="99"), element())).splitlines()
+    assert first == f"1 of 2 processing elements cannot run even by itself (app-0), and {MANY}:"
+    assert [line.split(" ")[2] for line in lines] == ["app-0:", "HostPool"]
 
 
 def test_elements_that_cannot_run_by_themselves_are_told_of_with_all_pools() -> None:

@@ -199,12 +199,16 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     """
     namespace, name = job
     choices = open_pools(pools, world)
-    if without_hosts := cannot_be_had(pools, world):
-        without_hosts += await _refused_pools(namespace, name, choices, world, solving)
-        return JobVerdict(text=refuse_pools(without_hosts).text)
-    members = await _members(namespace, name, spec, choices, world, solving, staying=staying)
+    without_hosts = cannot_be_had(pools, world)
+    unlisted = [pool for pool in pools if pool.hosts is not None and not world.complete(pool)] if without_hosts else []
+    members = await _members(
+        namespace, name, spec, choices, world, solving, staying=staying, without_hosts=without_hosts, unlisted=unlisted
+    )
     if isinstance(members, JobVerdict):
         return members
+    if without_hosts:
+        without_hosts += await _refused_pools(namespace, name, choices, world, solving)
+        return JobVerdict(text=refuse_pools(without_hosts).text)
     await solving.rest()
     others = taken_from(choices, members, settled_hosts(pools, world), world)
     group = Group(members, world, choices, solving, {(namespace, name): frozenset(staying)}, others)
@@ -284,8 +288,14 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
     solving: Solving,
     *,
     staying: Mapping[str, str] = {},
+    without_hosts: tuple[Refusal, ...] = (),
+    unlisted: Sequence[Pool] = (),
 ) -> list[Member] | JobVerdict:
-    """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up."""
+    """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up.
+
+    ``without_hosts`` are the refusals of its HostPools that cannot be had, which are told of with the elements. Those
+    that are ``unlisted`` have no hosts because of their lists: elements may run on any node that a list could name.
+    """
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     refused: list[RefusedElement] = []
@@ -293,7 +303,7 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
 
     async def refuse(*, all_known: bool) -> JobVerdict:
         pools = await _refused_pools(namespace, name, choices, world, solving)
-        return _refused_alone(refuse_elements(refused, total, all_known=all_known, pools=pools))
+        return _refused_alone(refuse_elements(refused, total, all_known=all_known, pools=without_hosts + pools))
 
     for element in element_steps(name, spec):
         await solving.rest()
@@ -305,17 +315,24 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
         if not names:
             continue
         if solving.left() <= 0:
-            if certain(refused):
+            if _told(refused, without_hosts):
                 return await refuse(all_known=False)
+            if without_hosts:
+                return members
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
         member = member_of(names, len(names), pod, namespace, world, chosen)
-        judged = judged_alone(names, member, namespace, choices, world)
+        judged = judged_alone(names, member, namespace, [*choices, *unlisted], world)
         if isinstance(judged, RefusedElement):
             refused.append(judged)
         alone = judged.member if isinstance(judged, RefusedElement) else judged
         if alone is not None:
             members.append(alone)
-    return await refuse(all_known=True) if certain(refused) else members
+    return await refuse(all_known=True) if _told(refused, without_hosts) else members
+
+
+def _told(refused: Sequence[RefusedElement], without_hosts: Sequence[Refusal]) -> bool:
+    """Whether the Job is refused for these elements: beside HostPools that cannot be had all of them are told of."""
+    return certain(refused) or bool(refused and without_hosts)
 
 
 def pinned_members(

@@ -241,7 +241,8 @@ class World:
             # A pool that no node is eligible for is refused by itself; which nodes would be is not known.
             able = eligible(pool, self.inventory, self.policy) or self.everything
             standing = self.inventory.pools.hosts(pool)
-            return {index: standing.get(index) or able for index in range(pool.size or 0)}
+            size = len(pool.hosts) if pool.hosts is not None else pool.size or 0
+            return {index: standing.get(index) or able for index in range(size)}
         allocation = self.allocation(pool)
         if allocation.reason and pool.phase is not Phase.READY and not pool.elastic:
             # A pool gets all of its hosts or none, so no node is a host of a pool that cannot be completed.
