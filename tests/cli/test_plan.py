@@ -275,6 +275,21 @@ def test_pools_that_cannot_be_had_are_those_of_their_job(plan: Run, tmp_path: Pa
     assert [(pool["name"], pool["size"], pool["hosts"]) for pool in json.loads(out)["pools"]] == [("L", 1, [])]
 
 
+def test_each_of_several_pools_without_their_hosts_is_a_conflict(plan: Run, tmp_path: Path) -> None:
+    pools = [{"name": name, "size": 1, "tags": [name.lower()], "mode": "Exclusive"} for name in "YZ"]
+    file = written(tmp_path, a_job("app", an_element(), hostPools=pools))
+    _, out, _ = plan("-o", "json", "-f", file)
+    [subject] = json.loads(out)["subjects"]
+    assert subject["message"].startswith("HostPools of the Job cannot have their hosts, for 2 reasons:\n")
+    assert [(conflict["clauses"], conflict["fix"]) for conflict in subject["conflicts"]] == [
+        (
+            [f"HostPool {name} (1 host, Exclusive)"],
+            f"label one more node streams.ibm.com/hostpool={name.lower()} (HostPool {name} could then have its hosts)",
+        )
+        for name in "YZ"
+    ]
+
+
 def test_nodes_have_the_labels_of_their_zone_and_their_rack(plan: Run, tmp_path: Path) -> None:
     where = {"topology.kubernetes.io/zone": "a", "example.com/rack": "r1", "rack": "r2"}
     labels = {"kubernetes.io/hostname": "racked", "example.com/racket": "no"} | where
