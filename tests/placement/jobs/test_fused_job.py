@@ -40,6 +40,18 @@ def costly(count: int, cost: str = "400m", **fusion: Any) -> dict[str, Any]:
     return spec | {"operators": [{"name": name, "cost": cost} for name in spec["operators"]]}
 
 
+def test_how_much_traffic_could_stay_inside_is_looked_for_where_that_is_asked() -> None:
+    """Twelve operators in a ring into three elements: three streams are cut, and the bound of a forest knows of two."""
+    spec = costly(12, manual=3)
+    spec["streams"].append({"from": "Op11", "to": "Op0"})
+    asked = ((NAMESPACE, "apps"), job_of(spec), cluster(nodes(3)), Policy(), AtOnce())
+    plain, measured = finished(judge_model(*asked)), finished(judge_model(*asked, measured=True))
+    assert plain.fusion is not None
+    assert measured.fusion is not None
+    assert (plain.fusion.inside, plain.fusion.inside_at_most) == (75, 83)
+    assert (measured.fusion.inside, measured.fusion.inside_at_most) == (75, 75)
+
+
 def test_another_fusion_is_chosen_where_the_best_one_does_not_fit() -> None:
     """One processing element is asked for, and no node holds it: two are made, and it is said."""
     model = fused_job(costly(4, manual=1), cluster(nodes(2, cpu=1000)))
