@@ -15,6 +15,8 @@ from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.numa.topologies import Topologies
+from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.job import StreamsJob
 from webhook.placement.objects.node import Node
@@ -106,6 +108,33 @@ class ObservedDevices:
                 listener()
 
 
+class ObservedTopologies:
+    """A :class:`~webhook.cluster.objects.sink.TopologySink` in front of ``topologies``.
+
+    The listeners in ``on_change`` are called when a kubelet has other zones, or turns other pods away.
+    """
+
+    def __init__(self, topologies: Topologies) -> None:
+        self.on_change: list[Callable[[], object]] = []
+        self._topologies = topologies
+
+    def put(self, node: str, topology: NodeTopology) -> None:
+        """The NodeResourceTopology of the node was added or changed."""
+        before = self._topologies.version
+        self._topologies.put(node, topology)
+        self._tell(before)
+
+    def drop(self, node: str) -> None:
+        """The NodeResourceTopology of the node is gone."""
+        before = self._topologies.version
+        self._topologies.drop(node)
+        self._tell(before)
+
+    def _tell(self, before: int) -> None:
+        for listener in self.on_change if before != self._topologies.version else ():
+            listener()
+
+
 class ObservedInventory:
     """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; the ``on_`` lists hold listeners.
 
@@ -117,7 +146,7 @@ class ObservedInventory:
         self.inventory = inventory
         self.intents = inventory.intents
         self.devices = ObservedDevices(inventory.devices)
-        self.topologies = inventory.topologies
+        self.topologies = ObservedTopologies(inventory.topologies)
         self.volumes = inventory.volumes
         self.pod_defaults = inventory.pod_defaults
         self.node_groups = inventory.node_groups

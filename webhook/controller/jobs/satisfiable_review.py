@@ -58,6 +58,7 @@ class SatisfiableReview:
         watched.on_node.append(lambda *_: self._changed())
         watched.on_pool.append(lambda *_: self._changed())
         watched.devices.on_change.append(self._changed)
+        watched.topologies.on_change.append(self._changed)
 
     def begin(self) -> None:
         """Review all Jobs now, and after changes from now on."""
