@@ -120,6 +120,15 @@ async def test_a_pod_whose_devices_nothing_describes_any_more_is_told(controlled
     ]
 
 
+async def test_a_template_of_a_name_of_the_users_own_is_left_to_the_user(controlled: ControlledCluster) -> None:
+    await controlled.lead()
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "hpa-gpus"}]
+    spec = {"nodeName": "node-a", "containers": [], "resourceClaims": claims}
+    controlled.kube.create(pod_path("p"), metadata={}, spec=spec, status={"phase": "Pending"})
+    await asyncio.sleep(MINUTE)
+    assert (made(controlled), told(controlled)) == ([], [])
+
+
 async def test_a_template_that_exists_needs_no_description(controlled: ControlledCluster) -> None:
     stored(controlled, GPU)
     await controlled.lead()

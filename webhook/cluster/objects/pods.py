@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.metadata import NAMESPACE, Notes, full_name, metadata_of, uncounted
-from webhook.placement.annotations.described_devices import PREFIX
+from webhook.placement.annotations.described_devices import MADE_NAME
 from webhook.placement.annotations.hardware_text import read_annotation
 from webhook.placement.annotations.placement_text import PlacementText, read_placement
 from webhook.placement.checks.unbound_pods import opening
@@ -219,7 +219,7 @@ def _waits(name: str, annotations: wire.Annotations) -> Waiting | None:
 def _claimed_templates(name: str, claims: Iterable[PodClaim], annotations: wire.Annotations) -> ClaimedTemplates | None:
     """The templates of described devices of a pod, and the descriptions in its annotation."""
     templates = [claim.resource_claim_template_name or "" for claim in claims]
-    made = tuple(dict.fromkeys(sys.intern(found) for found in templates if found.startswith(PREFIX)))
+    made = tuple(dict.fromkeys(sys.intern(found) for found in templates if MADE_NAME.fullmatch(found)))
     if not made:
         return None
     hardware = read_annotation(annotations.hardware)[0] if annotations.hardware else ()

@@ -5,6 +5,7 @@ description, so that equal ones share a template and none is ever changed.
 """
 
 import hashlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -23,6 +24,9 @@ PREFIX: Final = "hpa-"
 
 _HASH: Final = 16
 """Hexadecimal digits of the hash in such a name."""
+
+MADE_NAME: Final = re.compile(f"{PREFIX}[0-9a-f]{{{_HASH}}}")
+"""The names that templates of descriptions have."""
 
 DEVICES_LIMIT: Final = 32
 """Devices that can be allocated to one claim (``resource.k8s.io/v1``, ``AllocationResultsMaxSize``)."""
