@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from tests.placement.properties import decision_core, oracle_mapping
-from tests.placement.properties.clusters import TEAM, Cluster, Json
+from tests.placement.properties.clusters import TEAM, Cluster, Json, standing
 from tests.placement.properties.oracle_request import OracleRequest, amount
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool import Pool, PoolHost
@@ -227,7 +227,8 @@ def poolable(node: Node, labels: Mapping[str, str]) -> dict[str, str]:
 
 def listed(pod: Json, cluster: Cluster, name: str) -> Iterator[Case]:
     """The list of the pool names only nodes that exist, and none that is exclusive to another pool."""
-    taken = {host.name for other in cluster.pools if other.mode == "Exclusive" for host in other.assigned}
+    held = [standing(other, cluster.nodes).values() for other in cluster.pools if other.mode == "Exclusive"]
+    taken = {*itertools.chain.from_iterable(held)}
     for pool in named_pools(pod, cluster, name):
         hosts = decision_core.hosts_of_pools(dataclasses.replace(cluster, pools=(replace(pool, elastic=True),)))
         found = tuple(host for host in hosts[pool.namespace, pool.name].values() if host not in taken)

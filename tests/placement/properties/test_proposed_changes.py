@@ -2,18 +2,32 @@
 
 import re
 
-from hypothesis import assume, event, given
+from hypothesis import assume, event, example, given
+from msgspec.structs import replace
 
 from tests.placement.properties import decision_core
-from tests.placement.properties.clusters import Cluster, Json
+from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.oracle_replicas import Many, decided
 from tests.placement.properties.proposed_changes import crowd_mended, mended
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
+from tests.placement.properties.test_found_examples import node, ready
 from tests.placement.properties.test_refusals import refused
 from tests.placement.properties.test_replica_fit import COUNTS, crowded
 from webhook.placement.decision.decision import Decision
+from webhook.placement.objects.pool import Phase, Pool
+
+MADE_AGAIN = Cluster(
+    (node("a"), replace(node("b"), uid="new")),
+    pools=(ready("X", "a", "b", mode="Exclusive"), Pool(TEAM, "r", "R", hosts=("a", "b"), phase=Phase.PENDING)),
+)
+"""Exclusive pool X has lost its host b, which was made again; so the list of pool R is wrong about a only."""
+
+ON_LISTED_HOST: Json = {
+    "metadata": {"labels": {"streams.ibm.com/job": "j"}, "annotations": {"streams.ibm.com/placement": "A: host(R)"}},
+    "spec": {"containers": [{"name": "main"}]},
+}
 
 OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|none by a single change.*)\.$")
 OWN_OF_MANY = re.compile(r"(?:^|, or )(?:lower replicas to .*)\.$")
@@ -30,6 +44,7 @@ def runs(decision: Decision) -> bool:
 
 
 @given(clusters(), requested())
+@example(MADE_AGAIN, ON_LISTED_HOST)
 @examples(200)
 def test_the_change_that_is_proposed_admits_the_pod(cluster: Cluster, pod: Json) -> None:
     _, refusal = refused(pod, cluster)
