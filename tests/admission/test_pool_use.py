@@ -161,7 +161,7 @@ def test_in_audit_mode_what_says_too_much_is_asked_about_too() -> None:
     assert used(replica_set, userInfo=CONTROLLER) == ()
 
 
-def test_what_says_too_much_is_refused_and_nobody_is_asked() -> None:
+def test_what_says_too_much_is_refused_without_a_question() -> None:
     assert use(pod("host(MyPool)", affinity=MUCH), ENFORCED) is None
     assert use(workload("Deployment", "host(MyPool)", affinity=MUCH), ENFORCED) is None
 

@@ -109,7 +109,7 @@ def test_nothing_is_asked_for_a_pod(found: Json) -> None:
     assert mutate(review(found), THREE, Policy()).question is None
 
 
-def test_where_nobody_can_be_asked_the_inventory_counts() -> None:
+def test_without_an_api_server_the_inventory_counts() -> None:
     inventory = cluster(nodes(3)).with_volumes(on_a())
     answer = mutate(review(pod('host("node-c")', **CLAIMED)), inventory, Policy())
     assert isinstance(answer.question, VolumesQuestion)
@@ -198,7 +198,7 @@ async def test_the_claims_of_a_job_are_asked_for() -> None:
     assert (told.message.splitlines()[0], lookups.asked) == (f"processing element app-0: {BOTH}", [(NAME,)])
 
 
-async def test_a_job_is_judged_where_nobody_can_be_asked() -> None:
+async def test_a_job_is_judged_without_an_api_server() -> None:
     answer = submitted(streams_job(**CLAIMED), cluster(nodes(3)).with_volumes(on_a()))
     assert (await completed(answer)).message.splitlines()[0] == f"processing element app-0: {BOTH}"
 

@@ -153,7 +153,7 @@ def test_the_mending_command_quotes_the_folder(tmp_path: Path) -> None:
     assert "--dir '" + str(tmp_path / "a b") + "'" in mend(tmp_path / "a b")
 
 
-def test_nobody_is_led_to_replace_another_programs_authority(tmp_path: Path) -> None:
+def test_the_report_never_advises_to_replace_another_programs_authority(tmp_path: Path) -> None:
     files.write(tmp_path, {"ca.crt": other_programs(CA)[0]})
     assert mend(tmp_path) == ("streams-placement-certs create --dir NEW-FOLDER --service NAME --namespace NAMESPACE")
 

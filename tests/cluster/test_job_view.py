@@ -94,7 +94,7 @@ def test_a_job_that_runs() -> None:
     )
 
 
-def test_what_nobody_has_looked_at_yet() -> None:
+def test_what_no_controller_has_looked_at_yet() -> None:
     found = view(job({}), pools=[stored("p", {"job": "parallel"})], elements=[element()])
     assert found == JobView(
         namespace="default",

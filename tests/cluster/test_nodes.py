@@ -175,5 +175,5 @@ def test_three_hundred_labels_are_kept() -> None:
     assert read(node(labels=labels))[0].labels == labels
 
 
-def test_a_label_of_ours_that_somebody_else_set_is_kept_as_it_is() -> None:
+def test_a_label_of_ours_that_a_user_set_is_kept_as_it_is() -> None:
     assert read(node(labels={"streams.ibm.com/hostpool": "x"}))[0].labels == {"streams.ibm.com/hostpool": "x"}

@@ -155,7 +155,7 @@ def test_isolated_operators_are_those_with_host_isolation(text: str, isolated: t
     assert placed(text).isolated == isolated
 
 
-def test_isolation_of_a_pod_that_says_neither_operator_nor_element_isolates_nobody() -> None:
+def test_isolation_of_a_pod_that_says_neither_operator_nor_element_isolates_nothing() -> None:
     assert placed("hostIsolation", JOB).isolated == ()
 
 

@@ -363,7 +363,7 @@ async def test_an_event_gets_over_the_wire(server: ApiServer, writes: ObjectClie
     }  # fmt: skip
 
 
-async def test_a_refusal_over_the_wire_disturbs_nobody(server: ApiServer, writes: ObjectClient) -> None:
+async def test_a_refused_event_disturbs_no_other(server: ApiServer, writes: ObjectClient) -> None:
     async def forbidden(_seen: Seen) -> Any:
         return refused(403, "Forbidden")
 

@@ -77,14 +77,14 @@ def host(name: str = "node-a", **labels: str) -> Node:
         ),
     ],
 )
-async def test_marks_are_a_pools_or_nobodys(
+async def test_marks_have_a_pool_or_none(
     scenario: TriggersScenario, found: Node | None, pools: set[Name], nobodys: list[PoolMark]
 ) -> None:
     scenario.watched.set_pool(pool(name="p", size=1))
     assert (scenario.whose.pools(found), scenario.whose.orphaned(found)) == (pools, nobodys)
 
 
-async def test_marks_are_nobodys_once_their_pool_is_gone(scenario: TriggersScenario) -> None:
+async def test_marks_have_no_pool_once_theirs_is_gone(scenario: TriggersScenario) -> None:
     scenario.watched.set_pool(pool(name="p", size=1))
     scenario.watched.remove_pool(*NAME)
     assert scenario.whose.orphaned(node(labels={LABEL: "0"}, taints=[OWN])) == [

@@ -84,7 +84,7 @@ async def test_what_fails_is_tried_again(controlled: ControlledCluster) -> None:
 
 
 @pytest.mark.parametrize("namespace", ["team", "default"])
-async def test_marks_of_pools_that_nobody_can_read_stay(controlled: ControlledCluster, namespace: str) -> None:
+async def test_marks_of_unreadable_pools_stay(controlled: ControlledCluster, namespace: str) -> None:
     controlled.kube.create(pool_path("broken", namespace), spec={"size": -1})
     label = keys.membership(namespace, "broken")
     controlled.relabel("node-a", **{label: "0"})

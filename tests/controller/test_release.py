@@ -129,7 +129,7 @@ async def test_marks_of_a_pool_that_is_gone_are_found_by_its_name(controlled: Co
     assert await released(controlled, ONE) == [Freed(what="HostPool default/p")]
 
 
-async def test_with_all_marks_of_nobody_are_taken_off(controlled: ControlledCluster) -> None:
+async def test_with_all_marks_without_a_pool_are_taken_off(controlled: ControlledCluster) -> None:
     label = keys.membership("team", "gone")
     controlled.relabel("node-c", **{label: "0"})
     controlled.retaint("node-c", FOREIGN, {"key": keys.EXCLUSIVE, "value": "team.gone", "effect": "NoExecute"})

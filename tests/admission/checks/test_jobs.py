@@ -404,7 +404,7 @@ def test_one_that_it_knows_is_decided_about() -> None:
     assert warnings(finished(answer.question.resume(AtOnce()))) == []
 
 
-def test_where_nobody_could_be_asked_there_is_a_warning() -> None:
+def test_without_an_answer_of_the_api_server_there_is_a_warning() -> None:
     answer = misspelt().resume(None)
     assert isinstance(answer.question, WholeQuestion)
     assert warnings(finished(answer.question.resume(AtOnce()))) == [UNKNOWN]

@@ -190,7 +190,7 @@ OTHERS: dict[str, tuple[Json, bool]] = {
 
 
 @pytest.mark.parametrize(("tweaks", "spare"), OTHERS.values(), ids=OTHERS)
-def test_old_pods_that_ask_for_other_places_are_in_nobodys_way(tweaks: Json, *, spare: bool) -> None:
+def test_old_pods_take_room_only_where_they_ask_for_the_same_places(tweaks: Json, *, spare: bool) -> None:
     said = {"placement": 'hostExlocation("a")', "count": 3}
     assert replicas_of(workload(**said | tweaks), workload(**said)).spare is spare
 

@@ -42,7 +42,7 @@ async def test_a_watch_that_is_too_old_lists_again(server: ApiServer) -> None:
         assert (asked(server), watched.failures) == (["list", "watch", "list", "watch"], [GONE])
 
 
-async def test_what_vanished_while_nobody_watched_goes(server: ApiServer) -> None:
+async def test_what_vanished_between_two_watches_goes(server: ApiServer) -> None:
     for name in ("node-a", "node-b", "node-c"):
         server.store("nodes", node(name))
     async with WatchedCluster().running() as watched:

@@ -167,6 +167,6 @@ async def test_an_api_server_that_does_not_answer_leaves_a_class_unknown(
 
 
 @KINDS
-async def test_where_nobody_can_be_asked_a_class_is_unknown(kind: Any) -> None:
+async def test_without_an_api_server_a_class_is_unknown(kind: Any) -> None:
     answer = response(await validated(kind(runtimeClassName="heavy"), ReviewQueries()))
     assert (answer["allowed"], of_pods(answer)) == (True, [UNKNOWN])

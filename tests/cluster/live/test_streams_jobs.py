@@ -115,7 +115,7 @@ async def test_an_element_waits_for_an_api_server_that_answers(stored: StoredJob
     assert answer.message.startswith("what Job parallel says could not be determined: ")
 
 
-async def test_in_audit_mode_nobody_waits_for_an_api_server(stored: StoredJobs, connection: Connection) -> None:
+async def test_in_audit_mode_no_review_waits_for_an_api_server(stored: StoredJobs, connection: Connection) -> None:
     stored.found = 500
     answer = await validated(connection, Policy(audit=True))
     warning = 'audit: this would be refused: this namespace has no Job "parallel"'

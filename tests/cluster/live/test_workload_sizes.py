@@ -163,7 +163,7 @@ async def test_the_first_pod_of_a_group_is_steered(connection: Connection, workl
     assert len(workloads.asked) == 1
 
 
-async def test_it_is_admitted_as_it_is_where_nobody_knows(connection: Connection, workloads: Workloads) -> None:
+async def test_it_is_admitted_as_it_is_where_its_size_is_unknown(connection: Connection, workloads: Workloads) -> None:
     workloads.found = None
     assert "'values': ['small']" not in await answered(connection, first())
 

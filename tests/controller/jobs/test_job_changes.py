@@ -119,7 +119,7 @@ async def test_a_change_of_a_running_job_is_not_undone(running: JobCluster) -> N
     assert "Degraded" in {reason for reason, _ in running.said}
 
 
-async def test_a_name_that_somebody_else_has_stops_only_that_element(running: JobCluster) -> None:
+async def test_a_name_that_is_taken_stops_only_that_element(running: JobCluster) -> None:
     running.kube.create(element_path("parallel-2"), spec={"job": "parallel"})
     running.change(processingElements=[{}, {}, {}, {}])
     await running.wait(10)

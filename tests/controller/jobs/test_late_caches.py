@@ -168,7 +168,7 @@ async def test_a_pod_of_an_earlier_launch_that_the_watch_has_not_brought_is_wait
     assert (await passes.elements.reconcile(NAME), passes.pods) == (0.1, ["pe-0-1"])
 
 
-async def test_a_pod_of_an_earlier_launch_that_has_ended_is_in_nobodys_way(passes: Passes) -> None:
+async def test_a_pod_of_an_earlier_launch_that_has_ended_blocks_no_launch(passes: Passes) -> None:
     passes.kube.change(PE, {"spec": {"launchCount": 3}})
     passes.watch()
     passes.pod(1, phase="Failed")

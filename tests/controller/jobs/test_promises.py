@@ -248,7 +248,7 @@ async def test_a_pod_that_follows_a_failure_is_steered_as_well(cluster: JobClust
     assert plan_of(cluster)["parallel-0"] in str(cluster.pod("parallel-0-2")["spec"]["affinity"])
 
 
-async def test_nobody_is_steered_to_a_node_that_is_gone(cluster: JobCluster) -> None:
+async def test_no_pod_is_steered_to_a_node_that_is_gone(cluster: JobCluster) -> None:
     cluster.binds = lambda _: ""
     cluster.job(processingElements=[{}])
     cluster.delays = {"pods": 1.0}

@@ -137,7 +137,7 @@ async def test_a_refusal_in_ever_other_words_is_not_tried_at_once(cluster: JobCl
     assert 5 < len(tries) < 20
 
 
-async def test_a_pod_of_the_name_that_is_somebody_elses_is_waited_for(cluster: JobCluster) -> None:
+async def test_a_pod_of_the_name_that_has_another_owner_is_waited_for(cluster: JobCluster) -> None:
     cluster.kube.create(pod_path("parallel-0-1"), spec={"containers": [], "nodeName": "node-0"})
     cluster.job(processingElements=[{}])
     await cluster.lead()

@@ -150,9 +150,7 @@ async def test_a_pool_that_fails_fails_it_at_once(cluster: JobCluster) -> None:
     ],
     ids=["pool", "element"],
 )
-async def test_a_name_that_somebody_else_has_fails_it_at_once(
-    cluster: JobCluster, path: str, spec: Json, what: str
-) -> None:
+async def test_a_name_that_is_taken_fails_it_at_once(cluster: JobCluster, path: str, spec: Json, what: str) -> None:
     cluster.kube.create(path, spec=spec)
     cluster.job(hostPools=[{"name": "P", "size": 1}], processingElements=[{}])
     await cluster.lead()

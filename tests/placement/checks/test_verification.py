@@ -176,7 +176,7 @@ def test_what_depended_on_the_cluster_is_not_compared(
     assert problems(undone, made, after, Policy()) == []
 
 
-def test_a_preference_that_was_removed_is_nobodys_business() -> None:
+def test_a_preference_may_be_removed() -> None:
     made = finished(pod('host("node-a")', annotations={keys.PREFERRED: "host"}), TAGGED, Policy())
     del made["spec"]["affinity"]
     assert problems(undone, made, TAGGED, Policy()) == []

@@ -101,7 +101,7 @@ def test_a_pod_that_cannot_join_the_others_is_refused(placement: str, inventory:
     assert decided(pod(placement, requests={"cpu": "2"}), inventory).message == expected
 
 
-def test_requests_of_the_group_count_against_what_the_node_offers_and_nobody_elses() -> None:
+def test_only_requests_of_the_group_count_against_what_the_node_offers() -> None:
     pods = [member("node-a", requests={"cpu": 6000}), bound_pod("node-a", job="", requests={"cpu": 8000})]
     assert not decided(pod('hostColocation("t")', requests={"cpu": "2"}), cluster(nodes(1), pods=pods)).refused
 

@@ -71,7 +71,7 @@ def test_the_pod_is_bound_to_the_node_that_is_meant(text: str) -> None:
         pytest.param({}, Policy(elastic=True), False, id="a cluster that grows"),
     ],
 )
-def test_the_pod_goes_past_the_scheduler_where_nobody_would_make_it_again(
+def test_the_pod_goes_past_the_scheduler_where_no_controller_would_make_it_again(
     tweaks: dict[str, Any], policy: Policy, *, bound: bool
 ) -> None:
     expected = ("node-a", ()) if bound else ("", (ON_A,))

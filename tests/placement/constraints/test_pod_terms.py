@@ -182,6 +182,6 @@ def test_a_group_that_is_only_ending_is_told_of(found: Json, mark: tuple[str, st
         pytest.param({"labels": dict([TOGETHER]), "namespace": "other"}, id="of another namespace"),
     ],
 )
-def test_pods_that_end_elsewhere_are_nobodys_business(other: Json) -> None:
+def test_pods_that_end_elsewhere_are_no_warning(other: Json) -> None:
     ending = bound_pod("node-a", terminating=True, **other)
     assert decided(ABOUT_PODS["hostColocation"], cluster(nodes(2), pods=[ending])).warnings == ()

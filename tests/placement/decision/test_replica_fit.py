@@ -89,7 +89,7 @@ def test_room_is_as_many_pods_as_fit(expected: int, found: ReplicaFit) -> None:
 
 @pytest.mark.parametrize("most", [0, 1, 2])
 @pytest.mark.parametrize("placement", [None, 'hostExlocation("a")', 'hostColocation("t")'])
-def test_nobody_counts_further_than_asked(placement: str | None, most: int) -> None:
+def test_pods_are_counted_no_further_than_asked(placement: str | None, most: int) -> None:
     assert crowd(placement).room(most) == most
 
 
@@ -104,7 +104,7 @@ def test_nobody_counts_further_than_asked(placement: str | None, most: int) -> N
         pytest.param(["host(", "requests", "hostExlocation"], 1, id="all of it"),
     ],
 )
-def test_of_the_words_that_somebody_wrote_only_the_chosen_count(chosen: list[str], expected: int) -> None:
+def test_of_the_clauses_only_the_chosen_ones_count(chosen: list[str], expected: int) -> None:
     found = crowd('host("node-a"), hostExlocation("a")', requests={"cpu": "4"})
     positions = [
         at for at, judged in enumerate(found.hard) if str(judged.constraint.clause).startswith(tuple(chosen or "-"))

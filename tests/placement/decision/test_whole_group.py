@@ -149,5 +149,5 @@ def test_a_second_pass_adds_nothing() -> None:
     assert (again.additions.terms, again.additions.edits) == ((), ())
 
 
-def test_nobody_is_steered_on_an_empty_cluster() -> None:
+def test_no_pod_is_steered_on_an_empty_cluster() -> None:
     assert first(GROUP, cluster(nodes(1)), 3).refused

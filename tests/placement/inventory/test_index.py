@@ -93,7 +93,7 @@ def test_an_address_that_moved_is_found_at_its_new_node() -> None:
         pytest.param(["a", "b", "a"], 0b010, id="shared by two of three"),
     ],
 )
-def test_only_a_host_name_that_is_nobody_elses_counts(hostnames: list[str | None], expected: int) -> None:
+def test_only_a_host_name_that_no_other_node_has_counts(hostnames: list[str | None], expected: int) -> None:
     found = index(*(node(f"node-{at}", hostname=hostname) for at, hostname in enumerate(hostnames)))
     assert found.own_hostname == expected
 

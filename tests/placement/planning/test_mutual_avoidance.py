@@ -153,7 +153,7 @@ def test_the_pods_of_one_member_are_for_its_own_constraint() -> None:
 @pytest.mark.parametrize(
     "hostnames", [("node-a", None), ("node-a", "node-a")], ids=["a node without a name", "one name for two nodes"]
 )
-def test_where_nodes_have_no_names_of_their_own_nobody_knows(hostnames: tuple[str | None, str | None]) -> None:
+def test_where_nodes_have_no_names_of_their_own_nothing_is_known(hostnames: tuple[str | None, str | None]) -> None:
     some = cluster([node("node-a", hostname=hostnames[0]), node("node-b", hostname=hostnames[1], pods=0)])
     assert fits(some, SHY, WEB)
 

@@ -148,7 +148,7 @@ def test_hopeless_is_a_pool_that_asks_for_more_than_there_is(
     assert hopeless(wanted, cluster(there, [wanted])) is expected
 
 
-def test_hosts_of_an_exclusive_pool_are_there_for_nobody_before_they_are_marked() -> None:
+def test_hosts_of_an_exclusive_pool_are_open_to_no_pod_before_they_are_marked() -> None:
     assert hopeless(asked(size=2), cluster([OPEN, node("node-b")], [HAS]))
 
 

@@ -76,7 +76,7 @@ def test_who_is_admitted_is_stored(cluster: Cluster, pod: Json, tolerations: lis
 
 @given(clusters(), requested(), EVERYTHING)
 @examples(150)
-def test_nobody_is_admitted_who_could_run_on_hosts_of_others(
+def test_no_pod_is_admitted_that_could_run_on_hosts_of_others(
     cluster: Cluster, pod: Json, tolerations: list[Json]
 ) -> None:
     """Past the taint, that is: nothing but the taint keeps him from them."""

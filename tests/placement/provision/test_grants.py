@@ -164,7 +164,7 @@ def test_a_requirement_goes_before_what_the_container_says_with_a_warning() -> N
     )
 
 
-def test_where_cores_are_bound_nobody_guesses_which_of_both_is_right() -> None:
+def test_where_cores_are_bound_two_amounts_are_a_problem() -> None:
     message = "is not what hardware cpu 1 asks for: under kubernetes.bind.worker.to.cpu remove one"
     made = given(cores(1, 2), found=OWN, bound=True)
     assert (made.problems, made.warnings) == (

@@ -68,7 +68,7 @@ def test_an_intent_says_it_for_who_names_it() -> None:
     ]
 
 
-def test_where_intents_hold_for_all_nobody_needs_to_name_them() -> None:
+def test_where_intents_hold_for_all_no_pod_needs_to_name_them() -> None:
     assert given(asked(replica(), with_intent(amount(GPU, 1), enabled=True))) == ["hardware example.com/gpu 1"]
 
 
@@ -144,7 +144,7 @@ def test_warnings_are_those_of_the_pod() -> None:
     assert ask.warnings == ('requests cpu 1 of container "runtime" become 2: hardware cpu 2 asks for it',)
 
 
-def test_a_pod_without_containers_has_nobody_to_give_it_to() -> None:
+def test_a_pod_without_containers_is_given_nothing() -> None:
     bare = {"metadata": {"annotations": required(amount("cpu", 2))}}
     assert wrong(bare, cluster(nodes(1))) == f"{FIELD}[0]: hardware cpu 2 needs a container-name, one of none"
 

@@ -50,6 +50,6 @@ def test_the_same_request_gets_the_same_text() -> None:
     assert refusal(cluster(tagged, pools)) == refusal(cluster(reversed(tagged), pools))
 
 
-def test_it_names_no_node_and_nobody_else() -> None:
+def test_it_names_no_node_and_no_other_workload() -> None:
     inventory = cluster(nodes(2), pods=[bound_pod("node-a", uid="u", labels={keys.EXLOCATION + keys.digest("a"): "a"})])
     assert not re.search("node-a|node-b|parallel|default", crowded('hostExlocation("a")', 2, inventory).message)
