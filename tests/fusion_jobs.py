@@ -9,7 +9,7 @@ from tests.builders import NAMESPACE
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fused_job import ModelVerdict, judge_model
+from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.job_fusion import FusedElement
 from webhook.placement.objects.job_spec import JobSpec

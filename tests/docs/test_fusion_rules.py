@@ -15,7 +15,7 @@ from tests.placement.planning.at_once import AtOnce
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.fusion.graph import RULES
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.jobs.fused_job import ModelVerdict, judge_model
+from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
 

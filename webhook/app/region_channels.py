@@ -8,8 +8,8 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import SECONDS
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.jobs.region_widths import widest
-from webhook.placement.jobs.width_search import FittingWidth, RegionOfJob, WidthSearch
+from webhook.placement.jobs.operators.region_widths import widest
+from webhook.placement.jobs.operators.width_search import FittingWidth, RegionOfJob, WidthSearch
 from webhook.placement.objects.parallel_region import ParallelRegionSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World

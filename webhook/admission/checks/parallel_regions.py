@@ -24,11 +24,11 @@ from webhook.admission.review import MALFORMED, Review
 from webhook.placement.decision.refusal import alternatives
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fusion_refusal import NONE
+from webhook.placement.jobs.operators.fusion_refusal import NONE
+from webhook.placement.jobs.operators.region_widths import widest
+from webhook.placement.jobs.operators.width_search import RegionOfJob, WidthSearch
 from webhook.placement.jobs.problems import problem_steps
-from webhook.placement.jobs.region_widths import widest
 from webhook.placement.jobs.whole_job import JobVerdict, claims_of_job
-from webhook.placement.jobs.width_search import RegionOfJob, WidthSearch
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.objects.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.volumes import Volumes

@@ -6,7 +6,7 @@ from typing import Final
 
 from webhook.cli.screen import StyledLine
 from webhook.cli.why.report import WhyReport
-from webhook.placement.jobs.width_search import FittingWidth
+from webhook.placement.jobs.operators.width_search import FittingWidth
 from webhook.placement.kube.timestamps import time_of
 from webhook.placement.text.problem import counted, enumerated, escape
 

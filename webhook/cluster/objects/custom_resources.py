@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes, full_name, metadata_of, refuse
 from webhook.cluster.objects.pods import to_cpus
-from webhook.placement.jobs.fused_job import as_fused
+from webhook.placement.jobs.operators.fused_job import as_fused
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.intent import Intent, read_intent
 from webhook.placement.objects.job import Element, StreamsJob

@@ -37,7 +37,7 @@ from webhook.placement.jobs.job_progress import (
     Tallied,
     tallied,
 )
-from webhook.placement.jobs.region_widths import fused_widths, region_widths, with_widths
+from webhook.placement.jobs.operators.region_widths import fused_widths, region_widths, with_widths
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.objects.pool import Phase

@@ -12,7 +12,7 @@ from kubeapi.clock import Clock
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.region_widths import wanted_widths
+from webhook.placement.jobs.operators.region_widths import wanted_widths
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.parallel_region import region_object_name
 

@@ -16,8 +16,8 @@ from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
 from webhook.placement.elements.element_status import REFUSED, ElementPhase
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.fused_job import as_fused
 from webhook.placement.jobs.job_progress import UNDONE, JobPhase
+from webhook.placement.jobs.operators.fused_job import as_fused
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.kube.timestamps import seconds_of
 from webhook.placement.objects.job_fusion import JobFusion, fusion_of

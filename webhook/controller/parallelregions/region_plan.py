@@ -9,7 +9,7 @@ from msgspec import Struct
 from webhook.controller.conditions import merged_conditions
 from webhook.controller.jobstore.records import StoredJob, StoredRegion
 from webhook.controller.jobstore.store import JobStore
-from webhook.placement.jobs.region_widths import fused_widths, regions_around
+from webhook.placement.jobs.operators.region_widths import fused_widths, regions_around
 from webhook.placement.objects.condition import ConditionState
 from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.job_spec import JobSpec

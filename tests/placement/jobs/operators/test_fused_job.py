@@ -11,9 +11,9 @@ from tests.placement.planning.at_once import AtOnce
 from webhook.placement.fusion import search
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs import fusion_search
-from webhook.placement.jobs.fused_job import as_fused, judge_model
-from webhook.placement.jobs.scaling import Scaling
+from webhook.placement.jobs.operators import fusion_search
+from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
+from webhook.placement.jobs.operators.scaling import Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint

@@ -10,11 +10,11 @@ from msgspec import Struct
 from webhook.placement.fusion.application import application_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fused_job import as_fused, judge_model
-from webhook.placement.jobs.fusion_search import FusionSearch
+from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
+from webhook.placement.jobs.operators.fusion_search import FusionSearch
+from webhook.placement.jobs.operators.region_widths import fused_widths, made_widths, with_widths
+from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.problems import problem_steps
-from webhook.placement.jobs.region_widths import fused_widths, made_widths, with_widths
-from webhook.placement.jobs.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.objects.job_fusion import JobFusion
 from webhook.placement.objects.job_spec import JobSpec

@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from tests.builders import NAMESPACE, bound_pod, cluster, nodes
-from webhook.placement.jobs.fused_job import as_fused
-from webhook.placement.jobs.region_widths import (
+from webhook.placement.jobs.operators.fused_job import as_fused
+from webhook.placement.jobs.operators.region_widths import (
     fused_widths,
     made_widths,
     region_widths,
@@ -15,7 +15,7 @@ from webhook.placement.jobs.region_widths import (
     wanted_widths,
     with_widths,
 )
-from webhook.placement.jobs.scaling import scaling_of
+from webhook.placement.jobs.operators.scaling import scaling_of
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.parallel_region import ParallelRegionSpec, region_object_name

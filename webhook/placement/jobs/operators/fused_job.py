@@ -18,10 +18,10 @@ from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fusion_refusal import refuse_fusion
-from webhook.placement.jobs.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
-from webhook.placement.jobs.region_widths import with_widths
-from webhook.placement.jobs.scaling import NOTHING, Scaling
+from webhook.placement.jobs.operators.fusion_refusal import refuse_fusion
+from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
+from webhook.placement.jobs.operators.region_widths import with_widths
+from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict, judge_job
 from webhook.placement.objects.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
 from webhook.placement.objects.job_spec import JobSpec

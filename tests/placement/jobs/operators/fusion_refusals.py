@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from tests.placement.jobs.fusion_oracle import OPTIONS, Job, Oracle
+from tests.placement.jobs.operators.fusion_oracle import OPTIONS, Job, Oracle
 from webhook.placement.jobs.whole_job import JobVerdict
 
 Nodes = Mapping[str, int]

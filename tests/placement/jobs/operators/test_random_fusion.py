@@ -13,8 +13,8 @@ import pytest
 from tests.builders import cluster, node
 from tests.example_count import EVERY_DAY, some_of
 from tests.fusion_jobs import fused_job
-from tests.placement.jobs.fusion_oracle import Job, Oracle
-from tests.placement.jobs.fusion_refusals import wrong_words
+from tests.placement.jobs.operators.fusion_oracle import Job, Oracle
+from tests.placement.jobs.operators.fusion_refusals import wrong_words
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.text.fix import Advice

@@ -7,8 +7,8 @@ from tests.builders import NAMESPACE, bound_pod, cluster, nodes
 from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.region_widths import with_widths
-from webhook.placement.jobs.width_search import FittingWidth, RegionOfJob, WidthSearch
+from webhook.placement.jobs.operators.region_widths import with_widths
+from webhook.placement.jobs.operators.width_search import FittingWidth, RegionOfJob, WidthSearch
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
 from webhook.placement.planning.search.solver import Solving, finished
 

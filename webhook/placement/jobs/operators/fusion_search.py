@@ -23,9 +23,9 @@ from webhook.placement.fusion.scheme import Scheme, asked_elements, divides, nea
 from webhook.placement.fusion.search import good_partition
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.fusion_bound import CostBound, boundable, costs_of, without_isolation
+from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
+from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
-from webhook.placement.jobs.scaling import NOTHING, Scaling
 from webhook.placement.jobs.whole_job import JobVerdict, applied_world, element_pod, element_steps, judged, open_pools
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import Pod

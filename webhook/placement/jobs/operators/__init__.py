@@ -1,0 +1,1 @@
+"""Jobs of operators: their fusion is chosen together with the placement, and so are the widths of parallel regions."""
