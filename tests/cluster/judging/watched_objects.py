@@ -45,7 +45,7 @@ def _pods() -> Iterator[dict[str, Any]]:
     yield objects.pod(spec=_SPEC, labels=_OF_JOB, annotations=_PLACED, phase="Pending")
     yield objects.pod(spec=_SPEC, phase="Pending", annotations={"streams.ibm.com/waits": "a node has to be added"})
     yield objects.pod(spec=on_node, ownerReferences=[_AGENT])
-    claims = [{"name": "gpus", "resourceClaimTemplateName": f"{PREFIX}0123"}]
+    claims = [{"name": "gpus", "resourceClaimTemplateName": f"{PREFIX}0123456789abcdef"}]
     described = {"streams.ibm.com/hardware": '[{"device": {"class": "gpu.example.com", "count": 2}}]'}
     yield objects.pod(spec={**on_node, "resourceClaims": claims}, annotations=described)
 
