@@ -6,6 +6,8 @@ import io
 import pstats
 from typing import Final
 
+from webhook.placement.kube.numbers import integer
+
 PAGE: Final = "/debug/profile"
 """The path of the profile, ``/debug/profile?seconds=5``; Go's programs have ``/debug/pprof/profile``."""
 
@@ -57,6 +59,7 @@ class Profiler:
 def _seconds(query: str) -> int:
     """The seconds that a query asks for."""
     name, _, value = (query or f"seconds={_DEFAULT}").partition("=")
-    if name != "seconds" or not value.isascii() or not value.isdigit() or not 0 < int(value[:4]) <= MOST:
+    seconds = integer(value) if name == "seconds" else None
+    if seconds is None or not 0 < seconds <= MOST:
         raise ProfileError(400, f"ask for seconds=1 to seconds={MOST}")
-    return int(value)
+    return seconds
