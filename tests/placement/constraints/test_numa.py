@@ -76,9 +76,21 @@ def test_one_that_some_can_align_is_kept_from_the_others() -> None:
         zones(TopologyPolicy.BEST_EFFORT, 1, 1),
         zones(TopologyPolicy.NONE, 1, 1),
         NodeTopology(SINGLE, CONTAINER, (NumaZone(),)),
+        NodeTopology(SINGLE, CONTAINER, ()),
+        NodeTopology(RESTRICTED, POD, ()),
         NodeTopology(SINGLE, CONTAINER, zones(SINGLE, 1).zones * 9),
     ],
-    ids=["unknown", "one zone", "all zones", "best-effort", "none", "without amounts", "too many zones"],
+    ids=[
+        "unknown",
+        "one zone",
+        "all zones",
+        "best-effort",
+        "none",
+        "without amounts",
+        "single-numa-node without zones",
+        "restricted without zones",
+        "too many zones",
+    ],
 )
 def test_other_nodes_run_it(topology: NodeTopology | None) -> None:
     decision = decided(guaranteed(), known(1, topology))

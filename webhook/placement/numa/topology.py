@@ -40,5 +40,5 @@ class NodeTopology(Struct, frozen=True, gc=False, cache_hash=True):
 
     @property
     def strict(self) -> bool:
-        """Whether the kubelet turns pods away that it cannot align."""
-        return self.policy in {TopologyPolicy.RESTRICTED, TopologyPolicy.SINGLE}
+        """Whether the kubelet turns pods away that it cannot align; nothing is known of one whose zones are not."""
+        return bool(self.zones) and self.policy in {TopologyPolicy.RESTRICTED, TopologyPolicy.SINGLE}
