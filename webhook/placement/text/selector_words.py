@@ -3,9 +3,10 @@
 import re
 from typing import Final
 
-_QUANTITY: Final = r"""(\w+)\.%s\(quantity\((?:"([^"]*)"|'([^']*)')\)\)"""
+# A tenant's expression has up to 10,000 characters: no part of a pattern reads far ahead at each of them.
+_QUANTITY: Final = r"""\b(\w++)\.%s\(quantity\((?:"([^"]{0,64})"|'([^']{0,64})')\)\)"""
 _SHORTER: Final = (
-    (re.compile(r"""\bdevice\.(?:attributes|capacity)\[(?:"[^"]*"|'[^']*')\]\."""), ""),
+    (re.compile(r"""\bdevice\.(?:attributes|capacity)\[(?:"[^"]{0,253}"|'[^']{0,253}')\]\."""), ""),
     (re.compile(_QUANTITY % "compareTo" + r"\s*(==|!=|<=|>=|<|>)\s*0(?![0-9.])"), r"\1 \4 \2\3"),
     (re.compile(_QUANTITY % "isGreaterThan"), r"\1 > \2\3"),
     (re.compile(_QUANTITY % "isLessThan"), r"\1 < \2\3"),
