@@ -1,5 +1,7 @@
 """Templates of described devices: the object that the controller makes is read as the spec that pods are judged by."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given
@@ -10,7 +12,7 @@ from webhook.cluster.objects.device_claims import read_template
 from webhook.controller.claimtemplates.template_object import template_object, template_path
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate
-from webhook.placement.devices.described import content_of, spec_of
+from webhook.placement.devices.described import content_of, describes, spec_of
 
 DESCRIBED = st.builds(
     DescribedDevices,
@@ -51,6 +53,26 @@ SPEC = spec_of(GPU)
 )
 def test_another_template_has_no_such_content(name: str, spec: ClaimSpec) -> None:
     assert content_of(name, spec) is None
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"spec": {"devices": {"config": [{"opaque": {"driver": "d", "parameters": {}}}]}}},
+        {"metadata": {"labels": {"queue": "first"}}},
+        {"metadata": {"annotations": {"a": "b"}}},
+    ],
+    ids=["configuration", "labels", "annotations"],
+)
+def test_a_template_that_states_more_than_the_description_has_other_content(more: dict[str, Any]) -> None:
+    made = template_object("apps", GPU)
+    spec = made["spec"]["spec"]["devices"] | more.get("spec", {}).get("devices", {})
+    made["spec"] = {"spec": {"devices": spec}, "metadata": more.get("metadata", {})}
+    found, _ = read_template(msgspec.Raw(msgspec.json.encode(made)))
+    assert (found.made, found.spec) == (False, SPEC)
+    assert not describes(found, GPU)
+    plain, _ = read_template(msgspec.Raw(msgspec.json.encode(template_object("apps", GPU))))
+    assert describes(plain, GPU)
 
 
 @pytest.mark.parametrize("change", [{"labels": {}}, {"name": "mine"}], ids=["without the label", "of another name"])

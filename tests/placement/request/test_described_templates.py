@@ -124,12 +124,13 @@ def test_the_pods_of_a_deployment_are_counted() -> None:
 
 def test_a_template_of_that_name_with_other_content_is_a_refusal() -> None:
     found, described = world("a"), DescribedDevices(CLASS)
-    other = replace(spec_of(DescribedDevices(CLASS, count=2)))
-    found.inventory.devices.put_template(ClaimTemplate(NAMESPACE, described.template, other))
-    assert decide(typed(asking()), NAMESPACE, found).message == (
-        f"{FIELD}: ResourceClaimTemplate {described.template}, which stands for hardware 1 device of DeviceClass "
-        f"{CLASS}, has other content in this namespace: delete it, and the controller makes it anew"
-    )
+    other = ClaimTemplate(NAMESPACE, described.template, spec_of(DescribedDevices(CLASS, count=2)))
+    for template in (other, replace(other, spec=spec_of(described), configured=True)):
+        found.inventory.devices.put_template(template)
+        assert decide(typed(asking()), NAMESPACE, found).message == (
+            f"{FIELD}: ResourceClaimTemplate {described.template}, which stands for hardware 1 device of DeviceClass "
+            f"{CLASS}, has other content in this namespace: delete it, and the controller makes it anew"
+        )
 
 
 def full(count: int) -> World:

@@ -6,7 +6,7 @@ Fields are those of ``resource.k8s.io/v1``. A claim that says something unknown 
 import functools
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 from msgspec import Struct, field
 
@@ -89,6 +89,7 @@ class _Constraint(Struct, frozen=True, gc=False, rename="camel"):
 class _DeviceClaim(Struct, frozen=True, gc=False):
     requests: tuple[_Request, ...] | None = None
     constraints: tuple[_Constraint, ...] | None = None
+    config: Any = None
 
 
 class _DeviceClaimSpec(Struct, frozen=True, gc=False):
@@ -132,7 +133,15 @@ class _ClaimObject(Struct, frozen=True, gc=False):
     status: _ClaimStatus | None = None
 
 
+class _ClaimMetadata(Struct, frozen=True, gc=False):
+    """What each claim of a template gets."""
+
+    labels: Any = None
+    annotations: Any = None
+
+
 class _ClaimTemplateSpec(Struct, frozen=True, gc=False):
+    metadata: _ClaimMetadata | None = None
     spec: _DeviceClaimSpec = _DeviceClaimSpec()
 
 
@@ -180,8 +189,10 @@ def _template(source: _TemplateObject) -> ClaimTemplate:
     namespace, name = full_name(source.metadata).split("/", 1)
     metadata, spec = source.metadata or wire.ObjectMetadata(), _spec(source.spec.spec, _OF_TEMPLATE)
     label, value = MADE_LABEL
-    if (metadata.labels or {}).get(label) != value or content_of(name, spec) is None:
-        return ClaimTemplate(sys.intern(namespace), name, spec)
+    claims = source.spec.metadata or _ClaimMetadata()
+    configured = bool(source.spec.spec.devices.config or claims.labels or claims.annotations)
+    if configured or (metadata.labels or {}).get(label) != value or content_of(name, spec) is None:
+        return ClaimTemplate(sys.intern(namespace), name, spec, configured=configured)
     version = metadata.resource_version or ""
     return ClaimTemplate(sys.intern(namespace), name, spec, made=True, uid=metadata.uid or "", version=version)
 

@@ -16,7 +16,7 @@ from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.devices.claims import ClaimName, ClaimTemplate
-from webhook.placement.devices.described import MADE_LIMIT, spec_of
+from webhook.placement.devices.described import MADE_LIMIT, describes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.text.api_kinds import CLAIM_TEMPLATE, POD
 
@@ -82,7 +82,7 @@ class DescribedTemplates:
         self._sought.pop(name, None)
         if there is None:
             return await self._make(name, described)
-        if there.spec != spec_of(described):
+        if not describes(there, described):
             self._tell(name, f"has other content than {described}: delete it, and it is made anew")
         return None
 

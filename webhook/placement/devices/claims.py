@@ -110,7 +110,8 @@ class ClaimTemplate(Struct, frozen=True, gc=False):
     """A ResourceClaimTemplate: each pod that names it gets a claim of its own with this spec.
 
     ``made`` tells that the controller made it of a description. Of such a template ``uid`` and ``version`` are kept, by
-    which it can be deleted.
+    which it can be deleted. ``configured`` tells that it also configures the devices for their drivers, or labels the
+    claims.
     """
 
     namespace: str
@@ -119,3 +120,4 @@ class ClaimTemplate(Struct, frozen=True, gc=False):
     made: bool = False
     uid: str = ""
     version: str = ""
+    configured: bool = False

@@ -4,7 +4,7 @@ import functools
 from typing import Final
 
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
+from webhook.placement.devices.claims import Agreement, ClaimSpec, ClaimTemplate, DeviceChoice, DeviceRequest
 
 REQUEST: Final = "devices"
 """The name of the only request of such a template."""
@@ -23,6 +23,11 @@ def spec_of(described: DescribedDevices) -> ClaimSpec:
     choice = DeviceChoice(described.device_class, selectors=selectors, count=described.count)
     agreements = (Agreement((REQUEST,), match=described.same),) if described.same else ()
     return ClaimSpec((DeviceRequest(REQUEST, (choice,)),), agreements)
+
+
+def describes(template: ClaimTemplate, described: DescribedDevices) -> bool:
+    """Whether claims of the template request these devices, and nothing else is stated of them."""
+    return not template.configured and template.spec == spec_of(described)
 
 
 def content_of(name: str, spec: ClaimSpec) -> DescribedDevices | None:

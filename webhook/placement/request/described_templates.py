@@ -8,7 +8,7 @@ from typing import Final
 
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.devices.described import MADE_LIMIT, spec_of
+from webhook.placement.devices.described import MADE_LIMIT, describes
 from webhook.placement.devices.devices import Devices
 from webhook.placement.provision.effects import UseClaim
 from webhook.placement.text.problem import Fault, Problem
@@ -38,7 +38,7 @@ def problems_of_templates(
         there = devices.template((namespace, source.template))
         if there is None:
             missing.setdefault(source.template, requirement)
-        elif there.spec != spec_of(source.described):
+        elif not describes(there, source.described):
             message = (
                 f"ResourceClaimTemplate {source.template}, which stands for {requirement.text}, has other content in "
                 "this namespace: delete it, and the controller makes it anew"
