@@ -48,9 +48,9 @@ class LabelValues(Struct, frozen=True, gc=False):
             return len(self.values) >= max(1, self.distinct)
         if self.least is None or self.most is None:
             return True
-        numbers = range(self.least, self.most + 1)
-        denied = {number for value in self.denied if (number := integer(value)) is not None and number in numbers}
-        return len(numbers) > len(denied)
+        numbers = range(self.least, self.most + 1)  # its len() raises an error beyond 2**63
+        denied = {number for value in self.denied if (number := integer(value)) in numbers and str(number) == value}
+        return self.most - self.least + 1 > len(denied)
 
     @property
     def excludes(self) -> bool:
