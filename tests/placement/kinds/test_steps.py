@@ -114,6 +114,9 @@ def test_a_template_has_the_rules_of_the_one_that_calls_it() -> None:
         "zone": "x"
     }
     assert pod(steps([call()]), LEAF, nodeSelector={"zone": "w"})["spec"]["nodeSelector"] == {"zone": "w"}
+    empty = {**LEAF, "nodeSelector": {}, "tolerations": []}
+    found_pod = pod(steps([call()], **south, tolerations=[]), empty, tolerations=[{"key": "w"}])["spec"]
+    assert (found_pod["nodeSelector"], found_pod["tolerations"]) == ({"zone": "s"}, [{"key": "w"}])
 
 
 def test_the_pod_has_what_the_controller_gives_it() -> None:
@@ -186,6 +189,14 @@ def test_templates_elsewhere_are_named(step: dict[str, Any], path: str) -> None:
         (
             {"nodeSelector": {"arch": "{{inputs.parameters.arch}}"}}, {},
             "template main: {{inputs.parameters.arch}} is filled in later, so its pods were not judged",
+        ),
+        (
+            {"nodeSelector": {"env": "{{workflow.parameters.env}}"}}, {},
+            "template main: {{workflow.parameters.env}} is filled in later, so its pods were not judged",
+        ),
+        (
+            {"nodeSelector": {"{{inputs.parameters.label}}": "true"}}, {},
+            "template main: {{inputs.parameters.label}} is filled in later, so its pods were not judged",
         ),
         (
             {"metadata": {"annotations": {"streams.ibm.com/placement": 'host("{{workflow.name}}")'}}}, {},

@@ -11,10 +11,12 @@ _ELSEWHERE: Final = frozenset(
         "source", "startupProbe", "workingDir",
     }
 )  # fmt: skip
-"""Fields of containers on which no placement depends."""
+"""Fields of containers on which no placement depends; labels may have the same names."""
 
-_VALUES: Final = 4_000
-"""Values of a pod that are looked at; one of a hundred containers has some thousand, and a Workflow 200 templates."""
+_CONTAINERS: Final = frozenset({"containers", "initContainers"})
+
+_VALUES: Final = 8_000
+"""Values and names of fields of a pod that are looked at; one of a hundred containers has some thousand."""
 
 
 def filled_in_later(template: dict[str, Any], placeholder: str) -> str:
@@ -41,4 +43,15 @@ def _texts(root: object) -> Iterator[str]:
         elif isinstance(value, list):
             left += reversed(value)
         elif isinstance(value, dict):
-            left += [inner for field, inner in reversed(value.items()) if field not in _ELSEWHERE]
+            for field, inner in reversed(value.items()):
+                left += [_placed(inner) if field in _CONTAINERS else inner, field]
+
+
+def _placed(containers: object) -> object:
+    """The containers without the fields on which no placement depends."""
+    if not isinstance(containers, list):
+        return containers
+    return [
+        {field: value for field, value in one.items() if field not in _ELSEWHERE} if isinstance(one, dict) else one
+        for one in containers
+    ]

@@ -33,6 +33,8 @@ _PODS: Final = ("container", "script", "containerSet", "resource", "data")
 _TYPES: Final = (*_PODS, "steps", "dag", "suspend", "http", "plugin")
 _OF_CALLER: Final = ("nodeSelector", "affinity", "tolerations")
 """What a template without them has from the template that calls it (``addSchedulingConstraints``)."""
+_NONE_IF_EMPTY: Final = frozenset({"nodeSelector", "tolerations"})
+"""Fields of which an empty one counts as absent there; an empty affinity counts."""
 _TASK: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_-]*(?:\.[A-Za-z]+)?")
 """A task in ``depends``, with the result that is asked for."""
 
@@ -299,12 +301,12 @@ def _type(template: Json) -> str:
 
 def _with_defaults(template: Json, defaults: Json) -> Json:
     """The template above the defaults, of which those of another type of template do not count."""
-    if not defaults:
-        return template
-    own = _type(template)
-    fitting = {field: value for field, value in defaults.items() if field not in _TYPES or field == own}
-    made: Json = merged_by_names(fitting, template, {"tolerations": "key"})
-    return made
+    made: Json = template
+    if defaults:
+        own = _type(template)
+        fitting = {field: value for field, value in defaults.items() if field not in _TYPES or field == own}
+        made = merged_by_names(fitting, template, {"tolerations": "key"})
+    return {field: value for field, value in made.items() if value or field not in _NONE_IF_EMPTY}
 
 
 def _text(value: object) -> str:
