@@ -7,7 +7,7 @@ import pytest
 from tests.example_count import some_of
 from tests.placement.numa.random_numa import admitted, random_question
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.numa.alignment import Misfit, misfit
+from webhook.placement.numa.alignment import Effort, Misfit, misfit
 from webhook.placement.numa.needs import ContainerNeeds, Life, together
 from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 
@@ -64,6 +64,13 @@ def test_huge_pages_that_no_zone_states_are_not_judged() -> None:
     assert misfit(of(SINGLE, zone(memory=1)), (needs(memory=2, **{PAGES: 2}),)) is None
 
 
+def test_memory_beside_huge_pages_that_no_zone_states_is_not_judged_of_several_containers_either() -> None:
+    one = of(SINGLE, zone(memory=3, nic=1))
+    wanted = [needs(name, memory=2, **{PAGES: 2}) for name in "ab"]
+    assert misfit(one, tuple(wanted)) is None
+    assert misfit(one, (*wanted, needs("c", nic=2))) == Misfit("c", amounts(nic=2))
+
+
 def test_more_than_all_zones_have_cannot_be_aligned() -> None:
     assert misfit(of(RESTRICTED, zone(cpu=1), zone(cpu=1)), (needs(cpu=3),)) is not None
 
@@ -72,6 +79,7 @@ def test_each_container_has_a_zone_but_not_all_of_them() -> None:
     pair = of(SINGLE, zone(cpu=4), zone(cpu=4))
     two, three = (needs("a", cpu=3), needs("b", cpu=3)), [needs(name, cpu=3) for name in "abc"]
     assert misfit(pair, two) is None
+    assert misfit(of(RESTRICTED, *pair.zones), (*two, needs("c", cpu=5))) is None
     assert misfit(pair, tuple(three)) == Misfit("", amounts(cpu=9))
 
 
@@ -100,6 +108,15 @@ def test_a_pod_as_a_whole_needs_the_most_that_runs_at_a_time() -> None:
     assert together(pod) == {"cpu": 6 * NANO, "nic": NANO}
     whole = of(SINGLE, zone(cpu=5, nic=1), scope=TopologyScope.POD)
     assert misfit(whole, pod) == Misfit("", amounts(cpu=6, nic=1))
+
+
+@pytest.mark.parametrize("policy", [SINGLE, RESTRICTED])
+def test_what_there_is_no_effort_left_for_is_not_turned_away(policy: TopologyPolicy) -> None:
+    pair, wanted = of(policy, zone(cpu=1), zone(cpu=1)), (needs(cpu=3),)
+    assert misfit(pair, wanted, effort=Effort(2)) is None
+    spent = Effort(4)
+    assert (misfit(pair, wanted, effort=spent), spent.spent) == (None, True)
+    assert misfit(pair, wanted, effort=Effort(5)) is not None
 
 
 @pytest.mark.parametrize("policy", [TopologyPolicy.NONE, TopologyPolicy.BEST_EFFORT])

@@ -12,7 +12,7 @@ from webhook.placement.constraints.constraint import Constraint, ConstraintDefau
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.quantity import format_quantity
-from webhook.placement.numa.alignment import Misfit, misfit
+from webhook.placement.numa.alignment import Misfit
 from webhook.placement.numa.needs import together
 from webhook.placement.numa.topology import Amounts, TopologyPolicy
 from webhook.placement.provision.effects import Effect, RequireNodes
@@ -92,16 +92,11 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
 
 
 def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
-    topologies, needs = world.inventory.topologies, needs_of(ask.spec)
+    needs = needs_of(ask.spec)
     if not needs:
         return
     nodes = world.inventory.nodes
-    turned: dict[_Turned, Bits] = {}
-    for topology, found in topologies.masks(nodes.slot_of, nodes.version):
-        what = misfit(topology, needs)
-        if what is not None:
-            reason = topology.policy, what
-            turned[reason] = turned.get(reason, 0) | found
+    turned = world.inventory.topologies.turned_away(needs, nodes.slot_of, nodes.version)
     out = sum(turned.values()) & world.everything  # each node has one kind of zones
     if not out:
         return

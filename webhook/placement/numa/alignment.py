@@ -11,6 +11,7 @@ the kubelet.
 
 import functools
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -18,7 +19,7 @@ from msgspec import Struct
 
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.numa.needs import ContainerNeeds, Life, NumaNeeds, is_memory, together
-from webhook.placement.numa.topology import NodeTopology, TopologyPolicy, TopologyScope
+from webhook.placement.numa.topology import Amounts, NodeTopology, TopologyPolicy, TopologyScope
 
 ZONES: Final = 8
 """So many zones a kubelet's topology manager supports by default; nodes with more are not judged."""
@@ -29,10 +30,30 @@ _PAIR: Final = 2
 _STEPS: Final = 512
 """So many zones are tried for the containers of a pod; a pod that takes more is not turned away."""
 
-_KEPT: Final = 4096
-"""So many answers are kept: more than a cluster has kinds of zones times pods that are aligned."""
+_KEPT: Final = 16384
+"""Of so many kinds of zones the amounts are kept by resource: one for each node of a large cluster."""
+
+_PODS: Final = 1024
+"""The sums of so many pods are kept."""
+
+EFFORT: Final = 20_000
+"""So many sets of zones are compared with containers for a pod, some 2 µs each, on all nodes together."""
 
 _Mask = tuple[int, ...]
+
+
+class Effort:
+    """How many sets of zones may still be compared with containers; ``spent`` tells that there are no more."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, left: int = EFFORT) -> None:
+        self.left = left
+
+    @property
+    def spent(self) -> bool:
+        """Whether the answer may be that nothing is turned away because no more was compared."""
+        return self.left <= 0
 
 
 class Misfit(Struct, frozen=True, gc=False):
@@ -57,43 +78,67 @@ class _Group(NamedTuple):
     wide: bool = False
 
 
+class _Tables(NamedTuple):
+    """The amounts of zones by resource, in all and without what is reserved, and the resources that zones state."""
+
+    total: tuple[Mapping[str, int], ...]
+    free: tuple[Mapping[str, int], ...]
+    stated: frozenset[str]
+
+
 @functools.lru_cache(_KEPT)
-def misfit(topology: NodeTopology, needs: NumaNeeds, *, certain: bool = True) -> Misfit | None:
-    """What of the pod the kubelet cannot align; ``None`` if it can align all of it.
+def _tables(topology: NodeTopology) -> _Tables:
+    free = tuple(dict(zone.allocatable) for zone in topology.zones)
+    return _Tables(tuple(dict(zone.capacity) for zone in topology.zones), free, frozenset(itertools.chain(*free)))
+
+
+def misfit(
+    topology: NodeTopology, needs: NumaNeeds, *, certain: bool = True, effort: Effort | None = None
+) -> Misfit | None:
+    """What of the pod the kubelet cannot align; ``None`` if it can align all of it, or if the ``effort`` is spent.
 
     Some options of kubelets are not published: cores may be aligned by socket (``align-by-socket``), and a device may
     belong to several zones. What would be admitted by these is not turned away if the answer must be ``certain``.
     """
     if not topology.strict or len(topology.zones) > ZONES:
         return None
+    effort = effort or Effort()
+    effort.left -= len(topology.zones)
+    tables = _tables(topology)
+    if effort.spent or _one_zone(tables, _sums(needs, tables.stated)):
+        return None
     if topology.scope is TopologyScope.POD:
         wanted = together(needs)
-        return None if _fits(topology, wanted, certain=certain) else _misfit(topology, "", wanted)
+        return None if _fits(topology, wanted, effort, certain=certain) else _misfit(topology, "", wanted)
+    fitting: set[Amounts] = set()
     for one in needs:
-        if not _fits(topology, dict(one.amounts), certain=certain):
+        if one.amounts not in fitting and not _fits(topology, dict(one.amounts), effort, certain=certain):
             return _misfit(topology, one.name, dict(one.amounts))
+        fitting.add(one.amounts)
     lasting = [one for one in needs if one.life is not Life.BEFORE]
-    if topology.policy is TopologyPolicy.SINGLE and len(lasting) > 1 and not _one_zone_each(topology, lasting):
+    if topology.policy is TopologyPolicy.SINGLE and len(lasting) > 1 and not _one_zone_each(topology, lasting, effort):
         return _misfit(topology, "", together(lasting))
     return None
 
 
 def _misfit(topology: NodeTopology, container: str, wanted: Mapping[str, int]) -> Misfit:
-    stated = _stated(topology)
-    return Misfit(container, tuple(sorted((name, amount) for name, amount in wanted.items() if name in stated)))
+    return Misfit(container, tuple(sorted(_aligned(_tables(topology).stated, wanted).items())))
 
 
-def _stated(topology: NodeTopology) -> frozenset[str]:
-    """The resources that zones state."""
-    return frozenset(name for zone in topology.zones for name, _ in zone.allocatable)
-
-
-def _fits(topology: NodeTopology, wanted: Mapping[str, int], *, certain: bool) -> bool:
-    """Whether one mask serves all resources."""
-    groups = list(_groups(topology, wanted, certain=certain))
-    masks = [*_masks(len(topology.zones))]
+def _fits(topology: NodeTopology, wanted: Mapping[str, int], effort: Effort, *, certain: bool) -> bool:
+    """Whether one mask serves all resources, or nothing more is compared."""
+    tables = _tables(topology)
+    aligned = _aligned(tables.stated, wanted)
+    effort.left -= len(topology.zones)
+    if effort.spent:
+        return True
     if topology.policy is TopologyPolicy.SINGLE:
-        return any(all(_enough(group.wanted, group.free, mask) for group in groups) for mask in masks if len(mask) == 1)
+        return any(_has(zone, aligned) for zone in tables.free)
+    if _one_zone(tables, aligned):
+        return True
+    groups = list(_groups(topology, aligned, certain=certain))
+    masks = _masks(len(topology.zones))
+    effort.left -= len(masks)
     least = [_least(group, masks) for group in groups]
     return any(
         all(
@@ -105,23 +150,46 @@ def _fits(topology: NodeTopology, wanted: Mapping[str, int], *, certain: bool) -
 
 
 def _groups(topology: NodeTopology, wanted: Mapping[str, int], *, certain: bool) -> Iterator[_Group]:
-    """Resources that zones state. The kubelet aligns no others: its managers say what zones have of what they align."""
-    total = [dict(zone.capacity) for zone in topology.zones]
-    free = [dict(zone.allocatable) for zone in topology.zones]
-    stated = _stated(topology)
+    """Resources that are aligned, memory and huge pages together."""
+    total, free, _ = _tables(topology)
     memory = {name: amount for name, amount in wanted.items() if is_memory(name)}
-    if memory and memory.keys() <= stated:
+    if memory:
         yield _Group(memory, free, free)
     for name, amount in wanted.items():
-        if name in stated and name not in memory:
+        if name not in memory:
             wide = certain and (name == CPU or len(topology.zones) > _PAIR)
             yield _Group({name: amount}, total, free, wide)
 
 
-def _masks(zones: int) -> Iterator[_Mask]:
+def _aligned(stated: frozenset[str], wanted: Mapping[str, int]) -> dict[str, int]:
+    """What of this is aligned: what zones state, and memory and huge pages only if zones state each that is wanted.
+
+    The kubelet aligns nothing else: its managers say what zones have of what they align.
+    """
+    memory = all(name in stated for name in wanted if is_memory(name))
+    return {name: amount for name, amount in wanted.items() if name in stated and (memory or not is_memory(name))}
+
+
+def _has(zone: Mapping[str, int], amounts: Mapping[str, int]) -> bool:
+    """Whether the zone has these amounts. A loop: it runs for each kind of zones and each container of a pod."""
+    for name, amount in amounts.items():  # noqa: SIM110 -- three times as fast as a generator
+        if zone.get(name, 0) < amount:
+            return False
+    return True
+
+
+def _one_zone(tables: _Tables, amounts: Mapping[str, int]) -> bool:
+    """Whether one zone has all of the amounts: it is then the fewest zones for each resource."""
+    for free, total in zip(tables.free, tables.total, strict=True):
+        if _has(free, amounts) and _has(total, amounts):
+            return True
+    return False
+
+
+@functools.cache
+def _masks(zones: int) -> tuple[_Mask, ...]:
     """All sets of zones, the smallest first."""
-    for size in range(1, zones + 1):
-        yield from itertools.combinations(range(zones), size)
+    return tuple(mask for size in range(1, zones + 1) for mask in itertools.combinations(range(zones), size))
 
 
 def _least(group: _Group, masks: Iterable[_Mask]) -> int:
@@ -138,26 +206,38 @@ def _enough(wanted: Mapping[str, int], zones: Sequence[Mapping[str, int]], mask:
     return all(sum(zones[at].get(name, 0) for at in mask) >= amount for name, amount in wanted.items())
 
 
-def _one_zone_each(topology: NodeTopology, needs: Sequence[ContainerNeeds]) -> bool:
+def _one_zone_each(topology: NodeTopology, needs: Sequence[ContainerNeeds], effort: Effort) -> bool:
     """Whether there is a zone for each container such that no zone gives more than it has."""
-    stated = _stated(topology)
-    wanted = [[(name, amount) for name, amount in one.amounts if name in stated] for one in needs]
-    left = [dict(zone.allocatable) for zone in topology.zones]
-    steps = itertools.count()
+    tables = _tables(topology)
+    wanted = [_aligned(tables.stated, dict(one.amounts)) for one in needs]
+    left = [dict(zone) for zone in tables.free]
+    tries = min(_STEPS, effort.left)
 
     def place(at: int) -> bool:
+        nonlocal tries
         if at == len(wanted):
             return True
         for zone in left:
-            if next(steps) >= _STEPS:
+            if tries <= 0:
                 return True
-            if all(zone.get(name, 0) >= amount for name, amount in wanted[at]):
-                for name, amount in wanted[at]:
+            tries -= 1
+            effort.left -= 1
+            if _has(zone, wanted[at]):
+                for name, amount in wanted[at].items():
                     zone[name] -= amount
                 if place(at + 1):
                     return True
-                for name, amount in wanted[at]:
+                for name, amount in wanted[at].items():
                     zone[name] += amount
         return False
 
     return place(0)
+
+
+@functools.lru_cache(_PODS)
+def _sums(needs: NumaNeeds, stated: frozenset[str]) -> dict[str, int]:
+    """What all containers want of the resources that zones state."""
+    sums: Counter[str] = Counter()
+    for one in needs:
+        sums.update(dict(one.amounts))
+    return {name: amount for name, amount in sums.items() if name in stated}

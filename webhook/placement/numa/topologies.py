@@ -1,9 +1,18 @@
 """The NUMA zones of all nodes, by node and by what the zones are: most nodes of a cluster are alike."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from typing import Final
 
 from webhook.placement.kube.bits import Bits
-from webhook.placement.numa.topology import NodeTopology
+from webhook.placement.numa.alignment import Effort, Misfit, misfit
+from webhook.placement.numa.needs import NumaNeeds
+from webhook.placement.numa.topology import NodeTopology, TopologyPolicy
+
+_KEPT: Final = 64
+"""So many answers are kept while no node changes: pods of a workload ask the same, and a refusal asks several times."""
+
+TurnedAway = Mapping[tuple[TopologyPolicy, Misfit], Bits]
+"""The nodes whose kubelets turn a pod away, by their policies and by what they cannot align."""
 
 
 class Topologies:
@@ -12,7 +21,7 @@ class Topologies:
     Nodes need not exist, and need not have known zones.
     """
 
-    __slots__ = ("_masks", "_nodes", "_seen", "by_node", "version")
+    __slots__ = ("_answers", "_masks", "_nodes", "_seen", "by_node", "version")
 
     def __init__(self) -> None:
         self.version = 0
@@ -21,6 +30,7 @@ class Topologies:
         self._nodes: dict[NodeTopology, dict[str, None]] = {}
         self._seen: tuple[int, int] = (-1, -1)
         self._masks: tuple[tuple[NodeTopology, Bits], ...] = ()
+        self._answers: dict[NumaNeeds, TurnedAway] = {}
 
     def put(self, node: str, topology: NodeTopology) -> None:
         """The node has these zones; those of a kubelet that turns no pod away are not kept."""
@@ -43,12 +53,35 @@ class Topologies:
             del self._nodes[topology]
         self.version += 1
 
-    def masks(self, slots: Mapping[str, int], version: int) -> Iterator[tuple[NodeTopology, Bits]]:
-        """All kinds of zones with the nodes that have them; ``version`` is that of the ``slots`` of nodes."""
+    def turned_away(self, needs: NumaNeeds, slots: Mapping[str, int], version: int) -> TurnedAway:
+        """The nodes that turn the pod away; ``version`` is that of the ``slots`` of nodes.
+
+        Of many kinds of zones, or many containers, only the first are compared: no other node turns the pod away.
+        """
+        self._refresh(slots, version)
+        known = self._answers.get(needs)
+        if known is not None:
+            return known
+        turned: dict[tuple[TopologyPolicy, Misfit], Bits] = {}
+        effort = Effort()
+        for topology, nodes in self._masks:
+            what = misfit(topology, needs, effort=effort)
+            if what is not None:
+                reason = topology.policy, what
+                turned[reason] = turned.get(reason, 0) | nodes
+            if effort.spent:
+                break
+        if len(self._answers) >= _KEPT:
+            del self._answers[next(iter(self._answers))]
+        self._answers[needs] = turned
+        return turned
+
+    def _refresh(self, slots: Mapping[str, int], version: int) -> None:
+        """All kinds of zones with the nodes that have them, if zones or nodes have changed."""
         if self._seen != (self.version, version):
             self._masks = tuple(
                 (topology, sum(1 << slots[name] for name in names if name in slots))
                 for topology, names in self._nodes.items()
             )
+            self._answers.clear()
             self._seen = self.version, version
-        return iter(self._masks)
