@@ -16,6 +16,7 @@ from webhook.admission.responses import Answer
 if TYPE_CHECKING:  # the SDK takes a tenth of a second to import
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
+    from opentelemetry.trace import Span
 
 K = TypeVar("K", bound=Hashable)
 
@@ -61,12 +62,8 @@ class Traces:
 
         Gives a function that takes the HTTP status of the answer.
         """
-        with self._tracer.start_as_current_span(
-            name,
-            context=self._extract(headers),
-            kind=self._api.SpanKind.SERVER,
-            start_time=time.time_ns() - round((time.perf_counter() - arrived) * 1e9),
-        ) as span:
+        start = time.time_ns() - round((time.perf_counter() - arrived) * 1e9)
+        with self._open(name, headers=headers, start=start) as span:
 
             def answered(status: int) -> None:
                 span.set_attribute("http.response.status_code", status)
@@ -77,7 +74,31 @@ class Traces:
 
     def span(self, name: str) -> AbstractContextManager[object]:
         """A span within the current one."""
-        return self._tracer.start_as_current_span(name)
+        return self._open(name)
+
+    @contextmanager
+    def _open(
+        self, name: str, *, headers: Mapping[str, str] | None = None, start: int | None = None
+    ) -> Generator["Span"]:
+        """A span as the current one, of a request if it has ``headers``.
+
+        Of an error it has the type alone: the message may quote an object, as a refusal does.
+        """
+        kind = self._api.SpanKind.INTERNAL if headers is None else self._api.SpanKind.SERVER
+        with self._tracer.start_as_current_span(
+            name,
+            context=None if headers is None else self._extract(headers),
+            kind=kind,
+            start_time=start,
+            record_exception=False,
+            set_status_on_exception=False,
+        ) as span:
+            try:
+                yield span
+            except Exception as error:
+                span.set_attribute("error.type", type(error).__qualname__)
+                span.set_status(self._api.StatusCode.ERROR)
+                raise
 
     def reviewed(self, answer: Answer) -> None:
         """State in the current span what was reviewed, and the outcome; no message, which quotes the object."""
@@ -99,7 +120,7 @@ class Traces:
         """The reconcile function with a span for each call, which has the key as an attribute."""
 
         async def traced(key: K) -> float | None:
-            with self._tracer.start_as_current_span(f"reconcile {name}") as span:
+            with self._open(f"reconcile {name}") as span:
                 span.set_attribute("reconcile.key", "/".join(key) if isinstance(key, tuple) else str(key))
                 return await work(key)
 

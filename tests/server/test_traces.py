@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, Running, allow, post, running
 from webhook import tracing
@@ -165,6 +166,22 @@ async def test_a_reconcile_is_a_span_with_its_key(traces: Traces, memory: InMemo
     done = memory.get_finished_spans()
     assert [span.name for span in done] == ["reconcile host pool"] * 2
     assert [attributes(span)["reconcile.key"] for span in done] == ["team-a/pool", "node-1"]
+
+
+async def test_a_reconcile_that_fails_has_the_type_of_its_error_and_no_message(
+    traces: Traces, memory: InMemorySpanExporter
+) -> None:
+    async def work(key: str) -> float | None:
+        with traces.span("write"):
+            raise ApiError(Cause.FORBIDDEN, f"a webhook denied the request: {key} says what a tenant wrote")
+
+    with pytest.raises(ApiError):
+        await traces.reconciled("job", work)("j")
+    done = memory.get_finished_spans()
+    assert [span.name for span in done] == ["write", "reconcile job"]
+    for span in done:
+        assert (attributes(span)["error.type"], span.status.status_code.name) == ("ApiError", "ERROR")
+        assert "tenant" not in span.to_json()
 
 
 # Over the network
