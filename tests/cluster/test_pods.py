@@ -8,11 +8,12 @@ import pytest
 from tests.cluster.objects import PLACEMENT, pod
 from webhook.cluster.objects import pods, wire
 from webhook.cluster.objects.metadata import MalformedError
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.objects.pod import Guest, PodInfo, Waiting
+from webhook.placement.objects.pod import ClaimedTemplates, Guest, PodInfo, Waiting
 from webhook.placement.objects.repelling import RepellingTerm
-from webhook.placement.text.keys import EXCLUSIVE
+from webhook.placement.text.keys import EXCLUSIVE, HARDWARE
 
 JOB = {"streams.ibm.com/job": "parallel"}
 PE = JOB | {"streams.ibm.com/pe": "parallel-0"}
@@ -374,3 +375,15 @@ def test_the_ports_of_its_node_that_a_pod_takes_are_kept() -> None:
 
 def test_a_pod_without_such_terms_repels_no_pod() -> None:
     assert bound(pod(spec={"nodeName": "node-a", "affinity": {"nodeAffinity": {}}})).shuns == ()
+
+
+def test_of_described_devices_those_are_kept_whose_templates_the_pod_uses() -> None:
+    used = DescribedDevices("gpu")
+    source = pod(annotations={HARDWARE: "[{device: {class: nic}}, {device: {class: gpu}}, {device: {template: own}}]"})
+    templates = [used.template, "own", "hpa-gpus", used.template]
+    source["spec"]["resourceClaims"] = [
+        {"name": f"c{at}", "resourceClaimTemplateName": name} for at, name in enumerate(templates)
+    ]
+    found, notes = read(source)
+    assert found is not None
+    assert (found.claimed, notes) == (ClaimedTemplates("web-1", (used.template,), ((used.template, used),)), [])

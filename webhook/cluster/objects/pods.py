@@ -223,8 +223,9 @@ def _claimed_templates(name: str, claims: Iterable[PodClaim], annotations: wire.
     if not made:
         return None
     hardware = read_annotation(annotations.hardware)[0] if annotations.hardware else ()
-    described = [one.device.described for one in hardware if one.device and one.device.described]
-    return ClaimedTemplates(name, made, tuple(described))
+    sources = (one.device for one in hardware if one.device and one.device.template in made)
+    described = {source.template: source.described for source in sources if source.described}
+    return ClaimedTemplates(name, made, tuple(described.items()))
 
 
 def _claimed(references: tuple[wire.Owner, ...] | None) -> wire.Owner | None:

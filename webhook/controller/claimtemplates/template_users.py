@@ -7,7 +7,7 @@ from kubeapi.clock import Clock, seconds
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue
-from webhook.placement.annotations.described_devices import PREFIX, DescribedDevices
+from webhook.placement.annotations.described_devices import MADE_NAME, DescribedDevices
 from webhook.placement.devices.claims import ClaimName
 from webhook.placement.objects.pod import ClaimedTemplates, PodInfo
 
@@ -41,7 +41,7 @@ class TemplateUsers:
     def described(self, name: ClaimName) -> DescribedDevices | None:
         """The content of the template by the annotation of a pod that uses it; ``None`` if no annotation has it."""
         users = self._users.get(name, {}).values()
-        return next((one for pod in users for one in pod.described if one.template == name[1]), None)
+        return next((one for pod in users for template, one in pod.described if template == name[1]), None)
 
     def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:
         old = self._pods.pop(uid, ())
@@ -62,5 +62,5 @@ class TemplateUsers:
             self.queue.add_after(name, _TOGETHER)
 
     def _template(self, name: ClaimName) -> None:
-        if self._leading and (name in self._users or name[1].startswith(PREFIX)):
+        if self._leading and (name in self._users or MADE_NAME.fullmatch(name[1])):
             self.queue.add_after(name, 0)

@@ -35,12 +35,13 @@ class Waiting(Struct, frozen=True, gc=False):
 class ClaimedTemplates(Struct, frozen=True, gc=False):
     """The ResourceClaimTemplates of described devices that the pod ``name`` gets claims from.
 
-    ``described`` are all devices that the pod's own annotation describes; HPAIntents describe those of other templates.
+    ``described`` has the devices that the pod's own annotation describes, each with the name of its template, as far as
+    the pod gets claims from it; HPAIntents describe those of other templates.
     """
 
     name: str
     templates: tuple[str, ...]
-    described: tuple[DescribedDevices, ...] = ()
+    described: tuple[tuple[str, DescribedDevices], ...] = ()
 
 
 OF_NODE: Final = frozenset({"DaemonSet", "Node"})
