@@ -148,7 +148,7 @@ def test_more_than_a_hundred_templates_are_a_refusal() -> None:
     found = full(MADE_LIMIT)
     assert decide(typed(asking()), NAMESPACE, found).message == (
         f"{FIELD}: this namespace has 100 templates of described devices, and the controller makes at most 100: name a "
-        "template of your own, or delete pods with other descriptions"
+        "template of your own, or delete those that no pod uses; the controller does so after ten minutes"
     )
     known = pod(annotations=required({"device": {"class": "class-7"}}))
     assert decide(typed(known), NAMESPACE, found).message == ""

@@ -51,6 +51,7 @@ def problems_of_templates(
     elif missing and devices.made_in(namespace) + len(missing) > MADE_LIMIT:
         message = (
             f"this namespace has {devices.made_in(namespace)} templates of described devices, and the controller makes "
-            f"at most {MADE_LIMIT}: name a template of your own, or delete pods with other descriptions"
+            f"at most {MADE_LIMIT}: name a template of your own, or delete those that no pod uses; the controller "
+            "does so after ten minutes"
         )
         yield Problem(next(iter(missing.values())).field, message, fault=Fault.FORBIDDEN)
