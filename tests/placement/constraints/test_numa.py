@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, cluster, nodes, pod, typed
 from tests.placement.hardware_containers import amount, required
@@ -160,6 +161,17 @@ def test_from_very_many_nodes_a_pod_is_not_kept_by_name_but_warned() -> None:
     assert kept_from(decision) == []
     assert decision.warnings == (
         "requests cpu 4 by NUMA zone: the kubelets of 65 nodes cannot align this and turn the pod away",
+    )
+
+
+@pytest.mark.parametrize("labels", [{}, {"kubernetes.io/hostname": "node-c"}], ids=["without", "of another node"])
+def test_of_a_node_without_a_hostname_of_its_own_a_pod_is_warned(labels: dict[str, str]) -> None:
+    inventory = known(3, zones(SINGLE, 3, 3), zones(SINGLE, 3, 3))
+    inventory.set_node(replace(inventory.nodes.nodes[inventory.nodes.slot_of["node-b"]], labels=labels))
+    decision = decided(guaranteed(), inventory)
+    assert kept_from(decision) == [["node-a"]]
+    assert decision.warnings == (
+        "requests cpu 4 by NUMA zone: the kubelets of 1 node cannot align this and turn the pod away",
     )
 
 

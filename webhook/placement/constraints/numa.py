@@ -57,8 +57,8 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
     def inject(self, world: World) -> Iterable[Effect]:
         """Keeps the pod from the nodes that turn it away, which the scheduler does not know; not if these are many."""
         nodes = world.inventory.nodes
-        names = sorted(nodes.nodes[slot].labels.get(HOSTNAME, "") for slot in slots(self._out & world.everything))
-        if names and all(names) and len(names) <= NAMED:
+        names = sorted(nodes.nodes[slot].labels[HOSTNAME] for slot in slots(_named(self._out, world)))
+        if names:
             term = NodeTerm(match_expressions=(Requirement(HOSTNAME, "NotIn", tuple(names)),))
             yield RequireNodes(self.clause.text, (term,), firm=False)
 
@@ -103,9 +103,19 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
     named = {name for _, what in turned for name, _ in what.amounts}
     amounts = tuple(sorted((name, amount) for name, amount in together(needs).items() if name in named))
     clause = Clause(Source.REQUESTS, (("numa", amounts),), f"requests {_in_words(amounts)} by NUMA zone")
-    if out.bit_count() > NAMED and out != world.everything:
-        yield f"{clause}: the kubelets of {counted(out.bit_count(), 'node')} cannot align this and turn the pod away"
+    loose = out & ~_named(out, world)
+    if loose and out != world.everything:
+        yield f"{clause}: the kubelets of {counted(loose.bit_count(), 'node')} cannot align this and turn the pod away"
     yield Aligned(clause, amounts, tuple(turned.items()))
+
+
+def _named(out: Bits, world: World) -> Bits:
+    """Those of the nodes ``out`` that the pod is kept from by their hostname labels: none if they are many.
+
+    A node whose label is missing, or is that of another node as well, is none of them.
+    """
+    named = out & world.everything & world.inventory.nodes.own_hostname
+    return named if named.bit_count() <= NAMED else 0
 
 
 def _in_words(amounts: Amounts) -> str:
