@@ -8,7 +8,8 @@ from typing import Any
 import yaml
 
 from tests.cluster import objects
-from webhook.placement.annotations.described_devices import PREFIX
+from webhook.placement.annotations.described_devices import DescribedDevices
+from webhook.placement.text.keys import HARDWARE
 
 _CLUSTER = Path(__file__).parents[3] / "examples" / "cluster"
 _APART = {"requiredDuringSchedulingIgnoredDuringExecution": [
@@ -45,8 +46,8 @@ def _pods() -> Iterator[dict[str, Any]]:
     yield objects.pod(spec=_SPEC, labels=_OF_JOB, annotations=_PLACED, phase="Pending")
     yield objects.pod(spec=_SPEC, phase="Pending", annotations={"streams.ibm.com/waits": "a node has to be added"})
     yield objects.pod(spec=on_node, ownerReferences=[_AGENT])
-    claims = [{"name": "gpus", "resourceClaimTemplateName": f"{PREFIX}0123456789abcdef"}]
-    described = {"streams.ibm.com/hardware": '[{"device": {"class": "gpu.example.com", "count": 2}}]'}
+    claims = [{"name": "gpus", "resourceClaimTemplateName": DescribedDevices("gpu.example.com", count=2).template}]
+    described = {HARDWARE: '[{"device": {"class": "gpu.example.com", "count": 2}}]'}
     yield objects.pod(spec={**on_node, "resourceClaims": claims}, annotations=described)
 
 

@@ -12,7 +12,7 @@ from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate, ResourceC
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.nodegroups.node_group import NodeGroup
-from webhook.placement.numa.topology import NodeTopology, TopologyPolicy, TopologyScope
+from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
@@ -49,7 +49,7 @@ def test_in_another_cluster_nothing_is_found() -> None:
     assert kept(ALONE, inventory).find(other, key(ALONE, other)) is None
 
 
-ZONES = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, ())
+ZONES = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(),))
 
 CHANGES: dict[str, Callable[[Inventory], None]] = {
     "a node": lambda inventory: inventory.set_node(node("node-z")),
