@@ -14,7 +14,7 @@ from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.numa.topology import NodeTopology, TopologyPolicy, TopologyScope
+from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 from webhook.placement.objects.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
@@ -207,7 +207,7 @@ def test_other_devices_are_told_and_claims_are_not(watched: ObservedInventory) -
 def test_other_numa_zones_are_told_and_equal_ones_are_not(watched: ObservedInventory) -> None:
     heard: list[str] = []
     watched.topologies.on_change.append(lambda: heard.append("change"))
-    zones = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, ())
+    zones = NodeTopology(TopologyPolicy.SINGLE, TopologyScope.POD, (NumaZone(),))
     changes: list[tuple[Callable[[], object], int]] = [
         (lambda: watched.topologies.put("node-a", zones), 1),
         (lambda: watched.topologies.put("node-a", zones), 1),

@@ -126,6 +126,9 @@ def test_templates() -> None:
     devices = Devices()
     template = ClaimTemplate("team", "gpu", ClaimSpec())
     devices.put_template(template)
+    version = devices.version
+    devices.put_template(ClaimTemplate("team", "gpu", ClaimSpec()))
+    assert devices.version == version
     assert devices.template(("team", "gpu")) is template
     devices.drop_template("team", "gpu")
     version = devices.version

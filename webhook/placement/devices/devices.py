@@ -214,7 +214,9 @@ class Devices:
     # Templates
 
     def put_template(self, template: ClaimTemplate) -> None:
-        """Add the ResourceClaimTemplate, or replace the one with its namespace and name."""
+        """Add the ResourceClaimTemplate, or replace the one with its name; an equal one changes nothing."""
+        if self._templates.get((template.namespace, template.name)) == template:
+            return
         self.drop_template(template.namespace, template.name)
         self._templates[template.namespace, template.name] = template
         if template.made:
