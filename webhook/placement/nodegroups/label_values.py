@@ -48,8 +48,7 @@ class LabelValues(Struct, frozen=True, gc=False):
             return len(self.values) >= max(1, self.distinct)
         if self.least is None or self.most is None:
             return True
-        numbers = range(self.least, self.most + 1)  # its len() raises an error beyond 2**63
-        denied = {number for value in self.denied if (number := integer(value)) in numbers and str(number) == value}
+        denied = {value for value in filter(self._within, self.denied) if str(integer(value)) == value}
         return self.most - self.least + 1 > len(denied)
 
     @property
