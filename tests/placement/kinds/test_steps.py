@@ -287,6 +287,6 @@ def test_the_worst_workflows_are_expanded_in_a_fraction_of_a_second(name: str) -
 
 def test_components_are_named_and_apart() -> None:
     found: tuple[ComponentPods, ...] = workflow(steps([call()]), LEAF).components
-    assert [(one.name, one.apart, one.count, one.annotations_field) for one in found] == [
-        ("template leaf", True, 1, "spec.podMetadata.annotations"),
+    assert [(one.name, one.apart, one.count, one.field, one.annotations_field) for one in found] == [
+        ("template leaf", True, 1, "spec.templates[1]", "spec.podMetadata.annotations"),
     ]  # fmt: skip

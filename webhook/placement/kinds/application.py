@@ -204,7 +204,7 @@ def _component(
         most = _count(scale.max_replicas_path, source, at) or 0
         template["metadata"]["annotations"] = {**inherited, **_object(template["metadata"].get("annotations"))}
         path = definition.pod_template_spec_path
-        field = _located(path.path if path else definition.annotations_field.removesuffix(_ANNOTATIONS), place, at)
+        field = _located(path.path if path else _described(component), place, at)
         name = _name(component, source, at)
         why = next(_said(component.not_judged, source, place, at), "")
         if component.placeholder and not why and (text := filled_in_later(template, component.placeholder)):
@@ -237,6 +237,12 @@ def _pod(template: Json, document: Json, kind: OperatorKind) -> Json:
     if namespace:
         metadata["namespace"] = namespace
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}
+
+
+def _described(component: Component) -> str:
+    """Where the object describes the pods of a component that it has no whole template of."""
+    stated = component.spec_definition.annotations_field.removesuffix(_ANNOTATIONS)
+    return f"{component.list}[]" if component.list and "[]" not in stated else stated
 
 
 def _name(component: Component, document: Json, at: int) -> str:
