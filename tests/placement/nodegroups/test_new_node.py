@@ -24,14 +24,14 @@ GROUP = NodeGroup(
 
 def made(*needs: Requirement, group: NodeGroup = GROUP, live: tuple[str, ...] = ()) -> NewNode:
     """The node that meets these requirements."""
-    node = new_node(group, [needs_of(needs)], ("cpu", "memory", "pods"), lambda _: live)
+    node = new_node(group, [needs_of(needs)], {"cpu": 1, "memory": 1, "pods": 1}, lambda _: live)
     assert isinstance(node, NewNode)
     return node
 
 
 def unmade(*alternatives: tuple[Requirement, ...], group: NodeGroup = GROUP, live: tuple[str, ...] = ()) -> list[str]:
     """What is unmet, in words."""
-    node = new_node(group, [needs_of(needs) for needs in alternatives], (), lambda _: live)
+    node = new_node(group, [needs_of(needs) for needs in alternatives], {}, lambda _: live)
     assert not isinstance(node, NewNode)
     return [str(unmet) for unmet in node]
 
@@ -50,7 +50,7 @@ def test_amounts_are_known_as_far_as_the_group_and_its_limits_state_them() -> No
     assert made().node.allocatable == {"cpu": 8000, "memory": 60, "pods": UNKNOWN}
     narrowed = made(Requirement("karpenter.k8s.aws/instance-cpu", "In", ("2", "4")))
     assert narrowed.node.allocatable["cpu"] == 4000
-    small = new_node(GROUP, [{}], ("memory",), lambda _: ())
+    small = new_node(GROUP, [{}], {"memory": 1}, lambda _: ())
     assert isinstance(small, NewNode)
     assert small.node.allocatable == {"memory": 60}
 
@@ -72,11 +72,19 @@ def test_the_first_alternative_that_can_be_met_is_chosen() -> None:
     node = new_node(
         GROUP,
         [needs_of([Requirement("disktype", "In", (value,))]) for value in ("nvme", "ssd", "hdd")],
-        (),
+        {},
         lambda _: (),
     )
     assert isinstance(node, NewNode)
     assert node.node.labels["disktype"] == "ssd"
+
+
+@pytest.mark.parametrize(("cpu", "size"), [(2000, "2"), (4000, "4"), (16000, "2")])
+def test_an_alternative_of_a_large_machine_comes_before_one_of_a_small_machine(cpu: int, size: str) -> None:
+    sizes = [needs_of([Requirement("karpenter.k8s.aws/instance-cpu", "In", (value,))]) for value in ("2", "4")]
+    node = new_node(GROUP, sizes, {"cpu": cpu}, lambda _: ())
+    assert isinstance(node, NewNode)
+    assert node.node.labels["karpenter.k8s.aws/instance-cpu"] == size
 
 
 @pytest.mark.parametrize(
@@ -143,14 +151,14 @@ def test_karpenter_makes_up_a_value_where_the_pod_excludes_others(operators: tup
     """It takes requirements on a label by their intersection, and lets NotIn pass on labels that nobody states."""
     group = NodeGroup("NodePool", "np", unstated="excluded")
     needs = [Requirement("rack", operator, {"NotIn": ("a",), "In": ("b",)}.get(operator)) for operator in operators]
-    found = new_node(group, [needs_of(needs)], (), lambda _: ())
+    found = new_node(group, [needs_of(needs)], {}, lambda _: ())
     assert isinstance(found, NewNode) is made_up
     assert not isinstance(found, NewNode) or found.unknown == ("rack",)
 
 
 def test_no_way_to_meet_terms_without_requirements() -> None:
     """Where no alternative is left, no node is made and nothing is named."""
-    assert new_node(GROUP, [], (), lambda _: ()) == ()
+    assert new_node(GROUP, [], {}, lambda _: ()) == ()
 
 
 def test_absence_is_met_by_a_label_that_is_not_set() -> None:

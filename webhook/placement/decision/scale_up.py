@@ -96,7 +96,10 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     made: list[NewNode] = []
     reasons: list[str] = []
     alternatives = tuple(_alternatives(ask, constraints, world))
-    resources = {resource for found in constraints for resource in found.requests}
+    amounts: dict[str, int] = {}
+    for found in constraints:
+        for resource, needed in found.requests.items():
+            amounts[resource] = max(0 if found.soft else needed, amounts.get(resource, 0))
     known = world.inventory.nodes.labels
     for at, group in enumerate(groups):
         if at and (at + 1) * len(alternatives) > _COMPARED:
@@ -106,7 +109,7 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
         if why:
             reasons.append(f"{_named(group)} {why}")
             continue
-        node = new_node(group, alternatives, resources, lambda key: tuple(known.get(key, ())))
+        node = new_node(group, alternatives, amounts, lambda key: tuple(known.get(key, ())))
         if isinstance(node, NewNode):
             new.append(group)
             made.append(node)

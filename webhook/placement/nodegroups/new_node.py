@@ -9,6 +9,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.nodegroups.label_values import ABSENT, ANYTHING, LabelValues
@@ -69,13 +70,14 @@ def needs_of(requirements: Iterable[Requirement]) -> dict[str, tuple[Requirement
 
 
 def new_node(
-    group: NodeGroup, alternatives: Sequence[Needs], resources: Collection[str], live: LiveValues
+    group: NodeGroup, alternatives: Sequence[Needs], amounts: Tally, live: LiveValues
 ) -> NewNode | tuple[Unmet, ...]:
     """The node for the first of the alternatives that one can meet; else what is unmet of the nearest alternative.
 
-    ``resources`` are those whose amounts matter.
+    ``amounts`` are what the pod needs. Alternatives by which the node is known to be large enough come first.
     """
     nearest: tuple[Unmet, ...] = ()
+    small: NewNode | None = None
     for needs in alternatives:
         stated = {key: _stated(group, key, found, live) for key, found in needs.items()}
         chosen = {key: _narrowed(stated[key], found) for key, found in needs.items()}
@@ -83,10 +85,13 @@ def new_node(
             Unmet(needs[key], _makes(key, stated[key], values)) for key, values in chosen.items() if not values.possible
         )
         if not unmet:
-            return _made(group, chosen, resources)
+            made = _made(group, chosen, amounts)
+            if all(made.node.allocatable[resource] >= needed for resource, needed in amounts.items()):
+                return made
+            small = small or made
         if not nearest or len(unmet) < len(nearest):
             nearest = unmet
-    return nearest
+    return small or nearest
 
 
 def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collection[str]) -> NewNode:
