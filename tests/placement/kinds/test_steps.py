@@ -115,8 +115,9 @@ def test_a_template_has_the_rules_of_the_one_that_calls_it() -> None:
     }
     assert pod(steps([call()]), LEAF, nodeSelector={"zone": "w"})["spec"]["nodeSelector"] == {"zone": "w"}
     empty = {**LEAF, "nodeSelector": {}, "tolerations": []}
-    found_pod = pod(steps([call()], **south, tolerations=[]), empty, tolerations=[{"key": "w"}])["spec"]
-    assert (found_pod["nodeSelector"], found_pod["tolerations"]) == ({"zone": "s"}, [{"key": "w"}])
+    calling = steps([call()], nodeSelector={"zone": "s"}, tolerations=[])
+    found_spec = pod(calling, empty, tolerations=[{"key": "w"}])["spec"]
+    assert (found_spec["nodeSelector"], found_spec["tolerations"]) == ({"zone": "s"}, [{"key": "w"}])
 
 
 def test_the_pod_has_what_the_controller_gives_it() -> None:
