@@ -12,7 +12,7 @@ import msgspec
 
 from webhook.placement.text.problem import Problem, quote
 
-_TEXT: Final = re.compile(r"(?P<message>.*?)(?: - at `(?P<key>key in )?\$(?P<path>[^`]*)`)?", re.DOTALL)
+_TEXT: Final = re.compile(r"(?P<message>.*?)(?: - at `(?P<key>key` in `)?\$(?P<path>[^`]*)`)?", re.DOTALL)
 _TYPES: Final = re.compile(r"Expected `(?P<expected>[^`]*)`, got `(?P<found>[^`]*)`")
 _FIELD: Final = re.compile(r"Object (?P<what>contains unknown|missing required) field `(?P<name>[^`]*)`")
 _STEP: Final = re.compile(r"\.(?P<name>[^.\[]+)|\[(?P<index>\d+|\.\.\.)\]")
@@ -35,7 +35,9 @@ def decoder_problem(error: msgspec.ValidationError, document: object, prefix: st
     """The problem of an object that was not decoded. ``prefix`` is the path of the document, with a dot at the end."""
     parts = _TEXT.fullmatch(str(error))
     message, written = (parts["message"], parts["path"] or "") if parts else (str(error), "")
-    path, value = _located(document, list(_STEP.finditer(written)), _actual_type(message))
+    of_key = bool(parts and parts["key"])
+    actual = _actual_type(message)
+    path, value = _located(document, list(_STEP.finditer(written)), "object" if of_key else actual)
     field = prefix + path.removeprefix(".") if path else prefix.removesuffix(".")
     if about := _FIELD.fullmatch(message):
         name = f"{field}.{about['name']}".removeprefix(".")
@@ -43,6 +45,10 @@ def decoder_problem(error: msgspec.ValidationError, document: object, prefix: st
     types = _TYPES.fullmatch(message)
     if types is None:
         return Problem(field, message.replace("`", ""))
+    if of_key:
+        keys = value if isinstance(value, dict) else ()
+        key = next((one for one in keys if _type(one) == actual), None)
+        return Problem(field, f"of the keys, {_wrong(types['expected'], actual, key)}")
     return Problem(field, _wrong(types["expected"], types["found"], value))
 
 
