@@ -65,6 +65,9 @@ def test_labels_that_the_group_does_not_state_may_be_unknown() -> None:
     assert made(Requirement("gpu", "Exists"), group=silent).unknown == ("gpu",)
     running = NodeGroup("MachineSet", "ms", unstated="live")
     assert made(Requirement("gpu", "Exists"), group=running, live=("a100",)).node.labels["gpu"] == "a100"
+    uid = Requirement("machine-uid", "In", ("new",))
+    assert unmade((uid,), group=running, live=tuple(map(str, range(100))))
+    assert made(uid, group=running, live=tuple(map(str, range(101)))).unknown == ("machine-uid",)
 
 
 def test_the_first_alternative_that_can_be_met_is_chosen() -> None:

@@ -109,7 +109,7 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
         if why:
             reasons.append(f"{_named(group)} {why}")
             continue
-        node = new_node(group, alternatives, amounts, lambda key: tuple(known.get(key, ())))
+        node = new_node(group, alternatives, amounts, lambda key: known.get(key, ()))
         if isinstance(node, NewNode):
             new.append(group)
             made.append(node)

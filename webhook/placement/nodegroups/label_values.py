@@ -70,8 +70,11 @@ class LabelValues(Struct, frozen=True, gc=False):
             case "In":
                 narrowed = self.among(asked, absent=False)
             case "NotIn":
-                denying = replace(self, denied=self.denied | frozenset(asked))
-                narrowed = denying if self.values is None else denying.among(self.values, absent=self.absent)
+                narrowed = (
+                    replace(self, denied=self.denied.union(asked))
+                    if self.values is None
+                    else LabelValues(self.values.difference(asked), absent=self.absent)
+                )
             case "Exists":
                 narrowed = replace(self, absent=False)
             case "DoesNotExist":

@@ -35,6 +35,9 @@ _NAMES: Final = frozenset({HOSTNAME, NAME_FIELD})
 _NAMED: Final = 2
 """At most so many requirements that a group cannot meet are named."""
 
+_LIVE: Final = 100
+"""Values of a label on the nodes there are; one with more tells nodes apart, so a new node may have another one."""
+
 Needs = Mapping[str, tuple[Requirement, ...]]
 """Requirements on labels, all of which must hold, by key."""
 
@@ -124,7 +127,10 @@ def _stated(group: NodeGroup, key: str, needs: Iterable[Requirement], live: Live
         return ANYTHING
     if group.unstated == "excluded" and _narrowed(ANYTHING, needs).excludes:
         return ANYTHING
-    return LabelValues(frozenset(live(key))) if group.unstated == "live" else ABSENT
+    if group.unstated != "live":
+        return ABSENT
+    values = live(key)
+    return LabelValues(frozenset(values)) if len(values) <= _LIVE else ANYTHING
 
 
 def _makes(key: str, stated: LabelValues, narrowed: LabelValues) -> str:
