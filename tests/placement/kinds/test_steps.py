@@ -7,6 +7,7 @@ import pytest
 from tests.work import Work, excess
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import INSTANCES, ComponentPods, OperatorApplication, expanded
+from webhook.placement.kinds.references import says_something
 from webhook.placement.kinds.steps import CALLS, DEPTH, SHARED, called_templates
 
 WORKFLOW: Final = application_kinds()["argoproj.io", "Workflow"]
@@ -229,6 +230,16 @@ def test_a_workflow_of_a_workflow_template_is_warned_of() -> None:
     assert application.asks
     assert refused(application) == ["spec.workflowTemplateRef is another object, whose templates were not judged"]
     assert not expanded(WORKFLOW, {**document, "metadata": {"name": "w"}}).asks
+
+
+@pytest.mark.parametrize("name", ["Workflow", "CronWorkflow"])
+def test_what_the_defaults_of_templates_ask_for_is_asked_for(name: str) -> None:
+    """By the same paths the API server sees which objects ask for something."""
+    kind = application_kinds()["argoproj.io", name]
+    spec = {"entrypoint": "leaf", "templates": [LEAF], "templateDefaults": {"metadata": ASKS}}
+    document = {"spec": spec if name == "Workflow" else {"workflowSpec": spec}}
+    assert expanded(kind, document).asks
+    assert says_something(kind, document)
 
 
 def test_paths_of_a_cron_workflow_are_those_of_its_own() -> None:
