@@ -38,7 +38,7 @@ def channels_of(region: Unstructured, job: Unstructured, world: World) -> Region
     except msgspec.ValidationError:
         return None
     stated = next((one for one in stored.spec.parallel_regions or () if one.name == spec.region), None)
-    if stated is None or stored.spec.operators is None or stored.fusion is None:
+    if stated is None or not stored.spec.operators or stored.fusion is None:
         return None
     namespace, most = str(mapping(region, "metadata").get("namespace") or NAMESPACE), widest(stated)
     known = RegionOfJob((namespace, spec.job), spec.region, stored.spec, stored.fusion)

@@ -136,9 +136,10 @@ async def test_more_channels_may_exist_than_fit(server: ApiServer, capfd: pytest
         (streams_job(), {"region": "other"}),
         ({**streams_job(), "status": {}}, {}),
         ({**streams_job(), "spec": {"parallelRegions": [{"name": "work"}]}}, {}),
+        (streams_job(operators=[]), {}),
         ({**streams_job(), "spec": 7}, {}),
     ],
-    ids=["no Job", "no name", "no text", "no region", "not fused", "no operators", "not a Job"],
+    ids=["no Job", "no name", "no text", "no region", "not fused", "no operators", "no operator", "not a Job"],
 )
 async def test_without_its_job_nothing_is_known(
     server: ApiServer, capfd: pytest.CaptureFixture[str], job: Json | None, spec: Json
