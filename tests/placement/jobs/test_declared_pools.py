@@ -85,6 +85,17 @@ def test_the_number_of_pools_has_a_quota(there: list[object], expected: str) -> 
     assert text(stated, cluster(nodes(3), there), Policy(pool_quota=Quota(1))) == expected  # type: ignore[arg-type]
 
 
+def test_the_number_of_pools_is_told_of_beside_wrong_lists() -> None:
+    lists = [{"name": name, "hosts": [host]} for name, host in (("A", "node-a"), ("B", "node-b"), ("C", "nope"))]
+    assert text(spec(*lists), cluster(nodes(3)), Policy(pool_quota=Quota(1))) == (
+        "HostPools of the Job cannot have their hosts, for 2 reasons:\n"
+        "  The HostPools of the Job cannot all be created: namespace default may have 1 HostPool, has 0 besides, and "
+        "the Job declares 3. Nearest fix: ask for a larger quota of HostPools.\n"
+        '  HostPool C cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "nope" is no node). Nearest '
+        "fix: list each host once, by the name or an address of a node."
+    )
+
+
 def test_as_many_pools_as_the_quota_are_made() -> None:
     assert not text(spec(P, TAGS), cluster(nodes(3)), Policy(pool_quota=Quota(2)))
 

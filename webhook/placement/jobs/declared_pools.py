@@ -23,8 +23,10 @@ def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
     """Why the pools of one Job, which are in the inventory, cannot all be had: all reasons, or more than are listed."""
     if not pools:
         return ()
-    quota = _too_many(pools, world) or _too_many_hosts(pools, world)
-    return ((quota,) if quota else ()) + _lists(pools, world)
+    number = _too_many(pools, world)
+    quota = number or _too_many_hosts(pools, world)
+    # The quota is told of once; each list is judged as if there were room for its pool.
+    return ((quota,) if quota else ()) + _lists(pools, world.without_pool_quota() if number else world)
 
 
 def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:

@@ -20,6 +20,7 @@ from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.priorities import LowerPods
+from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import Allocation, eligible
@@ -139,6 +140,12 @@ class World:
         fixed = copy.copy(self)
         fixed.policy = replace(self.policy, scale_up="off")
         return fixed
+
+    def without_pool_quota(self) -> "World":
+        """The world in which a namespace may have any number of HostPools."""
+        unlimited = self._over(self.inventory, unbound=self.unbound)
+        unlimited.policy = replace(self.policy, pool_quota=Quota())
+        return unlimited
 
     @property
     def predicted(self) -> bool:
