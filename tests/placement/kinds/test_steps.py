@@ -197,6 +197,10 @@ def test_templates_elsewhere_are_named(step: dict[str, Any], path: str) -> None:
             "template main: {{workflow.parameters.env}} is filled in later, so its pods were not judged",
         ),
         (
+            {"nodeSelector": {"containers": "{{workflow.parameters.runtime}}"}}, {},
+            "template main: {{workflow.parameters.runtime}} is filled in later, so its pods were not judged",
+        ),
+        (
             {"nodeSelector": {"{{inputs.parameters.label}}": "true"}}, {},
             "template main: {{inputs.parameters.label}} is filled in later, so its pods were not judged",
         ),
