@@ -289,6 +289,10 @@ WORST: Final = {
     ),
     "tasks that depend on none": (tasks(*(call(f"t{at % 200}", f"a{at}") for at in range(CALLS))), *many(200)),
     "limited steps": (steps(*([call(f"t{at}") for at in range(200)],) * 5, parallelism=2), *many(200)),
+    "tasks with many hooks": (
+        tasks(*(call("all", hooks={f"h{at}": {"template": "all"} for at in range(5000)}) for _ in range(4))),
+        steps([call(f"t{at}") for at in range(200)], name="all"), *many(200),
+    ),
     "large templates": (
         steps([call(f"t{at}") for at in range(200)]), *many(200, sidecars=[{"name": str(at)} for at in range(200)]),
     ),
@@ -299,6 +303,20 @@ WORST: Final = {
 def test_the_worst_workflows_are_expanded_in_a_fraction_of_a_second(name: str) -> None:
     """Other reviews wait meanwhile."""
     assert excess(lambda: workflow(*WORST[name]), Work(calls=1_000_000, seconds=0.1)) is None
+
+
+def test_hooks_count_as_calls() -> None:
+    hooks = {f"h{at}": {"template": "leaf"} for at in range(CALLS)}
+    found = workflow(steps([call("other"), call(hooks=hooks)]), {**LEAF, "name": "other"}, LEAF)
+    assert ([one.name for one in found.components], found.not_judged) == (
+        ["template other"], ("spec.templates[0].steps[0][1] was not judged",),
+    )  # fmt: skip
+
+
+def test_equal_hooks_of_a_workflow_are_followed_once() -> None:
+    leaves = steps([call(f"t{at}") for at in range(200)], name="all")
+    hooks = {f"h{at}": {"template": "all"} for at in range(60_000)}
+    assert excess(lambda: workflow(leaves, *many(200), hooks=hooks), Work(calls=1_000_000, seconds=0.1)) is None
 
 
 def test_components_are_named_and_apart() -> None:

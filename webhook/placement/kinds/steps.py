@@ -19,7 +19,7 @@ from webhook.placement.kinds.merging import merged_by_names
 Json = dict[str, Any]
 
 CALLS: Final = 1000
-"""Steps and tasks that are followed: a schema of Argo allows 200 templates, and as many tasks of each."""
+"""Steps, tasks and their hooks that are followed: a schema of Argo allows 200 templates, and as many tasks of each."""
 
 DEPTH: Final = 50
 """Templates that call one another in a row."""
@@ -79,7 +79,7 @@ def called_templates(spec: Json, most: int) -> CalledTemplates:
         return CalledTemplates([], (), (), too_large=True)
     calls = _Calls(spec)
     counts: dict[int, int] = {}
-    for start in _starts(spec):
+    for start in dict.fromkeys(_starts(spec)):
         for at, count in calls.running(start).items():
             counts[at] = max(counts.get(at, 0), count)
     limit = _limit(spec)
@@ -201,17 +201,18 @@ class _Calls:
         """The calls of steps or tasks, with those of their hooks."""
         found: list[_Call] = []
         for place, one in enumerate(map(_object, listed)):
-            if self._left == 0:
+            named = (*_hooked(one), one.get("onExit"))
+            hooks = [hook for hook in named if isinstance(hook, str) and hook in self._by_name]
+            if self._left <= len(hooks):
                 self.unknown.append(f"{path}[{place}]")
                 break
-            self._left -= 1
+            self._left -= 1 + len(hooks)
             name = one.get("template")
             if isinstance(name, str) and name in self._by_name:
                 found.append(_Call(name, _times(one, template), _text(one.get("name")), _depends(one)))
             else:
                 self.unknown += [f"{path}[{place}].{field}" for field in _ELSEWHERE if one.get(field)]
-            hooks = (*_hooked(one), one.get("onExit"))
-            found += [_Call(hook, 1) for hook in hooks if isinstance(hook, str) and hook in self._by_name]
+            found += [_Call(hook, 1) for hook in hooks]
         return found
 
 
