@@ -313,12 +313,6 @@ def test_hooks_count_as_calls() -> None:
     )  # fmt: skip
 
 
-def test_equal_hooks_of_a_workflow_are_followed_once() -> None:
-    leaves = steps([call(f"t{at}") for at in range(200)], name="all")
-    hooks = {f"h{at}": {"template": "all"} for at in range(200_000)}
-    assert excess(lambda: workflow(leaves, *many(200), hooks=hooks), Work(calls=1_000_000, seconds=0.1)) is None
-
-
 def test_components_are_named_and_apart() -> None:
     found: tuple[ComponentPods, ...] = workflow(steps([call()]), LEAF).components
     assert [(one.name, one.apart, one.count, one.field, one.annotations_field) for one in found] == [

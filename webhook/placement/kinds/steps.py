@@ -79,7 +79,7 @@ def called_templates(spec: Json, most: int) -> CalledTemplates:
         return CalledTemplates([], (), (), too_large=True)
     calls = _Calls(spec)
     counts: dict[int, int] = {}
-    for start in dict.fromkeys(_starts(spec)):
+    for start in _starts(spec):
         for at, count in calls.running(start).items():
             counts[at] = max(counts.get(at, 0), count)
     limit = _limit(spec)
