@@ -80,10 +80,14 @@ def test_patches_are_merged_one_after_the_other() -> None:
     assert found == runtime(job("node", {"name": "node"}, tolerations=[{"key": "a"}], nodeSelector={"zone": "n"}))
 
 
-def test_so_many_patches_count() -> None:
-    patches = [patch(patched_job("node", {}, nodeSelector={f"k{at}": "v"})) for at in range(PATCHES + 1)]
-    [component] = expanded(TRAIN, train(*patches), runtime(job("node"))).components
+def test_with_more_patches_than_count_nothing_is_judged() -> None:
+    patches = [patch(patched_job("node", OURS, nodeSelector={f"k{at}": "v"})) for at in range(PATCHES + 1)]
+    [component] = expanded(TRAIN, train(*patches[:-1]), runtime(job("node"))).components
     assert len(component.pod["spec"]["nodeSelector"]) == PATCHES
+    application = expanded(TRAIN, train(*patches), runtime(job("node")))
+    assert (application.components, application.not_judged, application.asks) == (
+        (), ("spec.runtimePatches has 17 entries, more than 16, so its pods were not judged",), True,
+    )  # fmt: skip
 
 
 def test_a_runtime_that_is_not_there_is_named_and_nothing_is_judged() -> None:

@@ -13,7 +13,7 @@ from webhook.placement.kinds.formula import Formula, number, truth
 from webhook.placement.kinds.kind import Component, NotJudged, OperatorKind
 from webhook.placement.kinds.placeholders import filled_in_later
 from webhook.placement.kinds.pod_making import Json, template_of
-from webhook.placement.kinds.references import says_something, unknown_reference, with_reference
+from webhook.placement.kinds.references import says_something, too_many_patches, unknown_reference, with_reference
 from webhook.placement.kinds.steps import called_templates
 from webhook.placement.text import keys
 from webhook.placement.text.problem import CLAUSE_LIMIT, Problem, shorten
@@ -99,8 +99,8 @@ def expanded(kind: OperatorKind, document: Json, referenced: Json | None = None)
     unknown: list[ComponentPods] = []
     problems: list[Problem] = []
     inherited = {key: said for key, said in _annotations(document).items() if _ours(key)}
-    missing = unknown_reference(kind, document) if referenced is None else ""
-    document = document if referenced is None else with_reference(kind, document, referenced)
+    missing = unknown_reference(kind, document) if referenced is None else too_many_patches(kind, document)
+    document = document if referenced is None or missing else with_reference(kind, document, referenced)
     inner = _embedded(kind, document)
     sources = [(one, inner, kind.spec_path) for one in kind.embedded] if inner else []
     said = [*kind.remarks, missing] if missing else [*kind.remarks]

@@ -14,7 +14,7 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, shorten
 Json = dict[str, Any]
 
 PATCHES: Final = 16
-"""Patches of an object that are merged; each costs as much as the object that is referred to."""
+"""Most patches of an object that are merged; each costs as much as the object that is referred to."""
 
 
 class ObjectReference(Struct, frozen=True, gc=False):
@@ -60,13 +60,23 @@ def unknown_reference(kind: OperatorKind, document: Json) -> str:
     return f"{stated.path}: {names or 'the object'} cannot be read, so its pods were not judged"
 
 
+def too_many_patches(kind: OperatorKind, document: Json) -> str:
+    """The sentence about an object with more patches than are merged; empty for all others."""
+    stated = kind.reference
+    patches = stated.patches_path.of(document) if stated else None
+    if stated is None or not isinstance(patches, list) or len(patches) <= PATCHES:
+        return ""
+    where = stated.patches_path.path
+    return f"{where} has {len(patches)} entries, more than {PATCHES}, so its pods were not judged"
+
+
 def with_reference(kind: OperatorKind, document: Json, found: Json) -> Json:
     """The object with the one that it refers to, which has the patches of the object in its spec."""
     stated = kind.reference
     if stated is None:
         return document
     patches = stated.patches_path.of(document)
-    for patch in (patches if isinstance(patches, list) else [])[:PATCHES]:
+    for patch in patches if isinstance(patches, list) else ():
         found = merged_by_names(found, {"spec": stated.patch_path.of(patch) or {}})
     return {**document, stated.name: found}
 
