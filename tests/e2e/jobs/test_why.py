@@ -76,7 +76,7 @@ def test_a_pod_whose_node_was_cordoned(plane: ControlPlane, jobs: Jobs, cordoned
         f'host("{NODE}") cannot hold: 0 of 6 nodes can run this pod.\n'
         f"  5 nodes are not named {NODE}\n"
         "  1 node is cordoned\n"
-        "Nearest fix: uncordon one node."
+        f"Nearest fix: uncordon node {NODE}."
     )
     assert [change["text"] for change in later["changes"]] == [
         f"node {NODE} got the taint node.kubernetes.io/unschedulable:NoSchedule"
