@@ -20,6 +20,8 @@ from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, Running, allow, post, running
 from webhook import tracing
 from webhook.admission.responses import Answer, Outcome
+from webhook.app import controller
+from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import run_workers
 from webhook.server.lifecycle import Service
@@ -266,3 +268,33 @@ def test_without_a_collector_nothing_of_it_is_loaded() -> None:
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=True, timeout=60)  # noqa: S603
     assert done.stdout == "[]\n"
+
+
+async def test_a_controller_that_ends_sends_its_last_spans(
+    collector: ThreadingHTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Candidate:
+        reason = run = None
+
+        def __init__(self, _: object, rules: ReconcilerSettings, *_others: object, **_options: object) -> None:
+            self.rules = rules
+            candidates.append(self)
+
+    async def work(*_: object, **__: object) -> None:
+        traces = candidates[0].rules.traces
+        assert traces is not None
+        with traces.span("reconcile host pool"):
+            await asyncio.sleep(0)
+
+    candidates: list[Candidate] = []
+    monkeypatch.setattr(controller.gc, "freeze", lambda: None)
+    monkeypatch.setattr(controller, "configuration_of", lambda _: None)
+    monkeypatch.setattr(controller, "Controller", Candidate)
+    monkeypatch.setattr(controller, "ControllerFigures", lambda *_, **__: None)
+    monkeypatch.setattr(controller, "run_background", work)
+    await controller.control(Settings(traces_endpoint=_endpoint(collector), traces_ratio=1), lambda _: None)
+    ((_, body),) = collector.bodies  # type: ignore[attr-defined]
+    (resource,) = ExportTraceServiceRequest.FromString(body).resource_spans
+    assert [span.name for scope in resource.scope_spans for span in scope.spans] == ["reconcile host pool"]
+    facts = {entry.key: entry.value.string_value for entry in resource.resource.attributes}
+    assert facts["service.name"] == "streams-placement-controller"

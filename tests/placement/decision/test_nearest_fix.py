@@ -184,6 +184,11 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         cluster([node(labels={"size": "8"})]),
         "drop nodeSelector size=x (1 node would fit)",
     ),
+    "no node to add with a mark that only hosts have": (
+        pod(nodeSelector={MARK: "0"}, requests={"cpu": "16"}),
+        cluster([node("node-a", labels={MARK: "0"})]),
+        "lower requests cpu 16 to cpu 8 (1 node would fit)",
+    ),
     "a node to add with a label above a bound": (
         pod(annotations=mapping("size", "Gt", "8"), requests=CORES),
         cluster([node(labels={"size": "10"})]),

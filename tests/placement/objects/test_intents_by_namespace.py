@@ -6,6 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from webhook.placement.annotations.described_devices import DescribedDevices
+from webhook.placement.annotations.hardware import Hardware
+from webhook.placement.annotations.hardware_claim import DeviceSource
 from webhook.placement.objects.consumer import Consumer
 from webhook.placement.objects.intent import Intent, Intents
 
@@ -127,3 +130,16 @@ def test_what_is_known_is_what_was_put_last(steps: list[tuple[bool, str, list[st
             name for name, one in wanted.items() if owner in {consumer.owner for consumer in one.consumers}
         )
     assert {name: known.named("edge", name) for name in known.names("edge")} == wanted
+
+
+def test_what_a_template_stands_for_is_found_among_all_intents_of_the_namespace() -> None:
+    gpu, nic = DescribedDevices("gpu.example.com"), DescribedDevices("nic.example.com")
+    of_gpu, of_nic = (
+        Hardware("device", "", device=DeviceSource(template=each.template, described=each)) for each in (gpu, nic)
+    )
+    first = Intent("edge", "first", (Consumer(API, "apps", API), Consumer(CORE, "apps", CORE, hardware=(of_gpu,))))
+    last = Intent("edge", "last", (Consumer(API, "apps", API, hardware=(of_gpu, of_nic)),))
+    known = intents(first, last)
+    assert known.described("edge", gpu.template) == gpu
+    assert known.described("edge", nic.template) == nic
+    assert known.described("default", gpu.template) is None
