@@ -14,7 +14,14 @@ from webhook.admission.checks.jobs import problems_of
 from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused, watched_kinds
-from webhook.app.references import in_namespaces, kinds_with, read_references, reference_in, referenced_kinds
+from webhook.app.references import (
+    group_and_kind,
+    in_namespaces,
+    kinds_with,
+    read_references,
+    reference_in,
+    referenced_kinds,
+)
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
@@ -102,8 +109,7 @@ def whole(job: Unstructured, world: World) -> ModelVerdict:
 
 def application_of(document: Unstructured, world: World) -> OperatorApplication | None:
     """The application of another operator that the object describes; ``None`` for an object of any other kind."""
-    group, _, _ = str(document.get("apiVersion")).rpartition("/")
-    kind = world.policy.kinds.get((group, str(document.get("kind"))))
+    kind = world.policy.kinds.get(group_and_kind(document))
     if kind is None:
         return None
     reference = reference_in(document, world.policy.kinds)

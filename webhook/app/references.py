@@ -46,10 +46,14 @@ def in_namespaces(found: Mapping[Key, Unstructured]) -> dict[Key, Unstructured]:
     }
 
 
+def group_and_kind(document: Unstructured) -> tuple[str, str]:
+    """API group and kind of the object, by which kinds are known."""
+    return str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind"))
+
+
 def reference_in(document: Unstructured, kinds: Kinds) -> ObjectReference | None:
     """The reference that the object has; ``None`` if it is of no such kind, or refers to no object."""
-    group = str(document.get("apiVersion")).rpartition("/")[0]
-    kind = kinds.get((group, str(document.get("kind"))))
+    kind = kinds.get(group_and_kind(document))
     namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
     return None if kind is None else reference_of(kind, document, namespace)
 
@@ -77,6 +81,6 @@ async def read_references(settings: Settings, documents: Iterable[Unstructured])
 
 def _may_be_described(document: Unstructured) -> bool:
     """Whether the object is of a kind that neither Kubernetes nor this product has, nor is there a file of it."""
-    group = str(document.get("apiVersion")).rpartition("/")[0]
+    group, kind = group_and_kind(document)
     foreign = "." in group and not group.endswith((".k8s.io", API_GROUP))
-    return foreign and (group, str(document.get("kind"))) not in application_kinds()
+    return foreign and (group, kind) not in application_kinds()

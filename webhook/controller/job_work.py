@@ -1,5 +1,6 @@
 """The leader's work on Jobs and ProcessingElements: connects their store, triggers, queues and reconcilers."""
 
+import functools
 import time
 from collections.abc import Mapping
 
@@ -96,23 +97,14 @@ class JobWork:
             await self._judge.resume(job)
         for triggers in (*self._triggers, self._review, self._plans):
             triggers.begin()
+        workers = functools.partial(run_workers, traces=self._traces)
         await gather_or_cancel(
             [
-                run_workers(self.queues.jobs, self._jobs.reconcile, name="job", traces=self._traces),
-                run_workers(
-                    self.queues.elements, self._elements.reconcile, name="processing element", traces=self._traces
-                ),
-                run_workers(
-                    self.queues.regions,
-                    self._regions.reconcile,
-                    name="parallel regions of job",
-                    workers=1,
-                    traces=self._traces,
-                ),
-                run_workers(
-                    self._plans.queue, self._plans.plan, name="launches of job", workers=1, traces=self._traces
-                ),
-                run_workers(self._review.queue, self._review.look, name="running job", workers=1, traces=self._traces),
+                workers(self.queues.jobs, self._jobs.reconcile, name="job"),
+                workers(self.queues.elements, self._elements.reconcile, name="processing element"),
+                workers(self.queues.regions, self._regions.reconcile, name="parallel regions of job", workers=1),
+                workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
+                workers(self._review.queue, self._review.look, name="running job", workers=1),
                 self._judge.forget(),
             ]
         )

@@ -1,5 +1,6 @@
 """The leader's work: connects watches, triggers, queues and reconcilers."""
 
+import functools
 import time
 
 from msgspec import Struct
@@ -76,14 +77,13 @@ class Work:
         self.waiting.begin()
         if self._makes_templates:
             self._users.begin()
+        workers = functools.partial(run_workers, traces=self._traces)
         await gather_or_cancel(
             [
-                run_workers(self.queues.pools, self._hostpools.reconcile, name="host pool", traces=self._traces),
-                run_workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1, traces=self._traces),
-                run_workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1, traces=self._traces),
-                run_workers(
-                    self._users.queue, self._templates.reconcile, name="claim template", workers=1, traces=self._traces
-                ),
+                workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
+                workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
+                workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1),
+                workers(self._users.queue, self._templates.reconcile, name="claim template", workers=1),
                 self.jobs.run(),
             ]
         )
