@@ -89,6 +89,13 @@ def test_a_section_with_many_words_is_not_taken_for_one_that_has_the_message(sea
     assert not search.find(first)[0].startswith(("charts/", "docs/command-line.html", "docs/operations.html"))
 
 
+def test_a_number_that_a_section_has_by_chance_finds_nothing_by_itself(search: SiteSearch) -> None:
+    """Numbers are rare words, and so would weigh more than those that say what is meant."""
+    by_number = next(each for each in search.sections if "17 tokens" in each["text"])
+    assert search.find("there are more than 17 values")[0] != by_number["location"]
+    assert search.find("there are more than 17 values") == search.find("there are more than 23 values")
+
+
 def test_a_short_search_is_left_as_it_is(search: SiteSearch) -> None:
     assert search.find("glossary")
     assert search.find("glossary zebra") == []

@@ -2,10 +2,12 @@
    it, and so would find nothing. Of a text of four words or more, this script searches for those words that the section
    has that has most of them; a word counts the more, the fewer sections have it. Two words that stand side by side in
    both count as half a word more, and a long section for less: it has many words of a message, but not in its order.
+   Numbers are the reader's own, as names are: a section that has the same one by chance is not the one that is meant.
    Pages that are not for who looks for help count for less. */
 {
   const enough = 4;
   const background = /^(CHANGELOG|bench\/|docs\/(architecture|decisions|performance|security)\.)/;
+  const number = /^[0-9]+$/;
   const wordsOf = (text, separator) => text.toLowerCase().split(separator).filter(Boolean);
   const pairsOf = (words) => words.slice(1).map((word, at) => `${words[at]} ${word}`);
 
@@ -29,7 +31,7 @@
       const words = [...new Set(read)];
       const pairs = [...new Set(pairsOf(read))];
       if (words.length < enough) return text;
-      const known = words.filter((word) => counts.has(word));
+      const known = words.filter((word) => counts.has(word) && !number.test(word));
       let best = { score: 0, words: known };
       for (const section of sections) {
         const had = known.filter((word) => section.words.has(word));
