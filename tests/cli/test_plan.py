@@ -1,6 +1,8 @@
 """``streams-placement plan``: where everything that manifests describe would run, and what it costs."""
 
+import contextlib
 import functools
+import io
 import itertools
 import json
 import re
@@ -288,6 +290,64 @@ def test_each_of_several_pools_without_their_hosts_is_a_conflict(plan: Run, tmp_
         )
         for name in "YZ"
     ]
+
+
+def broken() -> dict[str, Any]:
+    """A Job with a HostPool of a wrong list, and elements that cannot run by themselves, one of them on its hosts."""
+    spec = {"nodeSelector": {"disktype": "nvme"}, "containers": [{"name": "worker", "image": "worker:1"}]}
+    listed = {**an_element("host(L)"), "template": {"spec": spec}}
+    pools = [{"name": "L", "hosts": ["gone"]}, {"name": "Z", "size": 1, "tags": ["z"]}]
+    return a_job("app", listed, an_element('host("nowhere")', "Far"), an_element(), hostPools=pools)
+
+
+def test_wrong_lists_and_elements_that_cannot_run_are_told_of_in_one_refusal(plan: Run, tmp_path: Path) -> None:
+    """In the words of admission, elements first; a node that is not ready now changes none of them."""
+    file = written(tmp_path, broken())
+    code, out, _ = plan("-f", file)
+    assert code == 1
+    refusal = (
+        "2 of 3 processing elements cannot run even by themselves (app-0, app-1), "
+        "and HostPools of the Job cannot have their hosts:\n"
+        "    app-0: nodeSelector disktype=nvme cannot hold: 0 of 13 nodes can run this pod. "
+        "Nearest fix: label one more node disktype=nvme, or drop nodeSelector disktype=nvme (8 nodes would fit).\n"
+        '    app-1: host("nowhere") cannot hold: 0 of 13 nodes can run this pod. '
+        'Nearest fix: add a node named nowhere, or drop host("nowhere") (8 nodes would fit).\n'
+        "    HostPool L cannot be completed: it lists 1 host and finds 0 nodes "
+        '(hosts[0]: "gone" is no node). Nearest fix: list each host once, by the name or an address of a node.\n'
+        "    HostPool Z (1 host, Shared) cannot have its hosts: 0 nodes are eligible (13 nodes lack the tag z). "
+        "Nearest fix: label one more node streams.ibm.com/hostpool=z (HostPool Z could then have its hosts).\n"
+    )
+    assert refusal in out
+    assert refusal in explained(file)
+    _, out, _ = plan("-o", "json", "-f", file)
+    [subject] = json.loads(out)["subjects"]
+    assert [(conflict["clauses"], conflict["elements"]) for conflict in subject["conflicts"]] == [
+        (["nodeSelector disktype=nvme"], ["app-0"]),
+        (['host("nowhere")'], ["app-1"]),
+        (["HostPool Z (1 host, Shared)"], []),
+    ]
+    assert [pool["name"] for pool in json.loads(out)["pools"]] == ["L", "Z"]
+
+
+def explained(file: str) -> str:
+    """What ``explain`` prints of the manifest."""
+    output = io.StringIO()
+    with contextlib.redirect_stdout(output):
+        main(["explain", "--snapshot", CLUSTER, "-f", file])
+    return output.getvalue()
+
+
+def test_elements_that_cannot_run_are_told_of_with_pools_that_are_too_large(plan: Run, tmp_path: Path) -> None:
+    pools = [{"name": "P", "size": 1}, {"name": "Z", "size": 1, "tags": ["z"]}]
+    file = written(tmp_path, a_job("app", an_element('host("nowhere")'), hostPools=pools))
+    code, out, _ = plan("-f", file)
+    assert code == 1
+    assert (
+        "1 of 1 processing element cannot run even by itself (app-0), and HostPools of the Job cannot have their hosts:"
+        in out
+    )
+    assert "    HostPool Z (1 host, Shared) cannot have its hosts: 0 nodes are eligible" in out
+    assert out in explained(file)
 
 
 def test_nodes_have_the_labels_of_their_zone_and_their_rack(plan: Run, tmp_path: Path) -> None:

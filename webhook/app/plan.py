@@ -17,11 +17,18 @@ from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_application import read_pods
-from webhook.placement.jobs.whole_job import NOUN, UNDECIDED, element_pods, pools_of_job
+from webhook.placement.jobs.whole_job import (
+    NOUN,
+    UNDECIDED,
+    element_pods,
+    open_pools,
+    pools_of_job,
+    refused_pools,
+)
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
@@ -154,7 +161,7 @@ def _described(file: str, fused: FusedManifest, world: World, seconds: float) ->
         if not is_job(document):
             for pod in pods_of(document):
                 read = [((pod.origin,), pod.replicas.count, msgspec.convert(pod.pod, Pod))]
-                yield _with_members(plain, read, (), world)
+                yield _with_members(plain, read, world)
             return
         plain = msgspec.structs.replace(plain, noun=NOUN)
         problems = wrong(document, world.inventory)
@@ -167,15 +174,28 @@ def _described(file: str, fused: FusedManifest, world: World, seconds: float) ->
     if spec.operators is not None:
         yield msgspec.structs.replace(plain, text=fused.text)
         return
-    pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
-    if refused := cannot_be_had(pools, world):
-        yield msgspec.structs.replace(plain, text=refuse_pools(refused).text, pools=tuple(pools))
-        return
-    choices = [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
+    yield _of_job(plain, name, spec, world, seconds)
+
+
+def _of_job(plain: PlannedObject, name: str, spec: JobSpec, world: World, seconds: float) -> PlannedObject:
+    """A Job with a member for each kind of its elements; refused as admission does.
+
+    Its HostPools that cannot have their hosts are told of together with its elements that cannot run by themselves.
+    """
+    pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(plain.namespace, name, spec)]
+    choices, without_hosts = open_pools(pools, world), cannot_be_had(pools, world)
+    unlisted = unlisted_pools(pools, world) if without_hosts else []
     elements = [(names, len(names), pod) for names, pod in element_pods(name, spec)]
-    planned_object = _with_members(plain, elements, choices, world)
-    settled = taken_from(planned_object.pools, planned_object.members, settled_hosts(pools, world), world)
-    yield msgspec.structs.replace(planned_object, taken=settled)
+    members, refused = _judged(plain.namespace, elements, choices, world, unlisted)
+    if without_hosts or certain(refused):
+        without_hosts += finished(refused_pools(plain.namespace, name, choices, world, AtOnce(seconds)))
+        shown = msgspec.structs.replace(plain, pools=tuple(pools) if without_hosts else ())
+        if refused:
+            return _alone(shown, refused, members, len(spec.processing_elements or ()), without_hosts)
+        refusal = refuse_pools(without_hosts)
+        return msgspec.structs.replace(shown, text=refusal.text, refusals=_of_pools(without_hosts))
+    settled = taken_from(choices, members, settled_hosts(pools, world), world)
+    return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(choices), taken=settled)
 
 
 def _of_application(
@@ -197,41 +217,68 @@ def _of_application(
         for one in pods
         if one.component.count and not one.component.apart
     ]
-    return _with_members(plain, together, (), world)
+    return _with_members(plain, together, world)
 
 
 def _with_members(
-    plain: PlannedObject, pods: Sequence[tuple[tuple[str, ...], int, Pod]], pools: Sequence[Pool], world: World
+    plain: PlannedObject, pods: Sequence[tuple[tuple[str, ...], int, Pod]], world: World
 ) -> PlannedObject:
     """The object with a member for each of the pods; refused if some of these cannot run by themselves."""
-    chosen = frozenset((pool.namespace, pool.name) for pool in pools)
+    members, refused = _judged(plain.namespace, pods, (), world)
+    if certain(refused):
+        return _alone(plain, refused, members, sum(count for _, count, _ in pods))
+    return msgspec.structs.replace(plain, members=tuple(members))
+
+
+def _judged(
+    namespace: str,
+    pods: Sequence[tuple[tuple[str, ...], int, Pod]],
+    choices: Sequence[Pool],
+    world: World,
+    unlisted: Sequence[Pool] = (),
+) -> tuple[list[Member], list[RefusedElement]]:
+    """The members of the pods, and those that cannot run by themselves.
+
+    ``choices`` are HostPools whose hosts are yet to be chosen, ``unlisted`` those without hosts because of their lists.
+    """
+    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
     refused: list[RefusedElement] = []
     for names, count, pod in pods:
-        member = member_of(names, count, pod, plain.namespace, world, chosen)
-        judged = judged_alone(names, member, plain.namespace, pools, world)
+        member = member_of(names, count, pod, namespace, world, chosen)
+        judged = judged_alone(names, member, namespace, [*choices, *unlisted], world)
         if isinstance(judged, RefusedElement):
             refused.append(judged)
         if isinstance(member, Member):
             members.append(member)
-    if certain(refused):
-        return _alone(plain, refused, members, sum(count for _, count, _ in pods))
-    return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(pools))
+    return members, refused
 
 
 def _alone(
-    plain: PlannedObject, refused: Sequence[RefusedElement], members: Sequence[Member], total: int
+    plain: PlannedObject,
+    refused: Sequence[RefusedElement],
+    members: Sequence[Member],
+    total: int,
+    pools: Sequence[Refusal] = (),
 ) -> PlannedObject:
-    """The object, refused because of pods that could not run even by themselves; ``members`` are all of its members."""
+    """The object, refused because of pods that could not run even by themselves; ``members`` are all of its members.
+
+    ``pools`` are the refusals of its HostPools that cannot have their hosts.
+    """
     text = refused[0].message
     if plain.noun == NOUN:
-        text = refuse_elements(refused, total, all_known=True).text
+        text = refuse_elements(refused, total, all_known=True, pools=pools).text
     refusals = [
         msgspec.structs.replace(element.refusal, text=text, names=element.names)
         for element in refused
         if element.refusal is not None
     ]
-    return msgspec.structs.replace(plain, text=text, refusals=tuple(refusals), members=tuple(members))
+    return msgspec.structs.replace(plain, text=text, refusals=(*refusals, *_of_pools(pools)), members=tuple(members))
+
+
+def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
+    """Those of these refusals that say which HostPools cannot hold together."""
+    return tuple(refusal for refusal in refused if refusal.clauses)
 
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:

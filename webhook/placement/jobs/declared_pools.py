@@ -29,6 +29,11 @@ def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
     return ((quota,) if quota else ()) + _lists(pools, world.without_pool_quota() if number else world)
 
 
+def unlisted_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
+    """The pools that list their hosts, and do not have all of them."""
+    return [pool for pool in pools if pool.hosts is not None and not world.complete(pool)]
+
+
 def settled_hosts(pools: Iterable[Pool], world: World) -> Bits:
     """The hosts of those pools whose hosts are not to be chosen: they are listed, or the pool has all of them.
 
@@ -75,7 +80,7 @@ def _lists(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
 
     One more than are told of is found at most: each list may have a thousand hosts.
     """
-    refusals = (complete(pool, world).refusal for pool in pools if pool.hosts is not None and not world.complete(pool))
+    refusals = (complete(pool, world).refusal for pool in unlisted_pools(pools, world))
     return tuple(itertools.islice((refusal for refusal in refusals if refusal is not None), LISTED + 1))
 
 

@@ -19,7 +19,7 @@ from webhook.placement.elements.element_order import own_annotations, own_placem
 from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
@@ -200,14 +200,14 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     namespace, name = job
     choices = open_pools(pools, world)
     without_hosts = cannot_be_had(pools, world)
-    unlisted = [pool for pool in pools if pool.hosts is not None and not world.complete(pool)] if without_hosts else []
+    unlisted = unlisted_pools(pools, world) if without_hosts else []
     members = await _members(
         namespace, name, spec, choices, world, solving, staying=staying, without_hosts=without_hosts, unlisted=unlisted
     )
     if isinstance(members, JobVerdict):
         return members
     if without_hosts:
-        without_hosts += await _refused_pools(namespace, name, choices, world, solving)
+        without_hosts += await refused_pools(namespace, name, choices, world, solving)
         return JobVerdict(text=refuse_pools(without_hosts).text)
     await solving.rest()
     others = taken_from(choices, members, settled_hosts(pools, world), world)
@@ -302,7 +302,7 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
     total = len(spec.processing_elements or ())
 
     async def refuse(*, all_known: bool) -> JobVerdict:
-        pools = await _refused_pools(namespace, name, choices, world, solving)
+        pools = await refused_pools(namespace, name, choices, world, solving)
         return _refused_alone(refuse_elements(refused, total, all_known=all_known, pools=without_hosts + pools))
 
     for element in element_steps(name, spec):
@@ -348,7 +348,7 @@ def pinned_members(
             yield pinned(member, node, choices, world)
 
 
-async def _refused_pools(
+async def refused_pools(
     namespace: str, name: str, choices: Sequence[Pool], world: World, solving: Solving
 ) -> tuple[Refusal, ...]:
     """The refusals of the Job's HostPools that cannot have their hosts even without any pod of the Job."""

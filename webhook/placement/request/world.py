@@ -124,7 +124,7 @@ class World:
 
     def _over(self, inventory: Inventory, *, unbound: bool) -> "World":
         """The same over that inventory."""
-        return World(
+        world = World(
             inventory,
             self.policy,
             leaving=self._leaving,
@@ -132,6 +132,8 @@ class World:
             patient=self.patient,
             unbound=unbound,
         )
+        world._choosing = self._choosing
+        return world
 
     def without_new_nodes(self) -> "World":
         """The world in which no node group makes nodes for pods that wait."""
