@@ -86,6 +86,21 @@ def test_a_pod_that_no_group_can_make_a_node_for_is_refused_with_the_reason_of_e
     assert found.fault is Fault.FORBIDDEN
 
 
+def test_reasons_beyond_the_limit_are_counted_together() -> None:
+    """Those of the nodes and those of the groups."""
+    taints = [Taint(f"example.com/{letter * 60}", "", "NoSchedule") for letter in "abcdefghijkl"]
+    tainted = [node(f"node-{at}", labels={"disktype": "ssd"}, taints=[taint]) for at, taint in enumerate(taints)]
+    found = decided(ssd(), with_groups(SPOT, nodes=tainted), AUTO)
+    assert found.refusal is not None
+    assert (len(found.refusal.reasons), found.refusal.reasons[-1]) == (
+        13,
+        "NodePool spot-a makes no nodes with disktype=ssd (it makes hdd)",
+    )
+    *shown, rest = reasons(found)
+    assert rest == f"and {13 - len(shown)} more reasons"
+    assert all("has the taint" in line for line in shown)
+
+
 def test_many_groups_are_counted() -> None:
     groups = [NodeGroup("NodePool", f"p{at}", labels={"disktype": HDD}) for at in range(12)]
     found = reasons(decided(ssd(), with_groups(*groups), AUTO))

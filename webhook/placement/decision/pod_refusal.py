@@ -6,7 +6,7 @@ from webhook.placement.decision.clause_nodes import ClauseNodes, without_each
 from webhook.placement.decision.cluster_change import mends
 from webhook.placement.decision.lowered_requests import lowered_of_pod
 from webhook.placement.decision.partial_pod import PartialPods
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.decision.relaxation import Relaxation
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.request.ask import Ask
@@ -26,20 +26,28 @@ def refuse(verdict: Verdict, ask: Ask, world: World, partial: PartialPods) -> Re
     chosen = pinned or relaxation.conflict(clause_nodes.conflict())
     clauses = tuple(map(str, chosen))
     first = f"{cannot_hold(clauses)}: 0 of {counted(verdict.everything.bit_count(), 'node')} can run this pod."
-    fixes = tuple(_fixes(verdict, ask, world, relaxation, partial)) or (_NONE,)
+    fixes = tuple(_fixes(verdict, clause_nodes, ask, world, relaxation, partial)) or (_NONE,)
     fault = Fault.INVALID if pinned else Fault.FORBIDDEN
-    return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, verdict.rules(chosen), fixes)
+    return Refusal.of(first, clauses, fault, verdict.rules(chosen), fixes, verdict.reasons(world))
 
 
 def _pinned(verdict: Verdict) -> tuple[Clause, ...]:
     """Two clauses that name different nodes, which no change of the cluster could reconcile; empty without such."""
-    named = (judged.constraint for judged in reversed(verdict.hard) if judged.constraint.node)
-    by_node = {found.node: found.clause for found in named if found.clause}
+    by_node = {
+        found.node: found.clause
+        for judged in reversed(verdict.hard)
+        if (found := judged.constraint).node and found.clause
+    }
     return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
 
 
 def _fixes(
-    verdict: Verdict, ask: Ask, world: World, relaxation: Relaxation[Clause], partial: PartialPods
+    verdict: Verdict,
+    clause_nodes: ClauseNodes,
+    ask: Ask,
+    world: World,
+    relaxation: Relaxation[Clause],
+    partial: PartialPods,
 ) -> Iterator[Fix]:
     """The single change of the cluster, and the single clause to drop, that open most nodes.
 
@@ -49,7 +57,7 @@ def _fixes(
     mended = next(mends(verdict.hard, opened, ask, world), None)
     count, best = relaxation.best()
     if not (mended or count):
-        count, best = relaxation.best_of(ClauseNodes.of(verdict, ask).pairs())
+        count, best = relaxation.best_of(clause_nodes.pairs())
     if mended:
         yield mended
     if count:

@@ -21,8 +21,8 @@ class Refusal(Struct, frozen=True):
     """The whole ``text``, the ``clauses`` of its first line, and whose fault it is.
 
     ``rules`` are the rules of the clauses, ``fixes`` the changes that would help, ``names`` those of the processing
-    elements in the conflict. ``reasons`` are why nodes cannot be hosts of HostPools. ``parts`` are the refusals that
-    this one consists of, each with fixes of its own.
+    elements in the conflict. ``reasons`` are why nodes cannot run the pod, or be hosts of HostPools. ``parts`` are the
+    refusals that this one consists of, each with fixes of its own.
     """
 
     text: str
@@ -35,18 +35,30 @@ class Refusal(Struct, frozen=True):
     parts: tuple["Refusal", ...] = ()
 
     @classmethod
+    def of(
+        cls,
+        first: str,
+        clauses: tuple[str, ...],
+        fault: Fault,
+        rules: tuple[str, ...],
+        fixes: tuple[Fix, ...],
+        reasons: Sequence[object] = (),
+    ) -> "Refusal":
+        """The refusal whose text has ``first`` as its first line, a line for each reason, and the fixes at its end."""
+        said = tuple(map(str, reasons))
+        return cls(written(first, said, fixes), clauses, fault, rules, fixes, reasons=said)
+
+    @classmethod
     def of_pools(
         cls, first: str, reasons: Sequence[object], fixes: tuple[Fix, ...], pools: tuple[str, ...] = ()
     ) -> "Refusal":
         """The refusal of HostPools that cannot have their hosts; ``pools`` is how the first line names several."""
-        said = tuple(map(str, reasons))
-        return cls(written(first, said, fixes), pools, Fault.FORBIDDEN, (Rule.POOL,), fixes, reasons=said)
+        return cls.of(first, pools, Fault.FORBIDDEN, (Rule.POOL,), fixes, reasons)
 
     def with_reasons(self, reasons: Sequence[str], fixes: tuple[Fix, ...] | None = None) -> "Refusal":
         """The refusal with these reasons after its own, and these fixes if there are any."""
-        own = [line.strip() for line in self.text.split("\n")[1:-1]]
-        fixes = fixes or self.fixes
-        return replace(self, text=written(self.headline, (*own, *reasons), fixes), fixes=fixes)
+        said, fixes = (*self.reasons, *reasons), fixes or self.fixes
+        return replace(self, text=written(self.headline, said, fixes), fixes=fixes, reasons=said)
 
     @property
     def headline(self) -> str:

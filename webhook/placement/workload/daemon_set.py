@@ -15,7 +15,7 @@ from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.annotations.worker_mapping import PREFERRED
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import OnePerDomain, fitting
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.verdict import Judged, Verdict, judge
 from webhook.placement.kube.bits import Bits, to_slots
@@ -100,7 +100,7 @@ def refuse_daemon_set(ask: Ask, verdict: Verdict, world: World, replicas: Replic
     one = ", add a nodeSelector that one node meets" if any(crowd.gathers for crowd in crowds) else ""
     clauses = dict.fromkeys(crowd.clause for crowd in crowds)
     fixes = (Advice(f"use a Deployment{one}"), Drop(tuple(("drop", clause) for clause in clauses)))
-    return Refusal(written(first, (), fixes), said, Fault.INVALID, (worst.rule, Rule.REPLICAS), fixes)
+    return Refusal.of(first, said, Fault.INVALID, (worst.rule, Rule.REPLICAS), fixes)
 
 
 def left_out(verdict: Verdict, world: World) -> Iterator[str]:

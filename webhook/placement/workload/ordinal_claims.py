@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import ClaimSource, EphemeralClaim, EphemeralClaimSpec, EphemeralSource, Pod, PodSpec
@@ -134,4 +134,4 @@ def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     anew = Advice("delete claims that may be made anew elsewhere")
     fixes = (Drop.of(verbs, verbs), anew) if verbs else (anew,)
     rules = (Rule.VOLUMES, *(found.rule for found in limiting))
-    return Refusal(written(f"{cannot_hold(said)}: {where}.", (), fixes), said, Fault.FORBIDDEN, rules, fixes)
+    return Refusal.of(f"{cannot_hold(said)}: {where}.", said, Fault.FORBIDDEN, rules, fixes)

@@ -11,7 +11,7 @@ from webhook.placement.decision.clause_nodes import verbs_of, without_each
 from webhook.placement.decision.cluster_change import joinable, mends
 from webhook.placement.decision.conflict import answered, smallest_failing
 from webhook.placement.decision.lowered_requests import lowered_of_replicas
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.decision.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
@@ -54,7 +54,7 @@ def refuse_replicas(
     )
     fault = Fault.INVALID if never else Fault.FORBIDDEN
     rules = (*(verdict.rules(limiting) if limiting else ()), Rule.REPLICAS)
-    return Refusal(written(first, verdict.reasons(world), fixes), clauses, fault, rules, fixes)
+    return Refusal.of(first, clauses, fault, rules, fixes, verdict.reasons(world))
 
 
 def waiting_notice(
@@ -88,9 +88,9 @@ def _limiting(fit: ReplicaFit, relaxation: Relaxation[Clause], count: int, never
 
 def _guess(fit: ReplicaFit, count: int) -> list[Clause]:
     """The clauses of a smallest set that leaves too little room, found by constraints without deciding anew."""
-    stated = [at for at in range(len(fit.hard)) if fit.hard[at].constraint.clause]
-    positions = answered(smallest_failing(stated, _TRIES), lambda chosen: fit.room(count, chosen) < count)
-    return [clause for at in positions if (clause := fit.hard[at].constraint.clause)]
+    stated = {at: clause for at, judged in enumerate(fit.hard) if (clause := judged.constraint.clause)}
+    positions = answered(smallest_failing([*stated], _TRIES), lambda chosen: fit.room(count, chosen) < count)
+    return [*map(stated.__getitem__, positions)]
 
 
 def _never(fit: ReplicaFit) -> set[Clause]:

@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.conflict import answered_in_turn, smallest_failing
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.fusion.application import Application, PhysicalOperator
 from webhook.placement.fusion.graph import TOO_LARGE
 from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
@@ -85,9 +85,10 @@ async def refuse_fusion(
     fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *found][:_FIXES]
     start = cannot_hold([item.text for item in conflict])
     tried = tuple(fixes) or (_none(solving),)
-    text = written(f"{start}: no fusion of {total} fits on the cluster.", (), tried)
-    refusal = Refusal(text, tuple(item.text for item in conflict), Fault.FORBIDDEN, (Rule.NODES,), tried)
-    return JobVerdict(refusal=refusal, text=text, fault=Fault.FORBIDDEN)
+    first = f"{start}: no fusion of {total} fits on the cluster."
+    clauses = tuple(item.text for item in conflict)
+    refusal = Refusal.of(first, clauses, Fault.FORBIDDEN, (Rule.NODES,), tried)
+    return JobVerdict(refusal=refusal, text=refusal.text, fault=refusal.fault)
 
 
 def _alone(alone: Sequence[RefusedElement], count: int, solving: Solving) -> JobVerdict:
@@ -117,9 +118,8 @@ async def _too_many(search: FusionSearch, spec: JobSpec, application: Applicatio
     tried = tuple(fixes) or (_none(solving),)
     total = counted(len(application.operators), "operator")
     first = f"{total} cannot be fused into {ELEMENT_LIMIT} processing elements, the most that a Job may have."
-    text = written(first, (), tried)
-    refusal = Refusal(text, (), Fault.INVALID, (Rule.MISTAKE,), tried)
-    return JobVerdict(refusal=refusal, text=text, fault=Fault.INVALID)
+    refusal = Refusal.of(first, (), Fault.INVALID, (Rule.MISTAKE,), tried)
+    return JobVerdict(refusal=refusal, text=refusal.text, fault=refusal.fault)
 
 
 async def _contradicted(
@@ -149,9 +149,8 @@ async def _contradicted(
                 partly.append(Partly(fix, "not enough by itself"))
     first = f"{cannot_hold(clauses)}: {wrong.why}."
     tried = tuple(fixes or perhaps or partly)[:_FIXES] or (_none(solving),)
-    text = written(first, (), tried)
-    refusal = Refusal(text, clauses, Fault.INVALID, (Rule.MISTAKE,), tried)
-    return JobVerdict(refusal=refusal, text=text, fault=Fault.INVALID)
+    refusal = Refusal.of(first, clauses, Fault.INVALID, (Rule.MISTAKE,), tried)
+    return JobVerdict(refusal=refusal, text=refusal.text, fault=refusal.fault)
 
 
 async def _fails(

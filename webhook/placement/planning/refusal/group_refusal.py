@@ -9,9 +9,11 @@ from collections import Counter
 from collections.abc import AsyncIterator, Collection, Iterator, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.conflict import answered_in_turn, least
-from webhook.placement.decision.refusal import Refusal, cannot_hold, written
+from webhook.placement.decision.refusal import Refusal, cannot_hold
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.refusal.conflict import GroupConflict, smallest
 from webhook.placement.planning.refusal.contradiction import contradictory
@@ -53,22 +55,24 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
         # The conflict may be larger than need be, and the number smaller.
         return _refuse_in_haste(group, noun)
     fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
-    first = f"{_start(conflict, noun)}: {fits}{_who(names)}."
+    said = tuple(map(str, conflict.clauses))
+    start = cannot_hold(said) if said else f"The {noun}s cannot all run"
+    first = f"{start}: {fits}{_who(names)}."
     fixes = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
     left = await _fitting(group, alike, beside=True)
     if 0 < left < total:
         fixes.append(RunFewer(left, total))
     tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else NO_TIME,)
-    text = written(first, _reasons(group, conflict), tried)
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
-    return Refusal(text, tuple(map(str, conflict.clauses)), fault, _rules(group, conflict.clauses), tried, names)
+    rules = _rules(group, conflict.clauses)
+    return replace(Refusal.of(first, said, fault, rules, tried, _reasons(group, conflict)), names=names)
 
 
 def _refuse_in_haste(group: Group, noun: str) -> Refusal:
     """The refusal of a group about which time was too short to find out more."""
     names = _names(group, group.counts)
     first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    return Refusal(written(first, (), (NO_TIME,)), (), Fault.FORBIDDEN, (Rule.NODES,), (NO_TIME,), names)
+    return replace(Refusal.of(first, (), Fault.FORBIDDEN, (Rule.NODES,), (NO_TIME,)), names=names)
 
 
 def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
@@ -76,10 +80,6 @@ def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
     conditions = (condition for member in group.members for condition in member.conditions)
     found = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
     return tuple(found) if clauses else (Rule.NODES,)
-
-
-def _start(conflict: GroupConflict, noun: str) -> str:
-    return cannot_hold([*map(str, conflict.clauses)]) if conflict.clauses else f"The {noun}s cannot all run"
 
 
 def _who(names: Sequence[str]) -> str:
