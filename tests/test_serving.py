@@ -65,6 +65,8 @@ async def server(tmp_path: Path) -> AsyncIterator[Running]:
 
 
 POD = {
+    "apiVersion": "v1",
+    "kind": "Pod",
     "metadata": {"annotations": {"streams.ibm.com/placement": "host(MyPool)"}},
     "spec": {"containers": [{"name": "c"}]},
 }

@@ -2,7 +2,7 @@
 
 import pytest
 
-from webhook.admission.unstructured import mapping, sequence
+from webhook.admission.unstructured import group_and_kind, mapping, sequence
 
 WHOLE = {"a": {"b": {"c": 1}}, "list": [{"x": 1}, "odd", None, {"y": 2}], "text": "t", "null": None}
 
@@ -36,3 +36,18 @@ def test_what_is_no_object_is_empty(path: list[str], expected: dict[str, object]
 )
 def test_what_is_no_list_of_objects_is_empty(key: str, expected: list[object]) -> None:
     assert sequence(WHOLE, key) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "expected"),
+    [
+        pytest.param({"apiVersion": "batch/v1", "kind": "Job"}, ("batch", "Job"), id="a group"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod"}, ("", "Pod"), id="the core group"),
+        pytest.param({}, ("", ""), id="neither"),
+        pytest.param({"apiVersion": None, "kind": None}, ("", ""), id="null"),
+    ],
+)
+def test_the_group_is_the_api_version_without_its_version(
+    document: dict[str, object], expected: tuple[str, str]
+) -> None:
+    assert group_and_kind(document) == expected

@@ -20,6 +20,11 @@ def mapping(document: Unstructured, *path: str) -> Unstructured:
     return document
 
 
+def group_and_kind(document: Unstructured) -> tuple[str, str]:
+    """API group and kind of the object, each empty if the object does not state it; the core group is empty as well."""
+    return str(document.get("apiVersion") or "").rpartition("/")[0], str(document.get("kind") or "")
+
+
 def sequence(document: Unstructured, key: str) -> list[Unstructured]:
     """The objects in the list in the field ``key``; other entries are left out. Empty if the field has no list."""
     value = document.get(key)

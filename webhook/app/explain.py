@@ -12,16 +12,9 @@ from msgspec.structs import replace
 from webhook.admission.checks.job_workloads import KINDS, live_workloads
 from webhook.admission.checks.jobs import problems_of
 from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
-from webhook.admission.unstructured import Unstructured, mapping
+from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, seen, unused, watched_kinds
-from webhook.app.references import (
-    group_and_kind,
-    in_namespaces,
-    kinds_with,
-    read_references,
-    reference_in,
-    referenced_kinds,
-)
+from webhook.app.references import in_namespaces, kinds_with, read_references, reference_in, referenced_kinds
 from webhook.cluster.objects import kinds
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report

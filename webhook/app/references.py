@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias
 
-from webhook.admission.unstructured import Unstructured, mapping
+from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import configuration_of
 from webhook.cluster.objects.metadata import NAMESPACE
@@ -44,11 +44,6 @@ def in_namespaces(found: Mapping[Key, Unstructured]) -> dict[Key, Unstructured]:
         (version, kind, (namespace or NAMESPACE) if spaced[version, kind] else "", name): one
         for (version, kind, namespace, name), one in found.items()
     }
-
-
-def group_and_kind(document: Unstructured) -> tuple[str, str]:
-    """API group and kind of the object, by which kinds are known."""
-    return str(document.get("apiVersion")).rpartition("/")[0], str(document.get("kind"))
 
 
 def reference_in(document: Unstructured, kinds: Kinds) -> ObjectReference | None:

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 import jsonpatch
 from msgspec import Struct
 
-from webhook.admission.unstructured import Unstructured
+from webhook.admission.unstructured import Unstructured, group_and_kind
 from webhook.placement.text.api_kinds import STREAMS_JOB, WORKLOADS
 
 _SECONDS = 10
@@ -68,7 +68,7 @@ class Client:
 
 def admission_review(document: Unstructured, namespace: str) -> Unstructured:
     """The AdmissionReview of creating the object, in the order in which the API server writes its fields."""
-    group, kind = kind_of(document)
+    group, kind = group_and_kind(document)
     request = {
         "uid": str(uuid.uuid4()),
         "kind": {"group": group, "version": "v1", "kind": kind},
@@ -84,17 +84,12 @@ def admission_review(document: Unstructured, namespace: str) -> Unstructured:
     return {"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1", "request": request}
 
 
-def kind_of(document: Unstructured) -> tuple[str, str]:
-    """Group and kind of the object; those of a Pod if the object states none."""
-    return str(document.get("apiVersion", "")).rpartition("/")[0], str(document.get("kind", "Pod"))
-
-
 def is_workload(document: Unstructured) -> bool:
     """Whether the object is a workload, which the webhook validates for all its pods when the workload is created.
 
     A Job of Streams is one.
     """
-    return kind_of(document) in ((kind.group, kind.name) for kind in (*WORKLOADS, STREAMS_JOB))
+    return group_and_kind(document) in ((kind.group, kind.name) for kind in (*WORKLOADS, STREAMS_JOB))
 
 
 def _reply(document: Unstructured, response: dict[str, Any]) -> Reply:
