@@ -98,9 +98,10 @@ oldest: $(VENV)/dev.stamp               ## unit tests, but those of releases, wi
 
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026
-fidelity: $(VENV)/dev.stamp             ## N random scenarios (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
+fidelity: DEVICES ?= 400
+fidelity: $(VENV)/dev.stamp             ## N random scenarios and DEVICES of devices (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
 	$(BIN)/python -m tests.e2e.binaries
-	$(BIN)/python -m tests.e2e.fidelity --count $(N) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
+	$(BIN)/python -m tests.e2e.fidelity --count $(N) --devices $(DEVICES) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"

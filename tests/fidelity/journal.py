@@ -4,11 +4,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from tests.fidelity.comparison import WRONG, FidelityResult
-from tests.fidelity.judges import CaseVerdict
-from tests.fidelity.scenario import FidelityScenario
 
 AT_FIRST: Final = "at first "
 """What the reason of a scenario starts with that was wrong, and was not when it was played again by itself."""
@@ -32,16 +30,32 @@ class JournalEntry:
     seconds: float = 0.0
 
 
-def entry(
-    seed: int, scenario: FidelityScenario, verdict: CaseVerdict, result: FidelityResult, seconds: float = 0.0
-) -> JournalEntry:
+class Played(Protocol):
+    """A scenario, of whatever it is."""
+
+    @property
+    def number(self) -> int:
+        """By which it is found again."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """``job``, ``workload`` or ``pod``."""
+        ...
+
+    def families(self) -> frozenset[str]:
+        """What it has something of."""
+        ...
+
+
+def entry(seed: int, scenario: Played, result: FidelityResult, *, admitted: bool, seconds: float = 0.0) -> JournalEntry:
     """The entry of a scenario; why is only kept of what is wrong."""
     return JournalEntry(
         seed,
         scenario.number,
         scenario.kind,
         tuple(sorted(scenario.families())),
-        verdict.admitted,
+        admitted,
         result.outcome,
         result.why if result.outcome in WRONG else "",
         seconds=round(seconds, 3),

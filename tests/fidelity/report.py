@@ -21,6 +21,12 @@ _MEANING: Final = (
     "  scheduler bound pods, or HostPools got hosts, in another way, and some pod waits.",
 )
 
+_OF_DEVICES: Final = (
+    "A scenario is a cluster of 1 to 3 nodes with ResourceSlices, classes, claims and templates, and a pod or a",
+    "Deployment that wants devices. The outcomes have the same names. Misplaced is a pod on a node that the product",
+    "would have ruled out for it. A pod may wait without a word for devices that others hold.",
+)
+
 _PLAN: Final = re.compile(r"^by the verdict's own plan \S+ cannot be on \S+: ([^;,]*)")
 
 _SHOWN: Final = 40
@@ -49,6 +55,29 @@ def page(journal: Journal, seed: int) -> str:
             *_families(entries),
             "",
             *_causes(journal.wrong),
+            "",
+            *_disagreements(journal.wrong),
+            "",
+            *_passing(journal.passing),
+        ]
+    )
+
+
+def device_page(journal: Journal) -> str:
+    """What the page says of scenarios of devices."""
+    entries = list(journal.entries.values())
+    seconds = sum(one.seconds for one in entries)
+    return "\n".join(
+        [
+            "# Fidelity of devices",
+            "",
+            f"{len(entries)} scenarios of devices, {seconds:.0f} seconds of playing.",
+            "",
+            *_OF_DEVICES,
+            "",
+            *_outcomes(entries),
+            "",
+            *_families(entries),
             "",
             *_disagreements(journal.wrong),
             "",

@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISSED_REFUSAL, FidelityResult
 from tests.fidelity.journal import AT_FIRST, Journal, JournalEntry, entry
 from tests.fidelity.random_scenarios import random_scenario
@@ -39,8 +38,8 @@ def test_the_worst_come_first() -> None:
 
 def test_only_what_is_wrong_says_why() -> None:
     scenario = random_scenario(SEED, 8)
-    fine = entry(SEED, scenario, CaseVerdict(admitted=False, text="no"), FidelityResult(AGREED, "long"))
-    wrong = entry(SEED, scenario, CaseVerdict(admitted=True), FidelityResult(CORNERED, "long"))
+    fine = entry(SEED, scenario, FidelityResult(AGREED, "long"), admitted=False)
+    wrong = entry(SEED, scenario, FidelityResult(CORNERED, "long"), admitted=True)
     assert (fine.why, wrong.why, wrong.number, wrong.kind) == ("", "long", 8, scenario.kind)
     assert wrong.families == tuple(sorted(scenario.families()))
 

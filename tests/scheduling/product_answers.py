@@ -13,6 +13,7 @@ from tests.scheduling.pod_defaults import with_defaults
 from tests.scheduling.state import Cluster
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.validate import validate
+from webhook.cluster.objects.kinds import DEVICES
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
@@ -68,10 +69,12 @@ def inventory(cluster: Cluster) -> Inventory:
     # Members of a list do not say what they are.
     core = [{"apiVersion": "v1", "kind": "Node", **node} for node in cluster.nodes]
     core += [{"apiVersion": "v1", "kind": "Pod", **pod} for pod in cluster.pods]
-    items = [*core, *cluster.defaults, *cluster.volumes, *cluster.pools, *cluster.jobs, *spaces]
+    items = [*core, *cluster.defaults, *cluster.volumes, *cluster.devices, *cluster.pools, *cluster.jobs, *spaces]
     reading.document(Raw(msgspec.json.encode({"apiVersion": "v1", "kind": "List", "items": items})))
     report = reading.report()
     assert not report.skipped, report.skipped
+    for kind in DEVICES if cluster.devices else ():
+        kind.listed(found, True)  # noqa: FBT003 -- the outcome of a list
     return found
 
 

@@ -25,10 +25,13 @@ class Cluster:
     """PersistentVolumes, and the claims that are bound to them."""
     defaults: tuple[Json, ...] = ()
     """LimitRanges, RuntimeClasses and PriorityClasses."""
+    devices: tuple[Json, ...] = ()
+    """DeviceClasses, ResourceSlices, claims and their templates; the model of the scheduler knows none."""
 
     def __repr__(self) -> str:
         """Its objects, as ``explain --snapshot`` reads them."""
-        return manifests([*self.nodes, *self.defaults, *self.volumes, *self.pools, *self.jobs, *self.pods])
+        own = [*self.defaults, *self.volumes, *self.devices, *self.pools, *self.jobs]
+        return manifests([*self.nodes, *own, *self.pods])
 
     @functools.cached_property
     def by_name(self) -> Mapping[str, Json]:

@@ -12,25 +12,29 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.e2e import binaries
+from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
 from tests.e2e.progress import say
 from tests.fidelity.comparison import FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
-from tests.fidelity.report import page
+from tests.fidelity.report import device_page, page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Play, print, and write."""
     parser = argparse.ArgumentParser("python -m tests.e2e.fidelity", description="Compare verdicts with the scheduler.")
     parser.add_argument("--count", type=int, default=1000, help="how many scenarios")
+    parser.add_argument("--devices", type=int, default=400, help="how many scenarios of devices")
     parser.add_argument("--seed", type=int, default=2026, help="which ones")
-    parser.add_argument("--journal", type=Path, help="file of what was played, to which a run is added that goes on")
+    about = "file of what was played, to which a run is added that goes on; devices have one beside it"
+    parser.add_argument("--journal", type=Path, help=about)
     parser.add_argument("--results", type=Path, help="file for the page about the run")
     parser.add_argument("--manifests", type=Path, help="folder for the smallest disagreements")
     chosen = parser.parse_args(argv)
     binaries.programs()
     journal = Journal(chosen.journal, chosen.seed)
+    of_devices = Journal(chosen.journal and chosen.journal.with_suffix(".devices.jsonl"), chosen.seed)
     with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
         run = FidelityRun(plane.admin, chosen.seed, journal)
         run.all(chosen.count, loud=True)
@@ -40,11 +44,17 @@ def main(argv: Sequence[str] | None = None) -> int:
             for one, file in run.manifests(chosen.manifests):
                 journal.add([replace(one, manifest=file.name)])
                 say(f"{one.outcome}, scenario {one.number}: {file}")
-    found = page(journal, chosen.seed)
+        devices = DeviceRun(plane.admin, chosen.seed, of_devices)
+        devices.all(chosen.devices, loud=True)
+        devices.again()
+        if chosen.manifests:
+            devices.manifests(chosen.manifests)
+    found = page(journal, chosen.seed) + "\n" + device_page(of_devices)
     sys.stdout.write(found)
     if chosen.results:
         chosen.results.write_text(found)
-    return int(any(one.outcome in {FALSE_REFUSAL, MISPLACED} for one in journal.wrong))
+    wrong = [*journal.wrong, *of_devices.wrong]
+    return int(any(one.outcome in {FALSE_REFUSAL, MISPLACED} for one in wrong))
 
 
 if __name__ == "__main__":

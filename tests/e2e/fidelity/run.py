@@ -59,7 +59,10 @@ class FidelityRun:
             began = time.monotonic()
             found = self.played(some)
             each = (time.monotonic() - began) / len(found)
-            self.journal.add(entry(self._seed, case.scenario, case.verdict, result, each) for case, result in found)
+            self.journal.add(
+                entry(self._seed, case.scenario, result, admitted=case.verdict.admitted, seconds=each)
+                for case, result in found
+            )
             if loud:
                 entries = [*self.journal.entries.values()]
                 say(f"{len(entries)} of {count}, {sum(one.seconds for one in entries):.0f} s: {summary(entries)}")

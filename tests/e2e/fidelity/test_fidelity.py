@@ -8,9 +8,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.api import Api
+from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
-from tests.fidelity.comparison import AGREED, FALSE_REFUSAL, MISPLACED
+from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
 from tests.fidelity.judges import refusing
 
@@ -40,3 +41,14 @@ def test_a_judge_that_refuses_everything_is_found_out(api: Api) -> None:
     journal = Journal(None, SEED)
     FidelityRun(api, SEED, journal, refusing).all(10)
     assert any(one.outcome == FALSE_REFUSAL for one in journal.wrong)
+
+
+def test_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
+    journal = Journal(None, SEED)
+    run = DeviceRun(api, SEED, journal)
+    run.all(CASES)
+    run.again()
+    assert len(journal.entries) == CASES
+    assert not [one for one in journal.wrong if one.outcome != CORNERED]
+    agreed = [one for one in journal.entries.values() if one.outcome == AGREED]
+    assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > CASES / 8

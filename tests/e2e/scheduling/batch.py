@@ -51,11 +51,13 @@ class Batch:
     def __enter__(self) -> Self:
         api, clusters = self._api, self._clusters.values()
         spaces = sorted({space for cluster in clusters for space in cluster.namespaces})
-        self._each(lambda space: api.send("POST", "/api/v1/namespaces", _space(space)), spaces)
+        labels = {space: dict(own) for cluster in clusters for space, own in cluster.namespaces.items()}
+        self._each(lambda space: api.send("POST", "/api/v1/namespaces", _space(space, labels[space])), spaces)
         self._each(api.create, [_fresh_node(node) for cluster in clusters for node in cluster.nodes])
         self._each(api.create, [dict(one) for one in self._volumes()])
         self._each(api.create, [one for one in self._defaults() if one["kind"] != "LimitRange"])
         self._each(self._completes, [one for one in self._defaults() if one["kind"] == "PriorityClass"])
+        self._each(self._published, self._devices())
         names = [node["metadata"]["name"] for cluster in clusters for node in cluster.nodes]
         wait_for_nodes(api, names)
         self._each(self._bound, [path for cluster in clusters for path in _claims(cluster)])
@@ -79,6 +81,7 @@ class Batch:
         volumes = [item(dict(one)) for one in reversed(self._volumes())]
         self._each(self._api.delete, volumes)
         until(lambda: not any(map(self._api.find, volumes)), "the volumes are gone", 60)
+        self._each(self._api.delete, [item(one) for one in self._devices()])
         self._pods.stop()
 
     def cluster(self, mark: str) -> Cluster:
@@ -86,8 +89,9 @@ class Batch:
         stated = self._clusters[mark]
         pods = tuple(one for one in self._in(stated.namespaces) if one["spec"].get("nodeName"))
         return Cluster(
-            self._nodes[mark], pods, stated.pools, stated.jobs, stated.namespaces, stated.volumes, stated.defaults
-        )
+            self._nodes[mark], pods, stated.pools, stated.jobs, stated.namespaces, stated.volumes, stated.defaults,
+            stated.devices,
+        )  # fmt: skip
 
     def pods(self, mark: str) -> list[Object]:
         """All pods of the cluster, bound or not."""
@@ -162,6 +166,15 @@ class Batch:
     def _defaults(self) -> list[Object]:
         return [dict(one) for cluster in self._clusters.values() for one in cluster.defaults]
 
+    def _devices(self) -> list[Object]:
+        return [dict(one) for cluster in self._clusters.values() for one in cluster.devices]
+
+    def _published(self, thing: Object) -> None:
+        """Something about devices; a claim with what is allocated to it."""
+        self._api.create(thing)
+        if "status" in thing:
+            self._api.patch(f"{item(thing)}/status", {"status": thing["status"]})
+
     def _completes(self, thing: Object) -> None:
         """Wait until the API server's plugins know of a LimitRange or a PriorityClass, which they watch."""
         name, space = thing["metadata"]["name"], thing["metadata"].get("namespace", "default")
@@ -221,8 +234,8 @@ def _claims(cluster: Cluster) -> Iterator[str]:
     return (item(dict(one)) for one in cluster.volumes if one["kind"] == "PersistentVolumeClaim")
 
 
-def _space(name: str) -> Object:
-    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+def _space(name: str, labels: Object) -> Object:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
 
 
 def _fresh_node(node: Json) -> Object:
