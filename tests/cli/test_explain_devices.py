@@ -60,3 +60,45 @@ def test_what_cannot_be_read_is_a_warning_that_says_why(
     assert found["verdict"] == "admitted"
     assert said.startswith(warning)
     assert said.endswith("; its devices are not judged")
+
+
+TOGETHER: Final = """
+apiVersion: resource.k8s.io/v1
+kind: DeviceClass
+metadata: {name: own.example.com}
+spec:
+  selectors:
+  - cel: {expression: "device.driver == 'sriov.example.com'"}
+---
+apiVersion: resource.k8s.io/v1
+kind: ResourceClaimTemplate
+metadata: {name: functions}
+spec:
+  spec:
+    devices:
+      requests:
+      - {name: function, exactly: {deviceClassName: own.example.com, count: COUNT}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: capture, labels: {streams.ibm.com/job: j}}
+spec:
+  containers: [{name: main, image: main}]
+  resourceClaims: [{name: functions, resourceClaimTemplateName: functions}]
+"""
+
+
+@pytest.mark.parametrize("namespace", [[], ["--namespace", "team"]])
+def test_templates_and_classes_among_the_manifests_are_judged(
+    namespace: list[str], explain: Explain, tmp_path: Path
+) -> None:
+    said = {}
+    for count in (3, 4):
+        file = tmp_path / "all.yaml"
+        file.write_text(TOGETHER.replace("COUNT", str(count)))
+        _, out, _ = explain("-o", "json", "--snapshot", str(CLUSTER), "-f", str(file), *namespace)
+        said[count] = json.loads(out)[0]
+    assert (said[3]["candidates"], said[3]["warnings"]) == (["network"], [])
+    assert said[4]["message"].startswith(
+        "ResourceClaimTemplate functions cannot hold: 0 of 3 nodes can run this pod.\n"
+    )

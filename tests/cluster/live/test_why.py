@@ -172,6 +172,37 @@ async def test_a_pod_waits_for_room_that_others_have_taken(
     )
 
 
+async def test_a_pod_waits_for_a_device_that_a_claim_holds(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("node-a", "node-b"):
+        server.store("nodes", host(name))
+    slice_spec = {"driver": "gpu", "nodeName": "node-a", "pool": {"name": "node-a"}, "devices": [{"name": "gpu-0"}]}
+    server.store("resourceslices", {"metadata": {"name": "node-a"}, "spec": slice_spec})
+    server.store("deviceclasses", {"metadata": {"name": "gpu"}, "spec": {}})
+    claim = {"devices": {"requests": [{"name": "r", "exactly": {"deviceClassName": "gpu"}}]}}
+    named = {"name": "gpu", "namespace": "default"}
+    server.store("resourceclaimtemplates", {"metadata": named, "spec": {"spec": claim}})
+    results = [{"request": "r", "driver": "gpu", "pool": "node-a", "device": "gpu-0"}]
+    held = {"allocation": {"devices": {"results": results}}}
+    taken = {"metadata": {"name": "train", "namespace": "team-b"}, "spec": claim, "status": held}
+    server.store("resourceclaims", taken)
+    made = waiting("w", labels={"streams.ibm.com/job": "j"})
+    made["spec"]["resourceClaims"] = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    server.store("pods", made)
+    _, out, _ = await asked(capfd, "pod/w")
+    few = "has too few free devices for ResourceClaimTemplate gpu now: ResourceClaim team-b/train holds some"
+    assert out.splitlines()[-3:] == [
+        "  candidates: node-a",
+        "  out: node-b (ResourceClaimTemplate gpu: has no device of DeviceClass gpu)",
+        f"  out: node-a ({few})",
+    ]
+    forbid(server, "resourceclaims")
+    found = await told(capfd, "pod/w")
+    assert found["unread"] == ["resourceclaims.resource.k8s.io"]
+    assert "team-b" not in json.dumps(found)
+
+
 async def test_a_pod_that_runs_would_not_get_its_node_again(
     server: ApiServer, capfd: pytest.CaptureFixture[str]
 ) -> None:

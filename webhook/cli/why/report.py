@@ -16,6 +16,7 @@ from webhook.cli.pool_explanation import explain_pool
 from webhook.cli.region_explanation import RegionExplanation, explain_region
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
+from webhook.placement.decision.held_devices import held_devices
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.request.ask import Ask, read
@@ -236,6 +237,8 @@ def _full(wanted: ObjectRef, facts: Found, judged: JudgedObject | None) -> Itera
     room = room_for(judged.ask.requests, pinned=candidates)
     for reason in room.explain(world, candidates & ~room.filter(world)):
         yield Removed("", f"{reason.one} now", names(reason.nodes, world))
+    for reason in held_devices(judged.ask, world, candidates):
+        yield Removed("", reason.one, names(reason.nodes, world))
 
 
 def _state(wanted: ObjectRef, facts: ObjectFacts) -> str:

@@ -3,14 +3,15 @@
 Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
 """
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 import numpy as np
 from msgspec import Struct
 
 from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable
-from webhook.placement.devices.claims import ClaimSpec, DeviceName, HeldDevice
+from webhook.placement.devices.candidates import options_of
+from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceName, HeldDevice
 from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
@@ -121,6 +122,24 @@ class DeviceFits:
                 break
         return room
 
+    def holders(
+        self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
+    ) -> Iterator[tuple[int, tuple[ClaimName, ...]]]:
+        """Those of the nodes that have too few devices free for the claims, each with the claims that hold some."""
+        self._follow(nodes)
+        known: dict[DeviceName, list[ClaimName]] = {}
+        for claim in self._devices.claims():
+            for held in claim.allocation.devices if claim.allocation else ():
+                if not held.admin:
+                    known.setdefault(held.device, []).append((claim.namespace, claim.name))
+        for slot in slots:
+            name = nodes.nodes[slot].name
+            found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+            if allocatable(claims, found, self._devices.holders, DeviceBudget()).answer is False:
+                wanted = {each for device in _wanted(claims, found) for each in known.get(device, ())}
+                if wanted:
+                    yield slot, tuple(sorted(wanted))
+
     def _follow(self, nodes: IndexedNodes) -> None:
         """Notice whether nodes have come or gone, or can use other pools than before."""
         if nodes.version == self._version:
@@ -210,6 +229,15 @@ class DeviceFits:
             return bool(self._terms[reach.terms] >> slot & 1)
 
         return reaches
+
+
+def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceName]:
+    """The devices of the node that the claims could have, and those that share counters with them."""
+    options = (found for spec in claims for request in options_of(spec, node, DeviceBudget()) for found in request)
+    candidates = [candidate for found in options for candidate in found.candidates]
+    yield from (candidate.usable.name for candidate in candidates)
+    for pool in {each.pool.name: each.pool for each in candidates if each.usable.device.traits.consumes}.values():
+        yield from (usable.name for usable in (*pool.devices, *pool.others) if usable.device.traits.consumes)
 
 
 def _bits(places: Sequence[int]) -> Bits:
