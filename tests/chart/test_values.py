@@ -106,7 +106,17 @@ def commented() -> Iterator[tuple[str, str]]:
 
 
 def test_every_value_is_explained_in_one_sentence() -> None:
-    groups = {f"{name}:" for name in VALUES} | {"certManager:", "existingSecret:", "clientCA:", "dashboard:", "rules:"}
+    parts = {
+        "certManager:",
+        "existingSecret:",
+        "clientCA:",
+        "dashboard:",
+        "rules:",
+        "headers:",
+        "certificate:",
+        "client:",
+    }
+    groups = {f"{name}:" for name in VALUES} | parts
     inside = {"requests", "limits"}  # of resources, which are explained as a whole
     bare = [line for line, before in commented() if not (before.startswith("# ") and before.endswith("."))]
     assert [line for line in bare if line not in groups and line.partition(":")[0] not in inside] == []

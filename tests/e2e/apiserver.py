@@ -27,10 +27,17 @@ def certificate(folder: Path) -> Path:
     return folder / "apiserver" / "apiserver.crt"
 
 
-def apiserver(program: Path, folder: Path, port: int, etcd_port: int, admission: Path | None = None) -> Component:
+def apiserver(
+    program: Path,
+    folder: Path,
+    port: int,
+    etcd_port: int,
+    admission: Path | None = None,
+    tracing: Path | None = None,
+) -> Component:
     """An API server with the admission plug-ins of a real cluster, but for ServiceAccount, which mounts volumes.
 
-    ``admission`` is a file with the configuration of admission plug-ins.
+    ``admission`` is a file with the configuration of admission plug-ins, ``tracing`` one with that of its traces.
     """
     command = [
         str(program),
@@ -50,4 +57,6 @@ def apiserver(program: Path, folder: Path, port: int, etcd_port: int, admission:
     ]
     if admission is not None:
         command.append(f"--admission-control-config-file={admission}")
+    if tracing is not None:
+        command.append(f"--tracing-config-file={tracing}")
     return Component("kube-apiserver", command, folder, Probe(port, "/readyz"))

@@ -18,6 +18,7 @@ from typing import Final
 
 from tests.e2e import toolchain
 from tests.e2e.modules import (
+    COLLECTOR,
     HELM_DOCS,
     KREW,
     MODULES,
@@ -78,6 +79,11 @@ def second_opinion() -> Path:
 def topology_opinion() -> Path:
     """What answers whether a kubelet admits a pod; builds it if it is missing."""
     return _of(TOPOLOGY_OPINION)["topology-opinion"]
+
+
+def collector() -> Path:
+    """The OpenTelemetry collector; builds it if it is missing, which takes a minute or two."""
+    return _of(COLLECTOR)["collector"]
 
 
 def kubectl() -> Path:

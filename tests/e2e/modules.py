@@ -115,5 +115,10 @@ TOPOLOGY_OPINION: Final = Module(
 )
 """Answers whether a kubelet admits a pod, by its topology manager and what gives that hints."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION)
+COLLECTOR: Final = Module(
+    "collector", "go.opentelemetry.io/collector/otelcol", {"collector": "."}, sources=("main.go",)
+)
+"""The OpenTelemetry collector, with the parts that the test of traces uses."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR)
 """No parts of a control plane: the tests that need one of them build it for themselves."""

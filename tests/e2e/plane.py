@@ -34,6 +34,7 @@ class ControlPlane:
         node: the node whose kubelet the identity ``node`` is.
         stages: kwok's stages; a file of its own can make pods fail.
         admission: the configuration of the API server's admission plug-ins, if it has one.
+        tracing: the configuration of the API server's traces, if it sends any.
     """
 
     def __init__(
@@ -44,12 +45,14 @@ class ControlPlane:
         node: str = "node-1",
         stages: Path = STAGES,
         admission: Path | None = None,
+        tracing: Path | None = None,
     ) -> None:
         self.folder = folder.absolute()
         self.identities = identities(node, service_accounts)
         self.start_seconds = 0.0
         self._stages = stages
         self._admission = admission
+        self._tracing = tracing
         self._apis: dict[str, Api] = {}
         self._exit = contextlib.ExitStack()
 
@@ -118,7 +121,7 @@ class ControlPlane:
             name: write_kubeconfig(folder, one, self.url, self.authority) for name, one in self.identities.items()
         }
         self.etcd = etcd(programs["etcd"], folder, store, peer)
-        self.apiserver = apiserver(programs["kube-apiserver"], folder, self.port, store, self._admission)
+        self.apiserver = apiserver(programs["kube-apiserver"], folder, self.port, store, self._admission, self._tracing)
         self.scheduler = cluster_controllers.scheduler(
             programs["kube-scheduler"], folder, others[0], files["scheduler"]
         )

@@ -1,12 +1,15 @@
 """Spans of reviews and reconciles, as a collector gets them."""
 
 import asyncio
+import gzip
+import ssl
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -197,6 +200,7 @@ class _Collector(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         self.server.hold.wait(20)  # type: ignore[attr-defined]
         self.server.bodies.append((self.path, body))  # type: ignore[attr-defined]
+        self.server.headers.append(self.headers)  # type: ignore[attr-defined]
         self.send_response(200)
         self.end_headers()
 
@@ -206,10 +210,10 @@ class _Collector(BaseHTTPRequestHandler):
 
 @pytest.fixture
 def collector() -> Iterator[ThreadingHTTPServer]:
-    """A collector on loopback, with ``bodies`` and ``hold``."""
+    """A collector on loopback, with ``bodies``, ``headers`` and ``hold``."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Collector)
     server.daemon_threads = True
-    server.bodies = []  # type: ignore[attr-defined]
+    server.bodies, server.headers = [], []  # type: ignore[attr-defined]
     server.hold = threading.Event()  # type: ignore[attr-defined]
     server.hold.set()  # type: ignore[attr-defined]
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -237,6 +241,65 @@ async def test_the_last_spans_reach_the_collector_before_the_process_ends(
     assert facts["service.name"] == "streams-placement-webhook"
     assert facts["service.namespace"] == "streams-placement"
     assert [span.name for scope in resource.scope_spans for span in scope.spans] == ["judge", "POST /mutate"]
+
+
+def _variables(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
+    """Set variables of the exporter, as the chart does; those that would win over its authority are removed."""
+    for name in ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in values.items():
+        monkeypatch.setenv(f"OTEL_EXPORTER_OTLP_{name}", value)
+
+
+@pytest.fixture
+def secured(collector: ThreadingHTTPServer, authority: Authority, tmp_path: Path) -> str:
+    """The URL of the collector, which now has a certificate."""
+    cert, key = authority.issue("collector").write(tmp_path, "collector")
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    context.load_cert_chain(cert, key)
+    collector.socket = context.wrap_socket(collector.socket, server_side=True)
+    return _endpoint(collector).replace("http:", "https:")
+
+
+async def test_a_collector_gets_headers_and_is_checked_against_its_authority(
+    secured: str,
+    collector: ThreadingHTTPServer,
+    authority: Authority,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "ca.crt").write_bytes(authority.cert)
+    _variables(
+        monkeypatch,
+        HEADERS="authorization=Bearer%20a,b=c",
+        CERTIFICATE=str(tmp_path / "ca.crt"),
+        COMPRESSION="gzip",
+    )
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "k8s.cluster.name=east")
+    traces = traces_of(secured, 1.0, "streams-placement-webhook")
+    assert traces is not None
+    with traces.span("anything"):
+        pass
+    await traces.close()
+    ((_, body),) = collector.bodies  # type: ignore[attr-defined]
+    (headers,) = collector.headers  # type: ignore[attr-defined]
+    assert (headers["Authorization"], headers["B"]) == ("Bearer a", "c")
+    (resource,) = ExportTraceServiceRequest.FromString(gzip.decompress(body)).resource_spans
+    facts = {entry.key: entry.value.string_value for entry in resource.resource.attributes}
+    assert (facts["k8s.cluster.name"], facts["service.name"]) == ("east", "streams-placement-webhook")
+
+
+async def test_without_its_authority_a_collector_gets_nothing_and_the_process_goes_on(
+    secured: str, collector: ThreadingHTTPServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _variables(monkeypatch, CERTIFICATE=str(tmp_path / "not yet" / "ca.crt"), HEADERS="authorization=Bearer%20a")
+    monkeypatch.setattr(tracing, "_EXPORT", 0.3)
+    traces = traces_of(secured, 1.0, "streams-placement-webhook")
+    assert traces is not None
+    with traces.span("anything"):
+        pass
+    await traces.close()
+    assert collector.bodies == []  # type: ignore[attr-defined]
 
 
 async def test_a_collector_that_hangs_delays_the_end_by_little(

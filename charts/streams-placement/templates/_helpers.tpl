@@ -177,6 +177,77 @@ securityContext:
   {{- end }}
 {{- end -}}
 
+{{/* The environment of OpenTelemetry's exporter. What is missing costs the traces and no pod, so all of it is optional. */}}
+{{- define "streams-placement.tracesEnvironment" -}}
+{{- if .Values.settings.tracesEndpoint }}
+{{- with .Values.traces }}
+- name: OTEL_EXPORTER_OTLP_COMPRESSION
+  value: {{ .compression }}
+{{- with .resourceAttributes }}
+- name: OTEL_RESOURCE_ATTRIBUTES
+  value: {{ . | quote }}
+{{- end }}
+{{- if .headers.secret }}
+- name: OTEL_EXPORTER_OTLP_HEADERS
+  valueFrom:
+    secretKeyRef: {name: {{ .headers.secret }}, key: {{ .headers.key | quote }}, optional: true}
+{{- end }}
+{{- if .certificate.configMap }}
+- name: OTEL_EXPORTER_OTLP_CERTIFICATE
+  value: /etc/streams-placement/collector-ca/ca.crt
+{{- end }}
+{{- if .client.secret }}
+- name: OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE
+  value: /etc/streams-placement/collector-client/tls.crt
+- name: OTEL_EXPORTER_OTLP_CLIENT_KEY
+  value: /etc/streams-placement/collector-client/tls.key
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The mounts of the files that it names. */}}
+{{- define "streams-placement.tracesMounts" -}}
+{{- if .Values.settings.tracesEndpoint }}
+{{- if .Values.traces.certificate.configMap }}
+- name: collector-ca
+  mountPath: /etc/streams-placement/collector-ca
+  readOnly: true
+{{- end }}
+{{- if .Values.traces.client.secret }}
+- name: collector-client
+  mountPath: /etc/streams-placement/collector-client
+  readOnly: true
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* The volumes with these files. */}}
+{{- define "streams-placement.tracesVolumes" -}}
+{{- if .Values.settings.tracesEndpoint }}
+{{- with .Values.traces.certificate }}
+{{- if .configMap }}
+- name: collector-ca
+  configMap:
+    name: {{ .configMap }}
+    optional: true
+    items:
+    - {key: {{ .key | quote }}, path: ca.crt}
+{{- end }}
+{{- end }}
+{{- with .Values.traces.client.secret }}
+- name: collector-client
+  secret:
+    secretName: {{ . }}
+    optional: true
+    defaultMode: 0440
+    items:
+    - {key: tls.crt, path: tls.crt}
+    - {key: tls.key, path: tls.key}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* Where traces go, as egress: to the port of the collector's URL, and to name servers. */}}
 {{- define "streams-placement.collector" -}}
 {{- $url := urlParse .Values.settings.tracesEndpoint }}

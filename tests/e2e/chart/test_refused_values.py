@@ -62,6 +62,18 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
         f'tls.existingSecret.name: "own_tls" {_NAME}',
     ),
     "a ConfigMap": ({"tls": {"clientCA": {"configMap": "CA"}}}, f'tls.clientCA.configMap: "CA" {_NAME}'),
+    "headers of traces": (
+        {"traces": {"headers": {"secret": "My"}}},
+        f'traces.headers.secret: "My" {_NAME}',
+    ),
+    "an authority of the collector": (
+        {"traces": {"certificate": {"configMap": "a b"}}},
+        f'traces.certificate.configMap: "a b" {_NAME}',
+    ),
+    "a certificate for the collector": (
+        {"traces": {"client": {"secret": "-"}}},
+        f'traces.client.secret: "-" {_NAME}',
+    ),
     "an issuer": (
         {"tls": {"source": "cert-manager", "certManager": {"issuerRef": {"name": "a b"}}}},
         f'tls.certManager.issuerRef.name: "a b" {_NAME}',

@@ -128,6 +128,60 @@ def test_traces_may_leave_to_the_port_of_the_collector_and_names_be_looked_up(ur
     assert [len(policy["spec"]["egress"]) for policy in without] == [1, 1]
 
 
+COLLECTOR: Final[Values] = {
+    "headers": {"secret": "token", "key": "it"},
+    "certificate": {"configMap": "authorities", "key": "bundle.pem"},
+    "client": {"secret": "pair"},
+    "compression": "gzip",
+    "resourceAttributes": "k8s.cluster.name=east",
+}
+
+
+def _of_traces(pod: Object) -> tuple[dict[str, object], dict[str, Object]]:
+    """Variables of OpenTelemetry, and volumes by the path of their mount."""
+    (container,) = pod["spec"]["containers"]
+    variables = {
+        one["name"]: one.get("value") or one["valueFrom"]
+        for one in container.get("env", ())
+        if one["name"].startswith("OTEL_")
+    }
+    volumes = {one["name"]: one for one in pod["spec"].get("volumes", ())}
+    mounts = {one["mountPath"]: volumes[one["name"]] for one in container.get("volumeMounts", ())}
+    return variables, {path: volume for path, volume in mounts.items() if "collector" in path}
+
+
+def test_what_sends_traces_gets_the_environment_of_the_exporter_and_its_files() -> None:
+    rest = {"enabled": True, "tlsSecret": "rest"}
+    values = {"settings": {"tracesEndpoint": "https://c/v1/traces"}, "traces": COLLECTOR, "hpaApi": rest}
+    found = pods(render(values))
+    folder = "/etc/streams-placement/collector"
+    with_traces = {pod["spec"]["containers"][0]["name"]: _of_traces(pod) for pod in found}
+    assert {name for name, told in with_traces.items() if told != ({}, {})} == {"webhook", "controller"}
+    variables, volumes = with_traces["webhook"]
+    assert with_traces["controller"] == (variables, volumes)
+    assert variables == {
+        "OTEL_EXPORTER_OTLP_COMPRESSION": "gzip",
+        "OTEL_RESOURCE_ATTRIBUTES": "k8s.cluster.name=east",
+        "OTEL_EXPORTER_OTLP_HEADERS": {"secretKeyRef": {"name": "token", "key": "it", "optional": True}},
+        "OTEL_EXPORTER_OTLP_CERTIFICATE": f"{folder}-ca/ca.crt",
+        "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE": f"{folder}-client/tls.crt",
+        "OTEL_EXPORTER_OTLP_CLIENT_KEY": f"{folder}-client/tls.key",
+    }
+    authorities, pair = volumes[f"{folder}-ca"]["configMap"], volumes[f"{folder}-client"]["secret"]
+    assert (authorities["name"], authorities["items"]) == ("authorities", [{"key": "bundle.pem", "path": "ca.crt"}])
+    assert (pair["secretName"], [one["path"] for one in pair["items"]]) == ("pair", ["tls.crt", "tls.key"])
+    assert (authorities["optional"], pair["optional"]) == (True, True), "a pod starts without them"
+
+
+def test_without_a_collector_no_pod_gets_anything_of_it() -> None:
+    assert render({"traces": COLLECTOR}) == render()
+
+
+def test_with_an_endpoint_alone_only_the_compression_is_said() -> None:
+    pod = webhook_pod(render({"settings": {"tracesEndpoint": "http://c/v1/traces"}}))
+    assert _of_traces(pod) == ({"OTEL_EXPORTER_OTLP_COMPRESSION": "none"}, {})
+
+
 def test_only_readers_of_metrics_may_talk_to_a_controller() -> None:
     _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
     assert [rule["ports"] for rule in controller["ingress"]] == [[{"port": "health"}]]
