@@ -17,7 +17,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.golden.examples import EXAMPLES
-from webhook.app.serve import serve
+from webhook.admission.conversion import SLICE
+from webhook.admission.responses import Answer
+from webhook.app.serve import converted, serve
 from webhook.cli.client import admission_review
 from webhook.settings import read
 
@@ -86,6 +88,36 @@ async def test_a_daemon_set_that_tolerates_everything_is_looked_at(server: Runni
     kind = {"group": "apps", "version": "v1", "kind": "DaemonSet"}
     answer = await server.post("/guard", {**body, "request": {**body["request"], "kind": kind}})
     assert answer["status"]["message"].startswith("spec.template.spec.tolerations[0]: a toleration of everything")
+
+
+@pytest.mark.parametrize("count", [1, 2 * SLICE + 1], ids=["one", "many"])
+async def test_objects_are_converted_between_versions(server: Running, count: int) -> None:
+    pool = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "spec": {"mode": "Exclusive"}}
+    request = {"uid": "u", "desiredAPIVersion": "streams.ibm.com/v2", "objects": [pool] * count}
+    review = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
+    answer = await server.post("/convert", review)
+    changed = {"apiVersion": "streams.ibm.com/v2", "kind": "HostPool", "spec": {"exclusive": True}}
+    assert answer["convertedObjects"] == [changed] * count
+
+
+async def test_while_many_objects_are_converted_others_have_their_turn() -> None:
+    pool = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool"}
+    request = {"uid": "u", "desiredAPIVersion": "streams.ibm.com/v2", "objects": [pool] * (2 * SLICE + 1)}
+    review = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview", "request": request}
+    work = converted(json.dumps(review).encode())
+    assert not isinstance(work, Answer)
+    turns = 0
+
+    async def count_turns() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(count_turns())
+    answer = await work
+    other.cancel()
+    assert (answer.status, turns) == (200, 2)
 
 
 async def test_prometheus_sees_the_cluster_and_what_was_reviewed(server: Running) -> None:

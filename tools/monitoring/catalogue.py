@@ -126,7 +126,7 @@ LABELS: Final = {
     "method": "the HTTP method; `other` for unknown ones",
     "mode": "`enforce`, or `audit` for what would have been refused",
     "outcome": "`allowed`, `patched`, `denied`, `errored`, `unreadable`",
-    "path": "`/mutate`, `/validate`, `/guard`",
+    "path": "`/mutate`, `/validate`, `/guard`, `/convert`",
     "program": "`serve`, `controller`, `hpa-api`",
     "reason": "the reason of Kubernetes in a refusal (`Invalid`, `Forbidden`), or of an error; empty without one",
     "rule": "what could not be had: see [below](#rules)",

@@ -1,18 +1,20 @@
-"""``serve``: runs the webhook server with reviewers for ``/mutate``, ``/validate`` and ``/guard``."""
+"""``serve``: runs the webhook server with reviewers for ``/mutate``, ``/validate``, ``/guard`` and ``/convert``."""
 
 import asyncio
 import sys
 import time
-from collections.abc import Awaitable, Callable
-from typing import Final
+from collections.abc import Awaitable, Callable, Generator
+from typing import Final, cast
 
 from msgspec.structs import replace
 
+from webhook.admission.conversion import convert
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WorkloadsQuestion
 from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import Cluster, cluster_of, watched_kinds
+from webhook.cluster.crds.versions import VERSIONS
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.job_worker import JobWorker
 from webhook.cluster.queries.job_verdicts import JobVerdicts
@@ -51,6 +53,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
         "/mutate": mutator(cluster, policy, queries),
         "/validate": validator(cluster, policy, queries, worker),
         "/guard": lambda body: guard(body, cluster.inventory, policy),
+        "/convert": converted,
     }
     service = Service(
         reviewers,
@@ -145,6 +148,25 @@ def validator(cluster: Cluster, policy: Policy, queries: ReviewQueries, worker: 
         return queries.completed(answer)
 
     return validating
+
+
+def converted(body: bytes) -> Answer | Awaitable[Answer]:
+    """The reviewer of ConversionReviews; while it converts many objects, other reviews are answered."""
+    work = convert(body, VERSIONS)
+    try:
+        next(work)
+    except StopIteration as done:
+        return cast("Answer", done.value)
+    return _converted_later(work)
+
+
+async def _converted_later(work: Generator[None, None, Answer]) -> Answer:
+    while True:
+        await asyncio.sleep(0)
+        try:
+            next(work)
+        except StopIteration as done:
+            return cast("Answer", done.value)
 
 
 def cluster_figures(cluster: Cluster, metrics: Metrics) -> None:
