@@ -20,6 +20,7 @@ from tests.e2e import toolchain
 from tests.e2e.modules import (
     COLLECTOR,
     HELM_DOCS,
+    JOBSET,
     KREW,
     MODULES,
     OTHERS,
@@ -38,6 +39,9 @@ _PROGRESS_SECONDS: Final = 15
 
 _BUILD_SECONDS: Final = 3600
 """One module takes 5 minutes on two idle cores."""
+
+_GO: Final = {"CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}
+"""Variables of Go, so that equal versions make equal programs."""
 
 
 def cache() -> Path:
@@ -71,6 +75,11 @@ def helm_docs() -> Path:
     return _of(HELM_DOCS)["helm-docs"]
 
 
+def jobset() -> dict[str, Path]:
+    """The controller of JobSets, and its project's files that a cluster needs; builds it if it is missing."""
+    return _of(JOBSET)
+
+
 def second_opinion() -> Path:
     """What answers questions about texts as the API server does; builds it if it is missing."""
     return _of(SECOND_OPINION)["second-opinion"]
@@ -96,17 +105,17 @@ def kubectl() -> Path:
 
 
 def _of(module: Module) -> dict[str, Path]:
-    """The programs of one module."""
+    """The programs and definitions of one module."""
     assets = Path(os.environ["KUBEBUILDER_ASSETS"]) if os.environ.get("KUBEBUILDER_ASSETS") else None
-    given = {name: assets / name for name in module.programs if assets and (assets / name).exists()}
-    if given.keys() == module.programs.keys():
+    given = {name: assets / name for name in module.files if assets and (assets / name).exists()}
+    if given.keys() == module.files:
         return given
     folder = cache() / module.key(toolchain.version()) / "bin"
     if not folder.exists():  # a folder that exists is complete, and nobody's build has to be waited for
         with _alone():
             if not folder.exists():
                 _build(module, folder)
-    return {**{name: folder / name for name in module.programs}, **given}
+    return {**{name: folder / name for name in module.files}, **given}
 
 
 def _build(module: Module, folder: Path) -> None:
@@ -119,9 +128,22 @@ def _build(module: Module, folder: Path) -> None:
     target = str(beside / next(iter(module.programs))) if len(module.programs) == 1 else f"{beside}/"
     command = [str(toolchain.go(cache())), "build", *module.flags, "-o", target, *module.programs.values()]
     started = time.monotonic()
-    _run(command, module.folder, {**os.environ, "CGO_ENABLED": "0", "GOFLAGS": "", "GOWORK": "off"}, module.name)
+    _run(command, module.folder, {**os.environ, **_GO}, module.name)
+    if module.definitions:
+        home = _home(module)
+        for path in module.definitions:
+            shutil.copyfile(home / path, beside / Path(path).name)
     beside.rename(folder)
     say(f"built {', '.join(module.programs)} in {time.monotonic() - started:.0f} s")
+
+
+def _home(module: Module) -> Path:
+    """Where Go keeps the files of the module, which it has compiled."""
+    command = [str(toolchain.go(cache())), "list", "-mod=readonly", "-m", "-f", "{{.Dir}}", module.module]
+    done = subprocess.run(  # noqa: S603 -- Go, without a shell
+        command, check=True, stdout=subprocess.PIPE, text=True, cwd=module.folder, env={**os.environ, **_GO}
+    )
+    return Path(done.stdout.strip())
 
 
 def _run(command: list[str], folder: Path, environment: Mapping[str, str], what: str) -> None:

@@ -23,6 +23,8 @@ class Module:
     """Build tags, which leave out what is not used."""
     sources: tuple[str, ...] = ()
     """Files of the folder that are compiled: of a program that is written here."""
+    definitions: tuple[str, ...] = ()
+    """Files of ``module`` that tests need beside its programs, such as its CustomResourceDefinitions."""
     home: str = ""
     """The folder whose ``go.mod`` says the versions, unless it has the module's name."""
 
@@ -41,8 +43,13 @@ class Module:
     def key(self, go: str) -> str:
         """A name for what this version of Go makes of it: equal keys, equal programs."""
         texts = map(self._text, ("go.mod", "go.sum", *self.sources))
-        told = "\n".join((*texts, go, *self.flags))
+        told = "\n".join((*texts, go, *self.flags, *self.definitions))
         return f"{self.name}-{hashlib.sha256(told.encode()).hexdigest()[:16]}"
+
+    @property
+    def files(self) -> frozenset[str]:
+        """Names of everything that its folder in the cache has."""
+        return frozenset((*self.programs, *(Path(path).name for path in self.definitions)))
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -120,5 +127,16 @@ COLLECTOR: Final = Module(
 )
 """The OpenTelemetry collector, with the parts that the test of traces uses."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR)
+JOBSET: Final = Module(
+    "jobset",
+    "sigs.k8s.io/jobset",
+    {"jobset": "sigs.k8s.io/jobset"},
+    definitions=tuple(
+        f"config/components/{path}"
+        for path in ("crd/bases/jobset.x-k8s.io_jobsets.yaml", "webhook/manifests.yaml", "rbac/role.yaml")
+    ),
+)
+"""The controller of JobSets, for the tests of applications."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
 """No parts of a control plane: the tests that need one of them build it for themselves."""

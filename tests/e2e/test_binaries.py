@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -97,17 +98,34 @@ def test_a_module_is_built_once_and_with_progress(
         ([], {*(name for module in MODULES for name in module.programs), "kubectl"}),
         (["helm-docs"], {"helm-docs"}),
         (["krew", "prometheus"], {"krew", "validate-krew-manifest", "prometheus", "promtool"}),
-        (["all"], {*(name for module in (*MODULES, *OTHERS) for name in module.programs), "kubectl"}),
+        (["jobset"], {"jobset", "jobset.x-k8s.io_jobsets.yaml", "manifests.yaml", "role.yaml"}),
+        (["all"], {*(name for module in (*MODULES, *OTHERS) for name in module.files), "kubectl"}),
     ],
-    ids=["a control plane", "one more", "some more", "all"],
+    ids=["a control plane", "one more", "some more", "with definitions", "all"],
 )
 def test_only_what_is_asked_for_is_found_or_built(
     names: list[str], found: set[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in [*(name for module in (*MODULES, *OTHERS) for name in module.programs), "kubectl"]:
+    for name in [*(name for module in (*MODULES, *OTHERS) for name in module.files), "kubectl"]:
         pretend(tmp_path / name, "exit 0")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
     assert {*binaries.asked_for(names)} == found
+
+
+def test_definitions_of_a_module_are_kept_beside_its_programs(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "config").mkdir()
+    (tmp_path / "config" / "role.yaml").write_text("kind: ClusterRole")
+    module = replace(BY_NAME["etcd"], definitions=("config/role.yaml",))
+    assert module.key("1.26.1") != BY_NAME["etcd"].key("1.26.1")
+    build = 'for last; do [ "$before" = -o ] && echo > "$last"; before=$last; done'
+    told = f'[ "$1" = list ] && echo {tmp_path} && exit'
+    pretend(tmp_path / "go", f'[ "$1" = version ] && echo go version go1.30.0 && exit; {told}; {build}')
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("STREAMS_PLACEMENT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("KUBEBUILDER_ASSETS", raising=False)
+    monkeypatch.setattr(binaries, "MODULES", (module,))
+    pretend(tmp_path / "kubectl", "exit 0")
+    assert binaries.programs()["role.yaml"].read_text() == "kind: ClusterRole"
 
 
 def test_a_build_that_fails_leaves_nothing_that_looks_finished(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

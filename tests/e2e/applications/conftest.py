@@ -1,0 +1,43 @@
+"""Fixtures: a control plane with the chart, and the operators of applications."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e import binaries
+from tests.e2e.api import Api
+from tests.e2e.applications import jobset_controller
+from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.kubelet import Kubelet
+from tests.e2e.nodes import create_nodes, node
+from tests.e2e.plane import ControlPlane
+
+
+@pytest.fixture(scope="package")
+def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
+    """A control plane with four nodes of 8 CPUs, which no other tests use: the chart is for a whole cluster."""
+    folder = tmp_path_factory.mktemp("applications")
+    with ControlPlane(folder, service_accounts=(jobset_controller.ACCOUNT,)) as running:
+        create_nodes(running.admin, [node(f"node-{number}") for number in range(4)])
+        yield running
+
+
+@pytest.fixture(scope="package")
+def installed(plane: ControlPlane) -> Iterator[Kubelet]:
+    """The chart, which reviews JobSets."""
+    with kubelet(plane) as running:
+        install(plane, running, {**QUICK, "workloads": {"kinds": ["JobSet"]}})
+        yield running
+
+
+@pytest.fixture(scope="package")
+def jobsets(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:  # noqa: ARG001 -- after it
+    """The controller of JobSets runs, with its own webhooks."""
+    found = binaries.jobset()
+    with jobset_controller.running(plane, found, plane.folder / "jobset"):
+        yield
+
+
+@pytest.fixture
+def admin(plane: ControlPlane, jobsets: None) -> Api:  # noqa: ARG001 -- after it
+    return plane.admin

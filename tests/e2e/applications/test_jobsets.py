@@ -1,0 +1,149 @@
+"""JobSets with their real controller: it makes the pods that the product expects, and none of what was refused."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from tests.e2e.api import Api, Object
+from tests.e2e.applications.jobset_controller import JOBSETS
+from tests.e2e.chart.kubectl_apply import applied, refusal
+from tests.e2e.plane import ControlPlane
+from tests.e2e.polling import until
+from tests.e2e.workloads import emptied, is_ready, namespace
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.kinds.application import ComponentPods, expanded
+
+KIND: Final = application_kinds()["jobset.x-k8s.io", "JobSet"]
+PART: Final = "jobset.sigs.k8s.io/replicatedjob-name"
+APART: Final = 'hostExlocation("sets")'
+SECONDS: Final = 60
+DECIDED: Final = ("affinity", "nodeSelector", "tolerations", "schedulerName", "priorityClassName")
+"""Fields of a pod that say where it runs."""
+
+
+@pytest.fixture
+def space(admin: Api, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own, which leaves the nodes to the next test."""
+    name = namespace(admin, request.node.name.removeprefix("test_").replace("_", "-")[:40].strip("-"))
+    yield name
+    emptied(admin, name)
+
+
+def part(name: str, pods: int, placement: str = APART, cpu: str = "1", **more: Any) -> Object:
+    """A replicated Job of so many pods."""
+    replicas = more.pop("replicas", 1)
+    metadata = {
+        "labels": {"streams.ibm.com/job": "sets", "team": "blue"},
+        "annotations": {"streams.ibm.com/placement": placement, "example.com/note": name},
+    }
+    container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu, "memory": "64Mi"}}}
+    template = {"metadata": metadata if placement else {}, "spec": {"containers": [container]}}
+    job = {"parallelism": pods, "completions": pods, "template": template}
+    return {"name": name, "replicas": replicas, "template": {"spec": job}, **more}
+
+
+def jobset(space: str, *parts: Object, **spec: Any) -> Object:
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": "set", "namespace": space},
+        "spec": {"replicatedJobs": list(parts), **spec},
+    }
+
+
+def pods_of(admin: Api, space: str) -> list[Object]:
+    listed: list[Object] = admin.get(f"/api/v1/namespaces/{space}/pods")["items"]
+    return listed
+
+
+def running(admin: Api, space: str, count: int) -> list[Object]:
+    """The pods of the namespace, once there are so many and all of them run."""
+
+    def all_run() -> list[Object] | None:
+        found = pods_of(admin, space)
+        return found if len(found) == count and all(map(is_ready, found)) else None
+
+    return until(all_run, f"{count} pods run in {space}", SECONDS)
+
+
+def as_expected(admin: Api, space: str, made: list[Object], components: tuple[ComponentPods, ...]) -> None:
+    """The pods of the controller are those that the product expands the stored JobSet into, one by one."""
+    counts = {one.name: one.count for one in components}
+    assert Counter(f"job {one['metadata']['labels'][PART]}" for one in made) == counts
+    expected = {one.name: placed(admin, one.pod, space) for one in components}
+    for pod in made:
+        wanted = expected[f"job {pod['metadata']['labels'][PART]}"]
+        name = f"{wanted['metadata']['generateName']}{pod['metadata']['labels'][PART]}-"
+        assert pod["metadata"]["name"].startswith(name)
+        for field in ("labels", "annotations"):
+            assert wanted["metadata"][field].items() <= pod["metadata"][field].items()
+        assert {one: pod["spec"].get(one) for one in DECIDED} == {one: wanted["spec"].get(one) for one in DECIDED}
+        assert amounts(pod) == amounts(wanted)
+
+
+def placed(admin: Api, pod: Object, space: str) -> Object:
+    """The pod as the webhook and the API server would complete it."""
+    metadata = {key: said for key, said in pod["metadata"].items() if key != "ownerReferences"}
+    spec = {**pod["spec"], "restartPolicy": "Never"}
+    return admin.create({**pod, "metadata": {**metadata, "namespace": space}, "spec": spec}, dryRun="All")
+
+
+def amounts(pod: Object) -> list[tuple[str, Object]]:
+    """What each container requests."""
+    return [(one["name"], one["resources"]) for one in pod["spec"]["containers"]]
+
+
+def test_one_that_fits_runs_with_the_pods_that_were_expected(admin: Api, plane: ControlPlane, space: str) -> None:
+    assert "Warning" not in applied(plane, jobset(space, part("workers", 1, replicas=2), part("driver", 2, cpu="2")))
+    made = running(admin, space, 4)
+    assert len({one["spec"]["nodeName"] for one in made}) == 4
+    stored = admin.get(f"{JOBSETS}/namespaces/{space}/jobsets/set")
+    application = expanded(KIND, stored)
+    assert not application.not_judged
+    empty = f"{space}-empty"
+    namespace(admin, empty)
+    as_expected(admin, empty, made, application.components)
+    admin.delete(f"/api/v1/namespaces/{empty}")
+
+
+def test_one_that_does_not_fit_is_refused_and_no_pod_is_made(admin: Api, plane: ControlPlane, space: str) -> None:
+    said = refusal(plane, jobset(space, part("workers", 2, replicas=2), part("driver", 1)), hook="applications")
+    assert said.startswith(f"{APART} cannot hold: 4 of 5 pods fit (job workers, job driver).")
+    running(admin, applied_beside(plane, admin, space), 1)
+    assert admin.find(f"{JOBSETS}/namespaces/{space}/jobsets/set") is None
+    assert pods_of(admin, space) == []
+    assert admin.get(f"/apis/batch/v1/namespaces/{space}/jobs")["items"] == []
+
+
+def applied_beside(plane: ControlPlane, admin: Api, space: str) -> str:
+    """Where another JobSet is, which tells that the controller has worked since."""
+    beside = namespace(admin, f"{space}-beside"[:63])
+    applied(plane, jobset(beside, part("only", 1)))
+    return beside
+
+
+def test_what_starts_later_need_not_fit_beside_the_rest(admin: Api, plane: ControlPlane, space: str) -> None:
+    loads = part("load", 3)
+    works = part("work", 4, dependsOn=[{"name": "load", "status": "Complete"}])
+    assert "Warning" not in applied(plane, jobset(space, loads, works))
+    running(admin, space, 3)
+    stored = admin.get(f"{JOBSETS}/namespaces/{space}/jobsets/set")
+    assert {one.name: (one.count, one.apart) for one in expanded(KIND, stored).components} == {
+        "job load": (3, False),
+        "job work": (4, True),
+    }
+    for one in pods_of(admin, space):
+        admin.patch(f"/api/v1/namespaces/{space}/pods/{one['metadata']['name']}/status", {"status": ENDED})
+    until(lambda: sum(map(is_ready, pods_of(admin, space))) == 4, "the four run after the three", SECONDS)
+
+
+ENDED: Final = {"phase": "Succeeded", "conditions": [{"type": "Ready", "status": "False"}]}
+
+
+def test_a_suspended_one_is_stored_and_makes_none(plane: ControlPlane, space: str) -> None:
+    said = applied(plane, jobset(space, part("workers", 5), suspend=True))
+    assert "Warning: not yet: " in said
+    assert json.loads(plane.kubectl("get", "pods", "-n", space, "-o", "json").stdout)["items"] == []
