@@ -95,7 +95,7 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     new: list[NodeGroup] = []
     made: list[NewNode] = []
     reasons: list[str] = []
-    alternatives = tuple(_alternatives(ask, constraints, world))
+    alternatives = tuple(alternatives_of(ask, constraints, world))
     amounts: dict[str, int] = {}
     for found in constraints:
         for resource, needed in found.requests.items():
@@ -170,7 +170,7 @@ def _unknown(ask: Ask, able: dict[int, NodeGroup], made: Sequence[NewNode], verd
     return (*amounts, *devices, *(f"the label {key}" for key in one.unknown))
 
 
-def _alternatives(ask: Ask, constraints: Sequence[Constraint], world: World) -> Iterator[Needs]:
+def alternatives_of(ask: Ask, constraints: Sequence[Constraint], world: World) -> Iterator[Needs]:
     """What the pod requires of labels: each a way to meet one term of each of its lists of node terms."""
     always = [need for found in constraints if not found.soft for need in found.needs]
     own = required_terms(ask.spec)

@@ -216,10 +216,10 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
         best = await equipped(group, answer.placed, positions(name, spec))
-        warnings = (*notices(best.group, best.placed), *_hedges(undecided), *_denied(best), *_warnings(members))
+        warnings = (*notices(best.group, best.placed), *_hedges(undecided), *_denied(best), *element_warnings(members))
         return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
     if not answer.decided:
-        return JobVerdict(group, answer, warnings=(UNDECIDED, *_warnings(members)))
+        return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
     if more := with_more_room(members, world):
         return await judged(job, spec, pools, more, solving, staying=staying, brief=brief)
     return _briefly(group, answer) if brief else await _refused(group, answer)
@@ -260,7 +260,7 @@ def _denied(best: Equipped) -> Iterator[str]:
         yield f"{cause} is not asked for by {enumerated(names, _SAID)}: no plan for the whole Job has it free for them"
 
 
-def _warnings(members: Sequence[Member]) -> list[str]:
+def element_warnings(members: Sequence[Member]) -> list[str]:
     """What the pods of the elements are warned of, at most ``_WARNINGS``; equal warnings once."""
     first: dict[str, str] = {}
     for member in members:

@@ -118,8 +118,10 @@ class Group:
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
-        self._taken = taken
-        self._restarting = restarting
+        self.taken = taken
+        """Nodes that a pool must not have."""
+        self.restarting = restarting
+        """Jobs whose pods make room."""
         self._slots = to_slots(world.everything)
         self.resources = sorted(
             {resource for member in members for one in member.conditions for resource in one.requests}
@@ -131,7 +133,7 @@ class Group:
 
     def with_members(self, members: Sequence[Member], solving: Solving | None = None) -> "Group":
         """A group of other members in the same world, with the same pools."""
-        return Group(members, self.world, self.pools, solving or self.solving, self._restarting, self._taken)
+        return Group(members, self.world, self.pools, solving or self.solving, self.restarting, self.taken)
 
     def unhurried(self) -> "Group":
         """The group, of which questions are counted in place of their time if it is small."""
@@ -165,17 +167,17 @@ class Group:
 
     def room(self, level: int | None) -> npt.NDArray[np.int64]:
         """What is free for a level: a row for each of the resources, and in it the nodes in the order of slots."""
-        return free_room(self.world, self.resources, self._slots, self._restarting, level)
+        return free_room(self.world, self.resources, self._slots, self.restarting, level)
 
     def eligible(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool."""
         able = eligible(pool, self.world.inventory, self.world.policy)
-        return able & ~self._taken.get((pool.namespace, pool.name), 0)
+        return able & ~self.taken.get((pool.namespace, pool.name), 0)
 
     def kept_from(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool, but must not."""
         able = eligible(pool, self.world.inventory, self.world.policy)
-        return able & self._taken.get((pool.namespace, pool.name), 0)
+        return able & self.taken.get((pool.namespace, pool.name), 0)
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""

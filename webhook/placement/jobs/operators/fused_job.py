@@ -18,11 +18,12 @@ from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_scale_up import judge_scaled_job
 from webhook.placement.jobs.operators.fusion_refusal import refuse_fusion
 from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
 from webhook.placement.jobs.operators.region_widths import with_widths
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
-from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict, judge_job
+from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict
 from webhook.placement.objects.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.planning.group import GroupAnswer
@@ -61,7 +62,7 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
     a good bound of the traffic that the fusion could keep inside elements.
     """
     if spec.operators is None:
-        return ModelVerdict(await judge_job(*job, spec, inventory, policy, solving), spec)
+        return ModelVerdict(await judge_scaled_job(job, spec, inventory, policy, solving), spec)
     application = await solving.run(functools.partial(application_of, spec))
     search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
     outcome = await search.find(spec, application)

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from webhook.placement.constraints.topology_limit import Limit
 from webhook.placement.inventory.capacity import Row
+from webhook.placement.planning.search.node_budget import NodeBudget
 
 Mask: TypeAlias = npt.NDArray[np.bool_]
 """A set of nodes: one entry for each position."""
@@ -79,12 +80,17 @@ class PoolChoice(Struct, frozen=True, eq=False):
 
 
 class AssignmentProblem(Struct, frozen=True, eq=False):
-    """Blocks and pools; ``free`` has a row for each resource, and in it what is free on each node."""
+    """Blocks and pools; ``free`` has a row for each resource, and in it what is free on each node.
+
+    The last ``new`` nodes do not exist yet: only blocks that have no place on others go there, within the ``budgets``.
+    """
 
     slots: npt.NDArray[np.intp]
     free: npt.NDArray[np.int64]
     blocks: tuple[Block, ...]
     pools: tuple[PoolChoice, ...] = ()
+    new: int = 0
+    budgets: tuple[NodeBudget, ...] = ()
 
     @property
     def size(self) -> int:
@@ -129,6 +135,8 @@ def violations(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
         yield "a node has too little room"
     yield from _together(problem, found)
     yield from _pools(problem, found)
+    placed = [(block.requests, places) for block, places in zip(problem.blocks, found.places, strict=True)]
+    yield from ("a node group makes too little" for budget in problem.budgets if not budget.kept(placed))
     for block, places in zip(problem.blocks, found.places, strict=True):
         yield from (
             f"a limit on {limit.key} is exceeded" for limit in block.limits if not _within(limit, problem, places)

@@ -12,6 +12,7 @@ import numpy as np
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.planning.search.assignment import Assignment, AssignmentProblem, Block, HostNeed, Key, Mask
 from webhook.placement.planning.search.costs import Costs
+from webhook.placement.planning.search.node_budget import BudgetLeft
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.workload.ranking import spread
 
@@ -21,10 +22,15 @@ Score = Callable[[int], Row]
 _FULL: Final = 1_000_000
 """Share of a node's room that is all of it, in the arithmetic of scores."""
 
+_LAST: Final = 2**61
+"""Added to the score of nodes that do not exist yet, which are used where no other node is left."""
+
 
 def search(problem: AssignmentProblem, costs: Costs | None = None) -> Steps[Assignment | None]:
     """The first assignment that is found; with ``costs`` a cheap one is looked for first."""
     scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem), None), (_tightest(problem), None)]
+    if problem.new:
+        scores = [(_there_first(score, problem.new), spreading) for score, spreading in scores]
     if costs is not None:
         scores.insert(0, (costs.of.__getitem__, costs))
     for choose in _host_choices(problem):
@@ -67,6 +73,17 @@ def _least_wanted(problem: AssignmentProblem) -> Score:
     return lambda _at: score
 
 
+def _there_first(score: Score, new: int) -> Score:
+    """The score by which the last ``new`` nodes come after all others."""
+
+    def later(at: int) -> Row:
+        found = score(at).copy()
+        found[-new:] += _LAST
+        return found
+
+    return later
+
+
 def _open_nodes(problem: AssignmentProblem) -> dict[int, int]:
     """How many nodes each mask of a block has, by the identity of the mask, which many blocks share."""
     found: dict[int, int] = {}
@@ -98,6 +115,7 @@ class _Placing:
         self._avoided: dict[Key, Row] = {}
         self._of_kin: dict[tuple[str, Key], tuple[Row, Row]] = {}
         self._closed = _exclusive(problem, hosts)
+        self._budgets = [BudgetLeft(budget) for budget in problem.budgets]
 
     def all(self, order: Sequence[int], score: Score) -> Steps[tuple[tuple[int, ...], ...] | None]:
         """The places of all blocks; ``None`` if one of them finds too few."""
@@ -130,6 +148,8 @@ class _Placing:
         for part, (table, keys) in enumerate(((self._marked, block.avoids), (self._avoided, block.marks))):
             for key in keys & table.keys():
                 room = np.where(self._others(table, part, key, block), 0, room)
+        for budget in self._budgets:
+            room = budget.within(room, block.requests)
         return room
 
     def _others(self, table: dict[Key, Row], part: int, key: Key, block: Block) -> Mask:
@@ -140,6 +160,8 @@ class _Placing:
     def _take(self, block: Block, places: tuple[int, ...]) -> None:
         counts = np.bincount(places, minlength=self._problem.size).astype(np.int64)
         self._free -= np.array(block.requests, np.int64)[:, None] * counts
+        for budget in self._budgets:
+            budget.take(places, block.requests)
         for part, (table, keys) in enumerate(((self._marked, block.marks), (self._avoided, block.avoids))):
             for key in keys:
                 table[key] = table.get(key, 0) + counts

@@ -74,6 +74,7 @@ class _Program(LinearProgram):
         self._apart()
         self._hosts()
         self._limits()
+        self._within_budgets()
         if costs is not None and costs.load:
             self._load(costs)
 
@@ -83,12 +84,15 @@ class _Program(LinearProgram):
         """The nodes that matter for the block: as many of the best as there are sets of pods in all.
 
         A set of pods on any other node could as well be on one of these that runs no other. That does not hold for
-        hosts, which are not known yet, and for limits by domain.
+        hosts, which are not known yet, for limits by domain, and for nodes that do not exist yet.
         """
         problem, block = self._problem, self._problem.blocks[at]
         places = np.flatnonzero(problem.copies(block, problem.free))
         if problem.pools or any(other.limits for other in problem.blocks) or len(places) <= problem.total:
             return places
+        if problem.new:
+            there = places[places < problem.size - problem.new]
+            return np.append(there[: problem.total], places[len(there) :])
         if costs is None:
             return places[: problem.total]
         order = np.argsort(costs.of[at][places], kind="stable")
@@ -278,6 +282,36 @@ class _Program(LinearProgram):
         # Where more than ``own`` are, so that ``beyond`` is 1, the number counts from the fewest.
         slack = max(0.0, count - spare)
         self.row([*inside, fewest, beyond], [*ones, -1.0, slack], -np.inf, spare + slack)
+
+    def _within_budgets(self) -> None:
+        """What node groups make in all."""
+        blocks = self._problem.blocks
+        for budget in self._problem.budgets:
+            inside = [
+                (at, column)
+                for place in np.flatnonzero(budget.nodes).tolist()
+                for at, column in self._on.get(place, [])
+            ]
+            for row, most in budget.amounts:
+                asked = [(column, blocks[at].requests[row]) for at, column in inside if blocks[at].requests[row]]
+                unit = int(np.gcd.reduce([amount for _, amount in asked])) if asked else 1
+                self.row(
+                    [column for column, _ in asked], [amount // unit for _, amount in asked], -np.inf, most // unit
+                )
+            if budget.most is not None:
+                self._few_nodes(np.flatnonzero(budget.nodes).tolist(), budget.most)
+
+    def _few_nodes(self, places: Sequence[int], most: int) -> None:
+        """At most so many of these nodes run blocks."""
+        used = []
+        for place in places:
+            columns = [column for _, column in self._on.get(place, [])]
+            if columns:
+                node = int(self.columns(np.ones(1))[0])
+                upper = sum(self._upper_of(column) for column in columns)
+                self.row([*columns, node], [*(1.0,) * len(columns), -upper], -np.inf, 0)
+                used.append(node)
+        self.row(used, [1.0] * len(used), -np.inf, most)
 
     def _load(self, costs: Costs) -> None:
         """Each further pod on a node costs more; the cheaper places are taken first by themselves."""

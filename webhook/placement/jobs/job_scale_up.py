@@ -1,0 +1,368 @@
+"""Whether a Job that the nodes there are cannot run would run with nodes that node groups make.
+
+The same search is asked again, with new nodes of all groups beside those there are (``docs/autoscaled.md``, "Whole
+Jobs"). Only a Job that would be refused is looked at, and only with ``scaleUp: auto``.
+"""
+
+import itertools
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from webhook.placement.constraints.constraint import Tie
+from webhook.placement.decision.scale_up import alternatives_of, scale_up
+from webhook.placement.decision.verdict import constraints_of, judge
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
+from webhook.placement.jobs.whole_job import (
+    NOUN,
+    JobVerdict,
+    applied_world,
+    element_steps,
+    element_warnings,
+    judge_job,
+    judged,
+    judged_or_recovered,
+    open_pools,
+)
+from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
+from webhook.placement.kube.bits import Bits
+from webhook.placement.nodegroups.new_node import Needs, NewNode
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.nodegroups.possible_nodes import PossibleNodes, possible_nodes
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.group import Group, GroupAnswer, Placed
+from webhook.placement.planning.members import Member, member_of, requests_of
+from webhook.placement.planning.preemption import with_more_room
+from webhook.placement.planning.search.solver import Solving
+from webhook.placement.planning.wider_group import Limits, NewNodes, WiderGroup
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, Fault, counted, enumerated, shorten
+
+NODES: Final = 2_000
+"""At most so many new nodes of all groups are looked at."""
+
+_WAYS: Final = 64
+"""At most so many alternatives of one pod's node terms are looked at."""
+
+_COMPARED: Final = 10_000
+"""So many kinds of pods are compared with groups, at some 10 microseconds each."""
+
+_NAMED: Final = 3
+"""At most so many groups are named in a warning."""
+
+_REASONS: Final = 8
+"""At most so many groups are named in a refusal."""
+
+UNDECIDED: Final = (
+    "whether node groups can make nodes on which all processing elements can run was not decided: "
+    "some of them may have to wait"
+)
+"""The warning for a Job that the nodes there are cannot run, and that is admitted without a decision."""
+
+
+class GroupNodes(Struct, frozen=True):
+    """So many nodes that a group would make for a Job; ``unknown`` is what the pods need and is not known of them."""
+
+    group: NodeGroup
+    count: int
+    unknown: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        """As warnings say it: ``2 nodes of NodePool fast (if each has cpu 8)``."""
+        least = "at least " if self.unknown else ""
+        doubt = f" (if each has {enumerated(self.unknown, SAID)})" if self.unknown else ""
+        return f"{least}{counted(self.count, 'node')} of {shorten(str(self.group), CLAUSE_LIMIT)}{doubt}"
+
+
+class JobScaleUp(Struct, frozen=True):
+    """What node groups can do for a Job: ``made`` are the nodes for the elements ``waiting``, of ``total``.
+
+    Without ``made`` no group can help for the ``reasons``, or it was not ``decided``.
+    """
+
+    made: tuple[GroupNodes, ...] = ()
+    waiting: tuple[str, ...] = ()
+    total: int = 0
+    reasons: tuple[str, ...] = ()
+    decided: bool = True
+    warnings: tuple[str, ...] = ()
+    """What the pods of the elements are warned of."""
+
+    @property
+    def notice(self) -> str:
+        """That the Job waits for new nodes, as a warning."""
+        if not self.made:
+            return UNDECIDED
+        who = f"{len(self.waiting)} of {counted(self.total, NOUN)} ({enumerated(self.waiting, _NAMED)})"
+        return f"no room yet for {who}: node groups can make {enumerated(self.made, _NAMED)}"
+
+
+class _Scaling(Struct, frozen=True, eq=False):
+    """A Job for which new nodes are looked for: its members, and what each of them wants of labels, in any one way."""
+
+    members: tuple[Member, ...]
+    ways: tuple[tuple[Needs, ...], ...]
+    choices: tuple[Pool, ...]
+    group: Group
+    sure: bool
+
+
+async def judge_scaled_job(
+    job: tuple[str, str], spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
+) -> JobVerdict:
+    """The verdict on a Job of elements, with the nodes that node groups can make where the setting is on."""
+    if policy.scale_up == "off" or not inventory.node_groups.with_shapes(policy.node_shapes):
+        return await judge_job(*job, spec, inventory, policy, solving)
+    world, pools = await applied_world(*job, spec, inventory, policy, solving)
+    found: list[JobScaleUp] = []
+
+    async def judge(world: World) -> JobVerdict:
+        verdict = await judged(job, spec, pools, world, solving, brief=True)
+        if not verdict.refused or verdict.fault is Fault.INVALID or world.recovered() is not None:
+            return verdict
+        scaled = await scale_up_job(job, spec, pools, world, solving)
+        if scaled is None:
+            return verdict
+        if scaled.made or not scaled.decided:
+            warnings = (scaled.notice, *scaled.warnings)
+            return JobVerdict(verdict.group, GroupAnswer(None, decided=scaled.decided), warnings=warnings)
+        found.append(scaled)
+        return verdict
+
+    verdict = await judged_or_recovered(judge, world)
+    return _with_reasons(verdict, found[-1].reasons) if verdict.refused and found else verdict
+
+
+def _with_reasons(verdict: JobVerdict, reasons: Sequence[str]) -> JobVerdict:
+    """The refusal with the reason of each group before its fix, as far as a message has room for them."""
+    if not reasons or verdict.fault is Fault.INVALID:
+        return verdict
+    lines = verdict.text.split("\n")
+    at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("Nearest fix")), len(lines))
+    said = [f"  {reason}" for reason in reasons]
+    while said and len("\n".join((*lines, *said))) > MESSAGE_LIMIT:
+        said.pop()
+    return replace(verdict, text="\n".join((*lines[:at], *said, *lines[at:])))
+
+
+async def scale_up_job(
+    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+) -> JobScaleUp | None:
+    """What node groups can do for a Job that is refused in that world; ``None`` if new nodes make no difference.
+
+    They make none for what is wrong with the Job itself, and for its HostPools: hosts are nodes that exist.
+    """
+    scaling = await _scaling(job, spec, pools, world, solving)
+    if not isinstance(scaling, _Scaling):
+        return scaling
+    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
+    possible, skipped = await _possible(groups, scaling, world)
+    kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
+    able = await _able(kinds, scaling, world)
+    useful = [at for at in range(len(kinds)) if any(own >> at & 1 for own in able)]
+    counts, cut = _counts([kinds[at] for at in useful], groups, scaling.members)
+    new = [
+        NewNodes(kinds[at][0], kinds[at][1].node.allocatable, count) for at, count in zip(useful, counts, strict=True)
+    ]
+    placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
+    wider = WiderGroup(scaling.group, placeable, new, [Limits(group.count, group.left) for group in groups])
+    answer = await wider.place()
+    total = sum(member.count for member in scaling.members)
+    if answer.placed is not None:
+        made, waiting = _made(wider, answer.placed, groups, [kinds[at][1] for at in useful])
+        said = tuple(element_warnings(scaling.members))
+        return JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
+    if more := with_more_room(scaling.members, world) if answer.decided else None:
+        return await scale_up_job(job, spec, pools, more, solving)
+    nowhere = [member for member, own in zip(scaling.members, able, strict=True) if not own and not member.open()]
+    bounded = cut or not all(found.complete for found in possible)
+    if not answer.decided or not scaling.sure or skipped or (bounded and not nowhere):
+        return JobScaleUp(total=total, decided=False)
+    return JobScaleUp(
+        total=total, reasons=tuple(_reasons(nowhere, groups, {kinds[at][0] for at in useful}, wider, world))
+    )
+
+
+async def _scaling(
+    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+) -> _Scaling | JobScaleUp | None:
+    """The Job with its members; ``None`` if new nodes make no difference, and no answer if time is up."""
+    choices = open_pools(pools, world)
+    if cannot_be_had(pools, world):
+        return None
+    bare = await Group((), world, choices, solving, (job,)).place()
+    if bare.placed is None and bare.decided:
+        return None
+    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
+    members: list[Member] = []
+    ways: list[tuple[Needs, ...]] = []
+    sure = True
+    for element in element_steps(job[1], spec):
+        await solving.rest()
+        if element is None:
+            continue
+        if solving.left() <= 0:
+            return JobScaleUp(decided=False)
+        names, pod = element
+        member = member_of(names, len(names), pod, job[0], world, chosen)
+        if not isinstance(member, Member) or any(tolerance_problems(member, choices, world)):
+            return None
+        own = tuple(itertools.islice(_ways(member, world), _WAYS + 1))
+        sure = sure and len(own) <= _WAYS
+        members.append(member)
+        ways.append(own[:_WAYS])
+    others = taken_from(choices, members, settled_hosts(pools, world), world)
+    group = Group(members, world, choices, solving, {job: ()}, others)
+    return _Scaling(tuple(members), tuple(ways), tuple(choices), group, sure)
+
+
+def _ways(member: Member, world: World) -> Iterator[Needs]:
+    """What labels a new node needs for the member, in each way; none if the member can run on no new node."""
+    constraints = tuple(member.verdict.constraints)
+    if any(found.tie is not Tie.NONE for found in constraints if not found.soft):
+        return
+    if any(toleration.of_everything for toleration in member.ask.spec.tolerations or ()):
+        return  # hosts that become exclusive while the pod waits would be open to it
+    yield from alternatives_of(member.ask, constraints, world)
+
+
+async def _possible(groups: Sequence[NodeGroup], scaling: _Scaling, world: World) -> tuple[list[PossibleNodes], bool]:
+    """The different nodes of each group, and whether groups were left out since there are too many kinds of pods."""
+    wanted: dict[object, Needs] = {}
+    for needs in itertools.chain.from_iterable(scaling.ways):
+        wanted.setdefault(tuple(sorted(needs.items(), key=lambda item: item[0])), needs)
+    known = world.inventory.nodes.labels
+
+    def live(key: str) -> Collection[str]:
+        return known.get(key, ())
+
+    found: list[PossibleNodes] = []
+    skipped = False
+    for at, group in enumerate(groups):
+        await scaling.group.solving.rest()
+        beyond = (at + 1) * len(wanted) > _COMPARED
+        skipped = skipped or (beyond and not group.closed)
+        if group.closed or beyond or not wanted:
+            found.append(PossibleNodes(group, ()))
+            continue
+        found.append(possible_nodes(group, [*wanted.values()], scaling.group.resources, live))
+    return found, skipped
+
+
+async def _able(kinds: Sequence[tuple[int, NewNode]], scaling: _Scaling, world: World) -> list[Bits]:
+    """For each member, the positions of the new nodes that can run it."""
+    inventory = Inventory()
+    for _, new in kinds:
+        inventory.set_node(new.node)
+    inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
+    inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
+    later = World(inventory, world.policy)
+    able: list[Bits] = []
+    for member, ways in zip(scaling.members, scaling.ways, strict=True):
+        await scaling.group.solving.rest()
+        constraints = constraints_of(member.ask, later).constraints if ways and kinds else ()
+        able.append(judge(constraints, later).candidates if constraints else 0)
+    return able
+
+
+def _counts(
+    kinds: Sequence[tuple[int, NewNode]], groups: Sequence[NodeGroup], members: Sequence[Member]
+) -> tuple[list[int], bool]:
+    """How many nodes of each kind could be useful, and whether fewer are looked at.
+
+    On nodes that have room for everything, pods that avoid no others share one.
+    """
+    asked: Counter[str] = Counter()
+    for member in members:
+        asked.update({name: needed * member.count for name, needed in requests_of(member.conditions).items()})
+    total = sum(member.count for member in members)
+    alone = sum(member.count for member in members if any(found.avoids or found.limit for found in member.conditions))
+    counts = []
+    for at, new in kinds:
+        roomy = all(new.node.allocatable[name] >= needed for name, needed in asked.items())
+        useful = min(total, alone + 1) if roomy else total
+        most = groups[at].count
+        counts.append(useful if most is None else min(useful, most))
+    if sum(counts) <= NODES:
+        return counts, False
+    share = max(1, NODES // len(kinds))
+    return [min(count, share) for count in counts], True
+
+
+def _made(
+    wider: WiderGroup, placed: Placed, groups: Sequence[NodeGroup], nodes: Sequence[NewNode]
+) -> tuple[Iterator[GroupNodes], list[str]]:
+    """The new nodes that the plan uses by group, and the names of the elements there."""
+    waiting: list[str] = []
+    used: dict[int, dict[int, list[Member]]] = {}
+    unknown: dict[int, dict[str, None]] = {}
+    for member, places in zip(wider.members, placed.slots, strict=True):
+        for name, slot in zip(member.names, places, strict=True):
+            if (new := wider.new_at(slot)) is None:
+                continue
+            waiting.append(name)
+            used.setdefault(new.of, {}).setdefault(slot, []).append(member)
+            for key in nodes[wider.new.index(new)].unknown:
+                unknown.setdefault(new.of, {})[f"the label {key}"] = None
+    found = (
+        GroupNodes(groups[of], len(here), (*_doubts(groups[of], here), *unknown.get(of, ())))
+        for of, here in used.items()
+    )
+    return found, waiting
+
+
+def _doubts(group: NodeGroup, here: Mapping[int, Sequence[Member]]) -> Iterator[str]:
+    """What a node needs for the largest pods on it, or for the largest set that shares it, and is not known."""
+    most: dict[str, int] = {}
+    for members in here.values():
+        together: Counter[str] = Counter()
+        for member in members:
+            needs = requests_of(member.conditions)
+            shares = any(found.together for found in member.conditions)
+            if shares:
+                together.update(needs)
+            for resource, needed in (together if shares else needs).items():
+                most[resource] = max(needed, most.get(resource, 0))
+    yield from (
+        f"{resource} {amount(resource, most[resource])}"
+        for resource in ordered(most)
+        if resource not in group.offers and resource != PODS
+    )
+    if any(member.ask.devices or member.ask.mapped for members in here.values() for member in members):
+        yield "the devices of its claims"
+
+
+def _reasons(
+    nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, world: World
+) -> Iterator[str]:
+    """Why each group cannot help: for elements that could run ``nowhere``, or what it makes in all."""
+    for member in nowhere:
+        if found := scale_up(member.ask, tuple(member.verdict.constraints), world):
+            yield from found.reasons
+            return
+    if nowhere:
+        return  # they name nodes that exist
+    useful = frozenset(able)
+    for at, group in enumerate(groups[:_REASONS]):
+        yield f"{shorten(str(group), CLAUSE_LIMIT)} {group.closed or _most(group, wider, useful=at in useful)}"
+    if len(groups) > _REASONS:
+        yield f"{len(groups) - _REASONS} more node groups do not make enough either"
+
+
+def _most(group: NodeGroup, wider: WiderGroup, *, useful: bool) -> str:
+    """What the group makes at most, which is not enough."""
+    if not useful:
+        return "makes no nodes for any of these processing elements"
+    offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in wider.resources]
+    left = [f"{name} {amount(name, group.left[name])}" for name in ordered(group.left) if name in wider.resources]
+    nodes = "nodes" if group.count is None else f"only {counted(group.count, 'more node')}"
+    each = f" with {enumerated(offers, SAID)}" if offers else ""
+    rest = f", and has {enumerated(left, SAID)} left of its limits" if left else ""
+    return f"makes {nodes}{each}{rest}, which is not enough"
