@@ -97,12 +97,12 @@ PLACES: dict[str, Callable[[Json, str], None]] = {
 
 
 @entries
-@pytest.mark.parametrize("text", EVIL.values(), ids=EVIL.keys())
 @pytest.mark.parametrize("put", PLACES.values(), ids=PLACES.keys())
-def test_no_word_of_a_user_acts_in_an_answer(entry: Entry, put: Callable[[Json, str], None], text: str) -> None:
-    found = pod('hostExlocation("t")')
-    put(found, text)
-    answered(entry, review(found))
+def test_no_word_of_a_user_acts_in_an_answer(entry: Entry, put: Callable[[Json, str], None]) -> None:
+    for text in EVIL.values():
+        found = pod('hostExlocation("t")')
+        put(found, text)
+        answered(entry, review(found))
 
 
 @pytest.mark.parametrize("text", EVIL.values(), ids=EVIL.keys())
@@ -119,10 +119,10 @@ def test_no_word_of_a_pool_acts_in_an_answer(field: str, text: str) -> None:
 
 
 @entries
-@pytest.mark.parametrize("text", EVIL.values(), ids=EVIL.keys())
 @pytest.mark.parametrize("field", ["namespace", "name", "operation", "subResource", "kind", "group", "unknown"])
-def test_no_word_of_a_request_acts_in_an_answer(entry: Entry, field: str, text: str) -> None:
-    answered(entry, review(pod(), **{field: text}))
+def test_no_word_of_a_request_acts_in_an_answer(entry: Entry, field: str) -> None:
+    for text in EVIL.values():
+        answered(entry, review(pod(), **{field: text}))
 
 
 @entries

@@ -94,9 +94,9 @@ AGREE: Final[dict[str, Callable[[str], bool]]] = {
 
 
 @pytest.mark.parametrize("name", AGREE)
-@pytest.mark.parametrize("text", [*(text for texts in (*RIGHT.values(), *WRONG.values()) for text in texts)])
-def test_a_pattern_agrees_with_the_code(name: str, text: str) -> None:
-    assert takes(name, text) == AGREE[name](text)
+def test_a_pattern_agrees_with_the_code(name: str) -> None:
+    texts = [text for texts in (*RIGHT.values(), *WRONG.values()) for text in texts]
+    assert [text for text in texts if takes(name, text) != AGREE[name](text)] == []
 
 
 PIECES: Final = st.lists(st.sampled_from([*"ab,!=<>() -", "in", " in ", " notin ", "==", "a/b", "1"]), max_size=9)
