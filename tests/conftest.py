@@ -8,6 +8,7 @@ from collections.abc import Generator
 import pytest
 
 from tests.example_count import everyday_profile
+from tests.worker_reports import tell_little
 
 _TRACER = pytest.StashKey[object]()
 """The tracer of coverage, if there is one."""
@@ -17,6 +18,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """SIGHUP is not ignored, even if the tests run under ``nohup``: programs would rightly go on ignoring it."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     everyday_profile()
+    tell_little(config)
     gc.disable()  # until all tests are collected: that makes millions of objects, and none of them is garbage
     # Parses IRIs for jsonschema, which no schema here mentions, and takes each process a second to load.
     sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]

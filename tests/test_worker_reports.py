@@ -1,0 +1,63 @@
+"""Reports of workers: what fails in a test or its fixtures is told, and each test counts once."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.untraced import untraced_processes
+
+TESTS = """
+import pytest
+
+@pytest.fixture
+def missing():
+    raise ValueError("setup is wrong")
+
+@pytest.fixture
+def leaking():
+    yield
+    raise ValueError("teardown is wrong")
+
+@pytest.fixture
+def absent():
+    pytest.skip("not here")
+
+def test_passes(): pass
+
+def test_without_its_fixture(missing): pass
+
+def test_whose_fixture_ends_badly(leaking): pass
+
+def test_fails(): assert 1 == 2
+
+def test_is_skipped(absent): pass
+"""
+
+
+def said(folder: Path, *options: str) -> list[str]:
+    """The summary of a run with one worker: what was not in order, and how many of what there were."""
+    (folder / "test_all.py").write_text(TESTS)
+    command = [sys.executable, "-m", "pytest", "--quiet", "--numprocesses=1", "-p", "tests.conftest", "-ra", *options]
+    command += [f"--rootdir={folder}", "--config-file=/dev/null", "--import-mode=importlib", str(folder)]
+    with untraced_processes():
+        found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- pytest
+    assert found.returncode == 1, found.stderr
+    *_, summary = found.stdout.partition("short test summary info")
+    lines = [line.partition(" - ")[0].partition(" in ")[0] for line in summary.splitlines()[1:]]
+    return [re.sub(r" \S*test_all\.py\S*::", " ", line) for line in lines]
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("options", [(), ("--durations=5",)], ids=["few reports", "all reports"])
+def test_all_that_is_not_in_order_is_told(tmp_path: Path, options: tuple[str, ...]) -> None:
+    *lines, counts = said(tmp_path, *options)
+    assert sorted(lines)[:3] == [
+        "ERROR test_whose_fixture_ends_badly",
+        "ERROR test_without_its_fixture",
+        "FAILED test_fails",
+    ]
+    assert lines[0].endswith("not here")
+    assert counts == "1 failed, 2 passed, 1 skipped, 2 errors"
