@@ -20,8 +20,13 @@ _SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fi
 """Checks of hypothesis that depend on the speed of the machine, or on how choosy a test is."""
 
 
-def some_of(count: int) -> int:
-    """How many of so many examples are tried in this run; at least one."""
+def some_of(count: int, *, every_day: int | None = None) -> int:
+    """How many of so many examples are tried in this run; at least one.
+
+    Where a single one takes long, ``every_day`` says how many of them are tried without the variable.
+    """
+    if EVERY_DAY and every_day is not None:
+        return every_day
     return max(1, round(count * TIMES))
 
 

@@ -115,17 +115,17 @@ def test_fewer_channels_are_never_refused(answer: Answer) -> None:
 
 
 REFUSAL = (
-    "7 channels of parallel region work do not fit beside what runs: at most 4 fit now.\n"
+    "6 channels of parallel region work do not fit beside what runs: at most 4 fit now.\n"
     "Work[0]: cost 3, Work[1]: cost 3, Work[2]: cost 3, Work[3]: cost 3 and 1 more cannot all hold: "
-    "no fusion of 8 operators fits on the cluster.\n"
-    "Nearest fix: scale to 4, or add 3 nodes with cpu 3 free."
+    "no fusion of 7 operators fits on the cluster.\n"
+    "Nearest fix: scale to 4, or add 2 nodes with cpu 3 free."
 )
 
 
 @pytest.mark.parametrize("ask", [scale, change], ids=["scaled", "edited"])
 def test_a_width_that_does_not_fit_beside_what_runs_is_refused(ask: Any) -> None:
     """Two nodes of 8 CPUs have room for two channels more."""
-    assert refused(answered(ask(7, running()), stored())) == (403, REFUSAL)
+    assert refused(answered(ask(6, running()), stored())) == (403, REFUSAL)
 
 
 def test_no_more_channels_than_run_are_not_refused() -> None:
@@ -199,7 +199,7 @@ def test_one_channel_may_be_all_that_fits() -> None:
 
 
 def test_in_audit_mode_a_refusal_is_a_warning() -> None:
-    answer = answered(scale(7, policy=Policy(audit=True)), stored())
+    answer = answered(scale(6, policy=Policy(audit=True)), stored())
     assert warnings(answer) == [f"audit: this would be refused: {REFUSAL.partition(chr(10))[0]}"]
     assert answer.rules == ("nodes",)
 
@@ -224,10 +224,10 @@ class Hurried(AtOnce):
 
 def test_without_time_to_find_out_the_refusal_does_not_say_how_many_fit() -> None:
     patient = Hurried(10**6)
-    assert refused(answered(scale(7), stored(), solving=patient)) == (403, REFUSAL)
-    late = answered(scale(7), stored(), solving=Hurried((10**6 - patient.looks) // 2))
-    assert refused(late)[1].startswith("7 channels of parallel region work do not fit beside what runs.\n")
-    assert response(answered(scale(7), stored(), solving=Hurried(1)))["allowed"]
+    assert refused(answered(scale(6), stored(), solving=patient)) == (403, REFUSAL)
+    late = answered(scale(6), stored(), solving=Hurried((10**6 - patient.looks) // 2))
+    assert refused(late)[1].startswith("6 channels of parallel region work do not fit beside what runs.\n")
+    assert response(answered(scale(6), stored(), solving=Hurried(1)))["allowed"]
 
 
 @pytest.mark.parametrize(

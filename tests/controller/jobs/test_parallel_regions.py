@@ -36,7 +36,8 @@ MODEL: Json = {
 
 COSTLY: Json = {
     **MODEL,
-    "operators": [{**one, **({"cost": "6"} if "region" in one else {})} for one in MODEL["operators"]],
+    "operators": [{"name": "Src"}, {"name": "Work", "region": "work", "cost": "6"}],
+    "streams": [{"from": "Src", "to": "Work"}],
 }
 """Beside the channels that run the three nodes have room for three."""
 
@@ -114,10 +115,10 @@ async def test_what_does_not_change_keeps_its_pods(cluster: JobCluster) -> None:
 async def test_without_isolated_channels_operators_may_be_fused_anew(cluster: JobCluster) -> None:
     cluster.job(**{**MODEL, "fusion": {"manual": 2}})
     await cluster.lead()
-    scale(cluster, 6)
+    scale(cluster, 4)
     await cluster.wait(5)
     assert {one for members in operators(cluster).values() for one in members if "[" in one} == {
-        f"Work[{at}]" for at in range(6)
+        f"Work[{at}]" for at in range(4)
     }
     assert cluster.status()["fusion"]["made"] == 2
     assert cluster.status()["phase"] == "Running"
@@ -146,7 +147,7 @@ async def test_a_width_that_does_not_fit_changes_nothing_and_is_tried_again(clus
     held, reason, message = scaled(cluster)
     assert (held, reason) == ("False", "Unsatisfiable")
     assert message.startswith("still 2 channels in 2 processing elements: ")
-    assert "no fusion of 9 operators fits on the cluster" in message
+    assert "no fusion of 7 operators fits on the cluster" in message
     cluster.kube.change(job_path("parallel"), {"metadata": {"labels": {"looked": "at"}}})
     cluster.delete(pod_path("parallel-1-1"))
     await cluster.wait(5)

@@ -13,10 +13,10 @@ from tests.example_count import some_of
 
 pytestmark = pytest.mark.examples
 
-BATCH = 10
+BATCH = 6
 """Histories of one test."""
 
-HISTORIES = some_of(200)
+HISTORIES = some_of(200, every_day=12)
 
 LONG = 900.0
 """Seconds in which everything is put right: submissions that time out, and back-offs of five minutes."""

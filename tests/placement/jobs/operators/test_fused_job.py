@@ -393,7 +393,7 @@ def test_an_operator_without_a_cost_may_be_fused_with_one_that_has_one(field: st
 def test_what_dropping_a_clause_is_good_for_may_not_be_found_out() -> None:
     """The contradiction is certain at once; of a fix it is said whether it was tried."""
     tied = 'partitionColocation("t")'
-    spec = costly(9, "1", manual=2)
+    spec = costly(10, "1", manual=2)
     spec["operators"][0] = {"name": "Op0", "placement": f"{tied}, partitionIsolation", "template": TOLERANT}
     spec["operators"][1] = {"name": "Op1", "placement": tied, "cost": "1"}
     said = "Nearest fix: {}."

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.builders import cluster, node
-from tests.example_count import EVERY_DAY, some_of
+from tests.example_count import some_of
 from tests.fusion_jobs import fused_job
 from tests.placement.jobs.operators.fusion_oracle import Job, Oracle
 from tests.placement.jobs.operators.fusion_refusals import wrong_words
@@ -32,8 +32,8 @@ CLAUSES: Final = (
     "hostIsolation",
 )
 OPTIONS: Final = ({}, {}, {}, {}, {"restartable": False}, {"restartable": False}, {"relocatable": False})
-_EVERY_DAY: Final = 300
-EXAMPLES: Final = _EVERY_DAY if EVERY_DAY else some_of(5000)
+_EVERY_DAY: Final = 100
+EXAMPLES: Final = some_of(5000, every_day=_EVERY_DAY)
 
 
 def random_job(seed: int) -> tuple[Job, dict[str, int]]:
