@@ -12,7 +12,7 @@ import pytest
 
 from tests.answers import response
 from tests.builders import cluster, review
-from tests.chart.schema_violations import BESIDE, NAMED, SAMPLE, Violation, placed, violations
+from tests.chart.schema_violations import BESIDE, NAMED, SAMPLE, placed, violations
 from webhook.admission.checks.custom_resources import SubmittedHostPool
 from webhook.admission.responses import WholeQuestion
 from webhook.admission.validate import validate
