@@ -99,7 +99,8 @@ class _Dice:
     def _pool(self, kind: str, name: str, reach: Object, nodes: tuple[Object, ...]) -> Iterator[Object]:
         parts = self._dice.choice((1, 1, 1, 2))
         counted = kind == KINDS[0] and self._chance(1 / 4)
-        expected = parts + counted + self._chance(1 / 80)
+        # Another incomplete pool would be in the way of pods of other scenarios that want all devices.
+        expected = parts + counted + ("nodeName" in reach and not counted and self._chance(1 / 60))
         number = 0
         for part in range(parts):
             devices = []

@@ -19,13 +19,18 @@ from tests.placement.devices.clusters import (
 )
 from tests.placement.hardware_containers import amount, required
 from tests.placement.planning.at_once import job_spec, judged
+from webhook.placement.constraints import devices
+from webhook.placement.constraints.constraint import Spread
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.devices.claims import ClaimAllocation, ClaimSpec, DeviceChoice, DeviceRequest, ResourceClaim
 from webhook.placement.devices.device import Device, Reach
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.request.ask import read
+from webhook.placement.request.world import World
 from webhook.placement.text.rule import Rule
 from webhook.placement.workload.workload import decide_replicas
 
@@ -39,6 +44,11 @@ def made_from(*names: str, **tweaks: object) -> Json:
 
 def named(*names: str) -> Json:
     return pod(resourceClaims=[{"name": name, "resourceClaimName": name} for name in names])
+
+
+def used(name: str, node: str, *numbers: int) -> ResourceClaim:
+    """A claim that has these devices of the node, and that a pod uses."""
+    return replace(held(name, node, *numbers), reserved_for=("uid",))
 
 
 def with_template(spec: ClaimSpec, inventory: Inventory | None = None) -> Inventory:
@@ -266,8 +276,63 @@ def test_a_claim_that_is_to_be_allocated() -> None:
 
 def test_an_allocated_claim_ties_the_pod_to_its_nodes() -> None:
     inventory = equipped()
-    inventory.devices.put_claim(held("mine", "node-b", 0))
+    inventory.devices.put_claim(used("mine", "node-b", 0))
     assert candidates(named("mine"), inventory) == ["node-b"]
+
+
+def test_an_allocated_claim_that_nobody_uses_may_get_other_devices() -> None:
+    inventory = equipped(on("node-a", 2), on("node-b", 1), on("node-c", 1))
+    inventory.devices.put_claim(held("mine", "node-b", 0, spec=TWO))
+    assert candidates(named("mine"), inventory) == ["node-a", "node-b"]
+    inventory.devices.drop_slice("slice-node-b")
+    assert candidates(named("mine"), inventory) == ["node-a", "node-b"]
+    inventory.devices.drop_slice("slice-node-a")
+    assert candidates(named("mine"), inventory) == ["node-b"]
+    pinned = pod(
+        nodeSelector={"kubernetes.io/hostname": "node-c"}, resourceClaims=named("mine")["spec"]["resourceClaims"]
+    )
+    assert f"  1 node has only 1 of 2 devices of DeviceClass {GPU}" in message(pinned, inventory)
+
+
+def test_what_such_a_claim_keeps_is_not_given_to_another_claim_of_the_pod() -> None:
+    inventory = equipped(on("node-a", 1), on("node-b", 2))
+    template(inventory, "t", ONE)
+    inventory.devices.put_claim(held("mine", "node-a", 0))
+    claims = named("mine")["spec"]["resourceClaims"] + made_from("t")["spec"]["resourceClaims"]
+    assert candidates(pod(resourceClaims=claims), inventory) == ["node-b"]
+
+
+def test_three_such_claims_are_not_judged() -> None:
+    inventory = equipped(on("node-a", 3), on("node-b", 1))
+    for at in range(3):
+        inventory.devices.put_claim(held(f"mine-{at}", "node-b", 0))
+    assert candidates(named("mine-0", "mine-1"), inventory) == ["node-a", "node-b"]
+    decision = decided(named("mine-0", "mine-1", "mine-2"), inventory)
+    assert decision.warnings == (
+        "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free",
+    )
+
+
+def test_a_claim_that_nobody_uses_is_not_refused_for_a_class_that_is_gone() -> None:
+    inventory = equipped(classes=())
+    inventory.devices.put_claim(held("mine", "node-b", 0))
+    decision = decided(named("mine"), inventory)
+    assert decision.warnings == (f"ResourceClaim mine: there is no DeviceClass {GPU}; the pod waits until there is",)
+
+
+@pytest.mark.parametrize(("nodes_", "spread"), [(1, Spread.TOGETHER), (2, Spread.FREE)])
+def test_pods_that_share_a_loose_claim_run_together_unless_several_nodes_can_use_it(
+    nodes_: int, spread: Spread
+) -> None:
+    inventory = equipped()
+    claim = held("mine", "node-b", 0)
+    terms = tuple(NodeTerm(match_fields=(Requirement("metadata.name", "In", (f"node-{at}",)),)) for at in "ab"[:nodes_])
+    assert claim.allocation
+    inventory.devices.put_claim(replace(claim, allocation=replace(claim.allocation, terms=terms)))
+    world = World(inventory, Policy())
+    ask, _ = read(typed(named("mine")), NAMESPACE, world)
+    (room,) = (found for found in devices.parse(ask, world) if isinstance(found, devices.DeviceRoom))
+    assert room.spread is spread
 
 
 def test_an_allocated_claim_for_every_node_ties_nothing() -> None:
@@ -278,7 +343,7 @@ def test_an_allocated_claim_for_every_node_ties_nothing() -> None:
 
 def test_a_claim_has_what_another_one_of_the_pod_wants() -> None:
     inventory = with_template(ONE)
-    inventory.devices.put_claim(held("mine", "node-a", 0, 1))
+    inventory.devices.put_claim(used("mine", "node-a", 0, 1))
     both = pod(
         resourceClaims=[
             {"name": "a", "resourceClaimName": "mine"},

@@ -118,7 +118,8 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
         """As many pods on each node as it has devices for; together, if they share a claim for devices of one node."""
         inventory = self.world.inventory
         if any(part.shared for part in self.parts):
-            return Spread.FREE if inventory.devices.wide else Spread.TOGETHER
+            apart = any(_where(part, self.world).bit_count() > 1 for part in self.parts if part.loose)
+            return Spread.FREE if inventory.devices.wide or apart else Spread.TOGETHER
         mapped = [part for part in self.parts if part.resource]
         offered = any(inventory.nodes.capacity.fits({part.resource: 1}) for part in mapped)
         if self.held or offered:
@@ -198,8 +199,9 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
     if not ask.devices:  # nearly all pods
         return
     parts = tuple(part for part in ask.devices if part.specs)
-    held = tuple(device for part in ask.devices for device in part.held)
-    for part in ask.devices:
+    fixed = [part for part in ask.devices if not part.loose]
+    held = tuple(device for part in fixed for device in part.held)
+    for part in fixed:
         if part.terms is not None:
             yield AllocatedClaim(part.clause, part.terms)
     each = [_found((part,), held, world) for part in parts]
@@ -236,29 +238,54 @@ def _judged(
 
 
 def _found(parts: Sequence[WantedDevices], held: tuple[HeldDevice, ...], world: World) -> _Found:
-    """The nodes with devices for the parts: nodes that offer a mapped resource themselves need none for it."""
+    """The nodes with devices for the parts.
+
+    Nodes that offer a mapped resource themselves need none for it, and those that can use what a loose claim has need
+    no others.
+    """
     inventory, everything = world.inventory, world.inventory.nodes.everything
-    mapped = [part for part in parts if part.resource]
+    either = [part for part in parts if part.resource or part.loose]
     nodes = unknown = 0
     lacks: dict[Lack, Bits] = {}
     failed: frozenset[str] = frozenset()
-    for offers in itertools.product((False, True), repeat=len(mapped)):
-        there = everything
-        for part, offered in zip(mapped, offers, strict=True):
-            offering = inventory.nodes.capacity.fits({part.resource: 1})
-            there &= inventory.nodes.capacity.fits({part.resource: part.count}) if offered else ~offering
-        claims = _claims(parts, [part for part, offered in zip(mapped, offers, strict=True) if not offered])
+    for offers in itertools.product((False, True), repeat=len(either)):
+        there, offered = everything, [part for part, offer in zip(either, offers, strict=True) if offer]
+        for part in either:
+            there &= _offering(part, world) if part in offered else _bare(part, world)
+        left = [part for part in parts if part not in offered]
+        claims = _claims(left, [part for part in left if part.resource])
         if not there:
             continue
         fit = Fit(everything)
         if claims:
-            fit = inventory.device_fits.fit(Wanted(claims, held), inventory.nodes, world.device_budget)
+            own = tuple(device for part in offered for device in part.held)
+            wanted = Wanted(claims, (*held, *own))
+            fit = inventory.device_fits.fit(wanted, inventory.nodes, world.device_budget)
         nodes |= fit.nodes & there
         unknown |= fit.unknown & there
         failed |= fit.failed
         for lack, short in fit.lacks.items():
             lacks[lack] = lacks.get(lack, 0) | short & there
     return _Found(nodes, unknown, lacks, failed)
+
+
+def _offering(part: WantedDevices, world: World) -> Bits:
+    """The nodes that need no devices for the part."""
+    if part.loose:
+        return _where(part, world)
+    return world.inventory.nodes.capacity.fits({part.resource: part.count})
+
+
+def _bare(part: WantedDevices, world: World) -> Bits:
+    """The nodes where devices may be allocated for the part."""
+    if part.loose:
+        return world.inventory.nodes.everything
+    return ~world.inventory.nodes.capacity.fits({part.resource: 1})
+
+
+def _where(part: WantedDevices, world: World) -> Bits:
+    """The nodes that can use what the claim has."""
+    return matching_any(world.inventory.nodes, part.terms or ())
 
 
 def _claims(parts: Sequence[WantedDevices], mapped: Sequence[WantedDevices]) -> tuple[ClaimSpec, ...]:

@@ -17,7 +17,7 @@ _NAMED: Final = 3
 
 def held_devices(ask: Ask, world: World, candidates: Bits) -> Iterator[Reason]:
     """The candidates where too few devices for the pod are free now, under the claims that hold some."""
-    parts = [part for part in ask.devices if part.specs]
+    parts = [part for part in ask.devices if part.specs and not part.loose]
     inventory = world.inventory
     by_claims: dict[tuple[ClaimSpec, ...], list[int]] = {}
     for slot in slots(candidates) if parts else ():

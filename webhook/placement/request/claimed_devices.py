@@ -32,6 +32,9 @@ _CLAIMS: Final = 8
 _CONDITION: Final = 100
 """Characters of a selector in a message."""
 
+_LOOSE: Final = 2
+"""So many allocated claims that nobody uses are judged: each may keep its devices or get others."""
+
 _RESOURCES: Final = 2
 """So many resources of a pod that classes map are judged."""
 
@@ -45,7 +48,8 @@ class WantedDevices(Struct, frozen=True, gc=False):
     ``clause`` is how messages name it, ``specs`` is what has to be allocated for it. ``resource`` is the resource that
     a class maps, of which ``count`` are requested; nodes that offer it themselves need no devices. ``shared`` tells
     that other pods may use the same claim. A claim that is allocated has ``terms``, one of which the node must match
-    (``None`` for any node), and its devices in ``held``. ``doubt`` says what of it is not judged; empty if all is.
+    (``None`` for any node), and its devices in ``held``; one that nobody uses is ``loose``, and has ``specs`` as well,
+    since the scheduler may allocate other devices to it. ``doubt`` says what of it is not judged; empty if all is.
     ``described`` is what a requirement describes; empty for all else.
     """
 
@@ -56,6 +60,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     shared: bool = False
     terms: tuple[NodeTerm, ...] | None = None
     held: tuple[HeldDevice, ...] = ()
+    loose: bool = False
     doubt: str = ""
     described: str = ""
 
@@ -85,7 +90,7 @@ def wanted_devices(
         for part, count in counts.items()
     ]
     found += [_of_class(resource, requests[resource], name, devices) for resource, name in sorted(mapped.items())]
-    return tuple(found)
+    return tuple(found) if sum(part.loose for part in found) <= _LOOSE else ()
 
 
 def unjudged_of(spec: PodSpec, mapped: Mapping[str, str], wanted: tuple[WantedDevices, ...]) -> Iterator[str]:
@@ -145,9 +150,14 @@ def _described(part: ClaimPart, count: int, wish: DescribedDevices, devices: Dev
 def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedDevices:
     if claim.terminating:
         return WantedDevices(clause, doubt="the claim is being deleted; the pod waits for a new one of that name")
-    if claim.allocation is not None:
-        return WantedDevices(clause, terms=claim.allocation.terms, held=claim.allocation.devices)
-    return _wanting(WantedDevices(clause, shared=True), claim.spec, 1, devices)
+    anew, allocation = WantedDevices(clause, shared=True), claim.allocation
+    if allocation is None:
+        return _wanting(anew, claim.spec, 1, devices)
+    if claim.reserved_for or allocation.terms is None:
+        return WantedDevices(clause, terms=allocation.terms, held=allocation.devices)
+    # The scheduler takes the devices of a claim that nobody uses back, if they keep a pod from every node.
+    loose = replace(anew, terms=allocation.terms, held=allocation.devices, loose=True)
+    return _wanting(loose, claim.spec, 1, devices)
 
 
 def _of_class(resource: str, count: int, name: str, devices: Devices) -> WantedDevices:
