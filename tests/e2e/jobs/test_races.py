@@ -1,4 +1,7 @@
-"""Two Jobs at the same moment for the last room or the last hosts: one runs, the other fails with the reason."""
+"""Two Jobs at the same moment for the last room or the last hosts: one runs, the other fails with the reason.
+
+For the last device, which may come free, the other waits.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -8,7 +11,10 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
+from tests.e2e.jobs.device_slices import DRA, chip_nodes, claim_template, with_claim
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, TEMPLATE, Jobs, conditions
+from tests.e2e.jobs.test_why import why
+from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
@@ -16,6 +22,9 @@ ROUNDS: Final = 25
 
 LARGE: Final = {"requests": {"cpu": "5"}}
 """A node has 8 cores, and six nodes are there: of two Jobs with four such elements one fits."""
+
+WANTING: Final = [{"name": "e", "template": with_claim("one")}]
+"""An element whose pod wants a device."""
 
 
 @pytest.fixture
@@ -49,8 +58,8 @@ def marks(api: Api) -> list[str]:
     ]
 
 
-def race(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> list[str]:
-    """Submit a Job in both namespaces at the same moment; the phases once both are decided about."""
+def together(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> None:
+    """Submit a Job in both namespaces at the same moment."""
     start = threading.Barrier(len(rivals))
 
     def run(jobs: Jobs) -> None:
@@ -59,6 +68,11 @@ def race(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> list[st
 
     with ThreadPoolExecutor(len(rivals)) as threads:
         list(threads.map(run, rivals))
+
+
+def race(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> list[str]:
+    """Submit a Job in both namespaces at the same moment; the phases once both are decided about."""
+    together(rivals, submit)
 
     def phases() -> list[str] | None:
         found = [jobs.job("j").get("status", {}).get("phase") for jobs in rivals]
@@ -88,3 +102,33 @@ def test_one_wins_and_the_other_leaves_nothing(rivals: tuple[Jobs, Jobs], last: 
         assert not loser.pods()
         assert not any(loser.api.get(loser.path(resource))["items"] for resource in (ELEMENTS, POOLS))
         clear(rivals)
+
+
+def test_one_gets_the_last_device_and_the_other_gets_it_next(rivals: tuple[Jobs, Jobs], plane: ControlPlane) -> None:
+    api = rivals[0].api
+    with chip_nodes(api, {"chip": 1}):
+        for each in rivals:
+            api.create(claim_template("one", each.space, 1))
+        together(rivals, lambda jobs: until(lambda: jobs.submitted("j", WANTING), "the webhook has seen the device"))
+        (first,) = until(lambda: [each for each in rivals if held(each)], "one Job has the device", 40)
+        (second,) = [each for each in rivals if each is not first]
+        (claim,) = held(first)
+        first.phase(JOBS, "j", "Running")
+        (waiting,) = until(second.pods, "the other has a pod", 40)
+        assert not held(second)
+        assert "nodeName" not in waiting["spec"]
+        removed = why(plane, second, waiting["metadata"]["name"])["removed"]
+        holder = f"ResourceClaim {first.space}/{claim['metadata']['name']}"
+        few = f"has too few free devices for ResourceClaimTemplate one now: {holder} holds some"
+        assert [one["reason"] for one in removed if one["nodes"] == ["chip"]] == [few]
+        api.delete(first.path(JOBS))
+        second.phase(JOBS, "j", "Running")
+        ((result,),) = [one["status"]["allocation"]["devices"]["results"] for one in held(second)]
+        assert (result["pool"], result["device"]) == ("chip", "chip-0")
+        clear(rivals)
+
+
+def held(jobs: Jobs) -> list[Object]:
+    """The claims of the namespace that have devices."""
+    claims = jobs.api.get(f"/apis/{DRA}/namespaces/{jobs.space}/resourceclaims")["items"]
+    return [one for one in claims if one.get("status", {}).get("allocation")]

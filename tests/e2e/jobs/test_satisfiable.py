@@ -2,15 +2,12 @@
 
 import copy
 import time
-from typing import Final
 
 from tests.e2e.api import Object
+from tests.e2e.jobs.device_slices import DRA, chip_nodes, chips, claim_template, with_claim
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs, conditions
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.polling import until
-
-DRA: Final = "resource.k8s.io/v1"
-DRIVER: Final = "chips.example.org"
 
 
 def apart(count: int, placement: str = 'hostExlocation("t")') -> list[Object]:
@@ -63,52 +60,22 @@ def test_a_lost_node_is_told_within_ten_seconds_and_its_return_as_well(jobs: Job
 
 def test_devices_that_are_gone_are_told_as_well(jobs: Jobs) -> None:
     """Of two nodes with devices only one has two: once it has none, the Job could not be started again."""
-    there = len(jobs.api.get("/api/v1/nodes")["items"])
-    create_nodes(jobs.api, [node("chips-2"), node("chips-1")])
-    jobs.api.create(
-        device("DeviceClass", DRIVER, {"selectors": [{"cel": {"expression": f"device.driver == '{DRIVER}'"}}]})
-    )
-    for name, count in (("chips-2", 2), ("chips-1", 1)):
-        jobs.api.create(chips(name, count))
-    request = {"name": "chips", "exactly": {"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 2}}
-    claim = device("ResourceClaimTemplate", "pair", {"spec": {"devices": {"requests": [request]}}})
-    claim["metadata"]["namespace"] = jobs.space
-    jobs.api.create(claim)
-    try:
-        job = apart(1)
-        spec = copy.deepcopy(TEMPLATE["spec"])
-        spec["resourceClaims"] = [{"name": "chips", "resourceClaimTemplateName": "pair"}]
-        spec["containers"][0]["resources"] = {"claims": [{"name": "chips"}]}
-        job[0]["template"] = {"spec": spec}
-        until(lambda: jobs.submitted("j", job), "the webhook has seen the devices")
-        jobs.phase(JOBS, "j", "Running")
-        until(lambda: satisfiable(jobs, "True"), "it could be started again", 10)
-        jobs.api.delete(f"/apis/{DRA}/resourceslices/chips-2")
-        said = until(lambda: satisfiable(jobs, "False"), "it could not be started again", 10)
-        assert "ResourceClaimTemplate pair" in said["message"]
-        jobs.api.create(chips("chips-2", 2))
-        until(lambda: satisfiable(jobs, "True"), "it could be started again", 10)
-    finally:
-        jobs.api.delete(jobs.path(JOBS))
-        jobs.gone(JOBS)
-        for name in ("chips-2", "chips-1"):
-            jobs.api.delete(f"/apis/{DRA}/resourceslices/{name}")
-            jobs.api.delete(f"/api/v1/nodes/{name}")
-        jobs.api.delete(f"/apis/{DRA}/deviceclasses/{DRIVER}")
-    until(lambda: len(jobs.api.get("/api/v1/nodes")["items"]) == there, "the nodes are gone")
-
-
-def device(kind: str, name: str, spec: Object) -> Object:
-    """An object about devices."""
-    return {"apiVersion": DRA, "kind": kind, "metadata": {"name": name}, "spec": spec}
-
-
-def chips(node_name: str, count: int) -> Object:
-    """The slice of so many devices of the node."""
-    pool = {"name": node_name, "generation": 1, "resourceSliceCount": 1}
-    devices = [{"name": f"chip-{at}"} for at in range(count)]
-    spec = {"driver": DRIVER, "nodeName": node_name, "pool": pool, "devices": devices}
-    return device("ResourceSlice", node_name, spec)
+    with chip_nodes(jobs.api, {"chips-2": 2, "chips-1": 1}):
+        jobs.api.create(claim_template("pair", jobs.space, 2))
+        try:
+            job = apart(1)
+            job[0]["template"] = with_claim("pair")
+            until(lambda: jobs.submitted("j", job), "the webhook has seen the devices")
+            jobs.phase(JOBS, "j", "Running")
+            until(lambda: satisfiable(jobs, "True"), "it could be started again", 10)
+            jobs.api.delete(f"/apis/{DRA}/resourceslices/chips-2")
+            said = until(lambda: satisfiable(jobs, "False"), "it could not be started again", 10)
+            assert "ResourceClaimTemplate pair" in said["message"]
+            jobs.api.create(chips("chips-2", 2))
+            until(lambda: satisfiable(jobs, "True"), "it could be started again", 10)
+        finally:
+            jobs.api.delete(jobs.path(JOBS))
+            jobs.gone(JOBS)
 
 
 def satisfiable(jobs: Jobs, status: str) -> Object | None:

@@ -4,12 +4,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import node
-from tests.placement.devices.clusters import GPU, MODEL, devices_of, equipped, held, on, wanting
+from tests.placement.devices.clusters import GI, GPU, MODEL, devices_of, equipped, held, on, wanting
 from webhook.placement.devices import fits as fits_module
 from webhook.placement.devices import looks as looks_module
 from webhook.placement.devices.allocation import Lack
 from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Attribute, Counters, Device, Reach, Traits
+from webhook.placement.devices.device import Attribute, CapacityPolicy, Counters, Device, DeviceCapacity, Reach, Traits
 from webhook.placement.devices.fits import Fit, Wanted
 from webhook.placement.devices.selector import DeviceBudget
 from webhook.placement.devices.slices import DeviceSlice
@@ -360,3 +360,16 @@ def test_more_devices_than_are_searched_for() -> None:
     assert fit(equipped(), *([wanting(DeviceChoice(GPU, count=30))] * 9)).unknown == 0b111
     updating = DeviceSlice("part", GPU, "node-a", 1, 2, Reach(node="node-a"), devices_of(1))
     assert fit(equipped(updating), wanting(DeviceChoice(GPU, all=True))).unknown == 0b001
+
+
+def test_all_devices_are_for_each_pod_those_that_have_something_left() -> None:
+    """Of two devices that pods share, the first pod takes one whole, and a fourth of the other."""
+    policy = CapacityPolicy(20 * GI)
+    devices = tuple(
+        Device(name, capacity=(DeviceCapacity("memory", 80 * GI, found),), traits=Traits(shared=True))
+        for name, found in (("whole", None), ("parts", policy))
+    )
+    inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=devices))
+    every = wanting(DeviceChoice(GPU, all=True))
+    assert inventory.device_fits.copies(Wanted((every,)), inventory.nodes, DeviceBudget()).tolist() == [4, 0, 0]
+    assert fitting(inventory, every, every) == set()  # two claims of one pod want the same devices

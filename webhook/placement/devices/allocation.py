@@ -52,8 +52,13 @@ class NodeOutcome(Struct, frozen=True, gc=False):
     failed: str = ""
 
 
-def allocatable(claims: Sequence[ClaimSpec], node: NodeDevices, holders: Holders, budget: DeviceBudget) -> NodeOutcome:
-    """Whether the node has devices for all of the claims. Selectors of classes are among those of the choices."""
+def allocatable(
+    claims: Sequence[ClaimSpec], node: NodeDevices, holders: Holders, budget: DeviceBudget, pods: int = 1
+) -> NodeOutcome:
+    """Whether the node has devices for all of the claims. Selectors of classes are among those of the choices.
+
+    The claims are those of so many pods, one after the other; each pod has as many.
+    """
     asked = (choice for spec in claims for request in spec.requests for choice in request.choices)
     if sum(min(choice.count, LIMIT + 1) for choice in asked) > _DEEPEST:
         return NodeOutcome(None)
@@ -63,7 +68,7 @@ def allocatable(claims: Sequence[ClaimSpec], node: NodeDevices, holders: Holders
         return NodeOutcome(None)
     if node.unsure and any(found.choice.all for found in every):
         return NodeOutcome(None)
-    found = _AllocationSearch(claims, choices, holders, budget).succeeds()
+    found = _AllocationSearch(claims, choices, holders, budget, max(len(claims) // pods, 1)).succeeds()
     failed = next((found.failed for found in every if found.failed), "")
     if found is False and (node.unsure or failed or any(map(_lax, claims))):
         return NodeOutcome(None, failed=failed)
@@ -109,9 +114,16 @@ class _AllocationSearch:
     """The state of a search: what is given to the claims so far. Claims and requests are meant by their index."""
 
     def __init__(
-        self, claims: Sequence[ClaimSpec], choices: list[list[list[Options]]], holders: Holders, budget: DeviceBudget
+        self,
+        claims: Sequence[ClaimSpec],
+        choices: list[list[list[Options]]],
+        holders: Holders,
+        budget: DeviceBudget,
+        each: int,
     ) -> None:
         self._claims = claims
+        self._each = each
+        """So many of the claims are of one pod."""
         self._choices = choices
         self._holders = holders
         self._budget = budget
@@ -120,8 +132,8 @@ class _AllocationSearch:
         """For each agreement of each claim, the values of its attribute that the devices have."""
         self._users: dict[int, list[int]] = {}
         """By index of a device that only one request can use at a time, the claims that it is given to."""
-        self._shares: dict[int, list[dict[str, int]]] = {}
-        """By index of a device that requests share, what each consumes of it."""
+        self._shares: dict[int, list[tuple[int, dict[str, int]]]] = {}
+        """By index of a device that requests share, the claims that it is given to, and what each consumes of it."""
         self._counted: dict[DevicePool, Counter[tuple[str, str]]] = {}
         """By pool, what the given devices take of its counters."""
         self._left: dict[DevicePool, dict[tuple[str, str], int]] = {}
@@ -183,7 +195,7 @@ class _AllocationSearch:
         wanted = [
             found
             for found in options.candidates
-            if fits(found.usable.device, found.consumed, self._taken(found.usable.name))
+            if fits(found.usable.device, found.consumed, self._taken(found, claim - claim % self._each))
         ]
         if not wanted or self._sizes[claim] + len(wanted) > LIMIT:
             return False
@@ -215,7 +227,7 @@ class _AllocationSearch:
         if bound is None:
             return None
         if shared:
-            self._shares.setdefault(index, []).append(candidate.consumed)
+            self._shares.setdefault(index, []).append((claim, candidate.consumed))
         else:
             self._users.setdefault(index, []).append(claim)
         if counted:
@@ -231,10 +243,7 @@ class _AllocationSearch:
         users = self._users.get(index, ())
         if claim in users if options.choice.admin else users or self._exclusive(usable.name):
             return False
-        taken = self._taken(usable.name)
-        for share in self._shares.get(index, ()):
-            taken.update(share)
-        return fits(usable.device, candidate.consumed, taken)
+        return fits(usable.device, candidate.consumed, self._taken(candidate, claim + 1))
 
     def _take_back(self, gift: _Given) -> None:
         """Undo the last gift."""
@@ -273,12 +282,15 @@ class _AllocationSearch:
             return True
         return any(not held.admin and held.share for held in self._holders(candidate.usable.name))
 
-    def _taken(self, device: DeviceName) -> Counter[str]:
-        """What others consume of the device's capacities."""
+    def _taken(self, candidate: DeviceCandidate, before: int) -> Counter[str]:
+        """What others consume of the device's capacities, and claims before that one."""
         taken: Counter[str] = Counter()
-        for held in self._holders(device):
+        for held in self._holders(candidate.usable.name):
             if held.share and not held.admin:
                 taken.update(dict(held.consumed))
+        for claim, share in self._shares.get(candidate.index, ()):
+            if claim < before:
+                taken.update(share)
         return taken
 
     def _leaves_counters(self, candidate: DeviceCandidate) -> bool:
@@ -315,7 +327,7 @@ class _AllocationSearch:
             tuple(attribute_of(device, driver, name) for name in names),
             self._uses(candidate.index),
             self._exclusive(name),
-            frozenset(self._taken(name).items()),
+            frozenset(self._taken(candidate, 0).items()),
             self._shared(candidate),
         )
 

@@ -53,14 +53,18 @@ class Fit(Struct, frozen=True, gc=False):
 
 
 class Wanted(Struct, frozen=True, gc=False):
-    """Claims of a pod that are to get devices together; ``own`` are devices that it has already by other claims."""
+    """Claims that are to get devices together, those of ``pods`` equal pods one after the other.
+
+    ``own`` are devices that a pod has already by other claims.
+    """
 
     claims: tuple[ClaimSpec, ...]
     own: tuple[HeldDevice, ...] = ()
+    pods: int = 1
 
     def times(self, count: int) -> "Wanted":
         """The claims of so many pods."""
-        return Wanted(self.claims * count, self.own)
+        return Wanted(self.claims * count, self.own, count)
 
 
 class _KeptFit:
@@ -218,7 +222,7 @@ class DeviceFits:
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
             return [held for held in wanted.own if held.device == device]
 
-        return allocatable(wanted.claims, found, holders, budget)
+        return allocatable(wanted.claims, found, holders, budget, wanted.pods)
 
     def _reaches(self, name: str, slot: int, nodes: IndexedNodes) -> Reaches:
         def reaches(reach: Reach) -> bool:
