@@ -24,7 +24,7 @@ PAGE: Final = REPOSITORY / "docs" / "conditions.md"
 VALUES: Final = {
     "settings": {"guardBindings": True},
     "webhook": {"namespaceSelector": {"matchLabels": {"streams": "on"}}},
-    "workloads": {"kinds": ["RayCluster"]},
+    "workloads": {"kinds": ["RayCluster", "LeaderWorkerSet"]},
 }
 """With these, every entry and every policy is there."""
 
@@ -70,7 +70,11 @@ PURPOSES: Final[Mapping[str, str]] = {
     "validating bindings": "A pod is bound to a node (`settings.guardBindings`, `settings.strict`).",
     "validating applications": (
         "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
-        "changed. Each kind adds a line of its own to `asks`, as RayCluster does here."
+        "changed. Each kind adds a line of its own to `asks`, as RayCluster and LeaderWorkerSet do here."
+    ),
+    "validating application-scales": (
+        "Such an application gets more pods by its subresource `scale`, if its kind has one. What does not fit is a "
+        "warning, and waits."
     ),
     "policy protected": (
         "What the webhook read and wrote stays as it is once the pod exists, nobody adds a toleration of exclusive "

@@ -68,6 +68,7 @@ def chart_file() -> str:
             f"  resource: {stated.resource}",
             f"  versions: [{', '.join(stated.versions)}]",
             f"  reads: [{', '.join(map(_read, reads))}]",
+            *(["  scale: true"] if kind.spec_replicas_path else []),
             f"  asks: {json.dumps(asks(kind))}",
         )
     return "\n".join(lines) + "\n"

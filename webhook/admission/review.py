@@ -107,6 +107,7 @@ class _Resource(Struct, frozen=True, gc=False):
 
     resource: str = ""
     group: str = ""
+    version: str = ""
 
 
 class Review(Struct, frozen=True, dict=True):
@@ -136,11 +137,20 @@ class Review(Struct, frozen=True, dict=True):
     @property
     def scaled(self) -> str:
         """The resource of the object that is under review, or whose scale is: ``deployments.apps``; empty if absent."""
-        try:
-            resource = _RESOURCE.decode(self.resource) or _Resource()
-        except MALFORMED:
-            return ""
+        resource = self._resource
         return f"{resource.resource}.{resource.group}" if resource.group else resource.resource
+
+    @property
+    def scaled_version(self) -> str:
+        """The API version of that resource, such as ``v1``; empty if absent."""
+        return self._resource.version
+
+    @property
+    def _resource(self) -> _Resource:
+        try:
+            return _RESOURCE.decode(self.resource) or _Resource()
+        except MALFORMED:
+            return _Resource()
 
     @functools.cached_property
     def user(self) -> User:

@@ -10,6 +10,7 @@ from typing import Final
 
 from webhook.admission import pods
 from webhook.admission.checks import (
+    application_scales,
     applications,
     custom_resources,
     daemon_sets,
@@ -40,6 +41,15 @@ from webhook.placement.text.problem import Fault
 Check = Callable[[Review, Inventory, Policy], Answer]
 """Answers reviews of one kind; raises one of ``MALFORMED`` for an object that is not readable."""
 
+
+def _scaled(review: Review, inventory: Inventory, policy: Policy) -> Answer:
+    """The check of a scale: of an application of another operator, or of a parallel region."""
+    kind = application_scales.kind_scaled(review, policy)
+    if kind is None:
+        return parallel_regions.scaled(review, inventory, policy)
+    return application_scales.scaled(kind, review, inventory, policy)
+
+
 CHECKS: Final[Mapping[Subject, Check]] = {
     subject_of(POD, "CREATE"): pods.created,
     subject_of(POD, "UPDATE"): pods.updated,
@@ -59,7 +69,7 @@ CHECKS: Final[Mapping[Subject, Check]] = {
     subject_of(PROCESSING_ELEMENT, "UPDATE"): jobs.submitted_element,
     subject_of(PARALLEL_REGION, "CREATE"): parallel_regions.created,
     subject_of(PARALLEL_REGION, "UPDATE"): parallel_regions.changed,
-    subject_of(SCALE, "UPDATE", "scale"): parallel_regions.scaled,
+    subject_of(SCALE, "UPDATE", "scale"): _scaled,
     **{subject_of(kind, operation): workloads.submitted for kind in WORKLOADS for operation in ("CREATE", "UPDATE")},
 }
 """What ``/validate`` checks; everything else is allowed unchanged."""

@@ -24,9 +24,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="package")
 def installed(plane: ControlPlane) -> Iterator[Kubelet]:
-    """The chart, which reviews JobSets."""
+    """The chart, which reviews some kinds."""
     with kubelet(plane) as running:
-        install(plane, running, {**QUICK, "workloads": {"kinds": ["JobSet"]}})
+        install(plane, running, {**QUICK, "workloads": {"kinds": ["JobSet", "LeaderWorkerSet"]}})
         yield running
 
 

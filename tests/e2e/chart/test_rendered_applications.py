@@ -9,6 +9,7 @@ from tools import kinds
 from webhook.app.application_kinds import application_kinds
 
 NAME: Final = "applications.placement.streams.ibm.com"
+SCALES: Final = "application-scales.placement.streams.ibm.com"
 CHOSEN: Final[dict[str, Any]] = {"workloads": {"kinds": ["FlinkDeployment", "VolcanoJob"]}}
 
 
@@ -52,7 +53,16 @@ def test_only_objects_that_ask_are_sent() -> None:
 
 def test_they_change_no_other_rule() -> None:
     chosen, others = entries(CHOSEN), entries({})
-    assert {name: one for name, one in chosen.items() if name != NAME} == others
+    assert {name: one for name, one in chosen.items() if name not in {NAME, SCALES}} == others
+
+
+def test_scales_have_a_rule_for_the_kinds_that_can_be_scaled_and_hold_nothing_up() -> None:
+    entry = entries(CHOSEN)[SCALES]
+    assert [(one["operations"], one["resources"]) for one in entry["rules"]] == [
+        (["UPDATE"], ["flinkdeployments/scale"])
+    ]
+    assert entry["failurePolicy"] == "Ignore"
+    assert SCALES not in entries({"workloads": {"kinds": ["VolcanoJob"]}})
 
 
 def test_the_webhook_may_read_their_objects_and_what_is_between_these_and_pods() -> None:

@@ -37,9 +37,16 @@ from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import API_GROUP, PLACEMENT
+from webhook.placement.text.problem import Fault
 
 _MAY_ASK: Final = API_GROUP.encode()
 """In the JSON of every object that asks for placement: all keys of this product have it."""
+
+WAIT: Final = "not all of the pods can run now, so some of them wait"
+"""How the warning begins for an application that is scaled to more pods than fit."""
+
+REFUSED: Final = "pods of this application are refused"
+"""The same for one with a mistake, by which its pods are refused."""
 
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE"})
 """What is done to objects that are decided about."""
@@ -72,6 +79,14 @@ def submitted(kind: OperatorKind, review: Review, inventory: Inventory, policy: 
     return replace(allowed(review), question=ReferenceQuestion(reference, resume))
 
 
+def scaled(kind: OperatorKind, review: Review, inventory: Inventory, policy: Policy, document: Unstructured) -> Answer:
+    """The answer about an application with more pods, which a review of its subresource ``scale`` asks for.
+
+    Whatever does not fit is a warning: those who scale, and autoscalers among them, keep the application running.
+    """
+    return _decided(kind, review, inventory, policy, document, None)
+
+
 def _decided(
     kind: OperatorKind,
     review: Review,
@@ -87,7 +102,7 @@ def _decided(
         return allowed(review)
     pods = read_pods(application)
     if isinstance(pods, tuple):
-        return answered(review, pods, policy)
+        return allowed(review) if review.subresource else answered(review, pods, policy)
     return _checked(review, inventory, policy, application, pods)
 
 
@@ -112,8 +127,9 @@ def _checked(
 ) -> Answer:
     """The answer about an application that can be read, with the questions that are left."""
     answer = allowed(review)
-    uses = pools_used(pods, review.namespace, World(inventory, policy))
-    answer = with_rights_to(answer, review, uses, f"metadata.annotations[{PLACEMENT}]", policy)
+    if not review.subresource:  # who submitted the application had the rights, and autoscalers have none of them
+        uses = pools_used(pods, review.namespace, World(inventory, policy))
+        answer = with_rights_to(answer, review, uses, f"metadata.annotations[{PLACEMENT}]", policy)
 
     def whole(inventory: Inventory) -> VolumesQuestion | WholeQuestion:
         claims = tuple(
@@ -157,6 +173,9 @@ def _with_volumes(
             verdict = verdict.postponed()
         if not verdict.refused:
             return allowed(review, verdict.warnings)
+        if review.subresource:
+            outcome = WAIT if verdict.fault is Fault.FORBIDDEN else REFUSED
+            return allowed(review, [f"{outcome}: {verdict.headline}", *verdict.warnings], rules=verdict.rules)
         if policy.audit:
             would = f"audit: this would be refused: {verdict.headline}"
             return allowed(review, [would, *verdict.warnings], rules=verdict.rules)

@@ -11,6 +11,7 @@ from msgspec import Raw, Struct
 from msgspec.structs import replace
 
 from webhook.admission.checks.jobs import SubmittedJob, after_classes
+from webhook.admission.checks.submitted_scale import SubmittedScale
 from webhook.admission.responses import (
     Answer,
     RegionQuestion,
@@ -36,16 +37,6 @@ from webhook.placement.planning.search.solver import Solving
 from webhook.placement.text.api_kinds import PARALLEL_REGION
 from webhook.placement.text.fix import Advice
 from webhook.placement.text.problem import MESSAGE_LIMIT, Fault, Problem, counted, quote
-
-
-class _Replicas(Struct, frozen=True, gc=False):
-    replicas: int = 0
-
-
-class SubmittedScale(Struct, frozen=True, gc=False):
-    """``autoscaling/v1 Scale`` of a ParallelRegion: its width as ``replicas``."""
-
-    spec: _Replicas = _Replicas()
 
 
 class SubmittedRegion(Struct, frozen=True, gc=False):

@@ -193,6 +193,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
     some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
     objects whose annotations and labels reach the pods. ``remarks`` are sentences about all objects of the kind.
+    ``specReplicasPath`` is the number that the subresource ``scale`` of an object sets, as its definition states it.
     ``creates`` says who creates the pods, as the docs state it, with the names that projects give to the
     ServiceAccounts of their operators, the ``accounts``. ``exact`` says what the expansion states as the operator does
     it, ``estimate`` what it cannot know.
@@ -201,6 +202,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     kind: GroupKind
     components: tuple[Component, ...] = ()
     suspend_path: Formula | None = None
+    spec_replicas_path: Formula | None = None
     spec_path: Formula | None = None
     components_of: str = ""
     embedded: tuple[Component, ...] = ()
