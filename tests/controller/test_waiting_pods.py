@@ -1,12 +1,15 @@
 """Pods that were let in although no node could run them are told why, once."""
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
 from tests.apiserver.paths import pod_path
-from tests.controller.controlled_cluster import ControlledCluster
+from tests.controller.controlled_cluster import ControlledCluster, Json
+from webhook.app.application_kinds import application_kinds
 from webhook.controller.events.event import Regarding
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
 TEXT = "no node yet: No node is open to this pod: 0 of 3 nodes can run this pod.\n  3 nodes are cordoned"
@@ -14,12 +17,18 @@ SOON = 5.0
 
 
 def waiting(
-    controlled: ControlledCluster, name: str = "w", *, node: str | None = None, job: bool = True, text: str = TEXT
+    controlled: ControlledCluster,
+    name: str = "w",
+    *,
+    node: str | None = None,
+    job: bool = True,
+    text: str = TEXT,
+    owners: Sequence[Json] = (),
 ) -> str:
     """A pod that was let in to wait; returns its uid."""
     labels = {keys.JOB: "job"} if job else {}
     spec = {"containers": []} | ({"nodeName": node} if node else {})
-    metadata = {"labels": labels, "annotations": {keys.WAITS: text}}
+    metadata = {"labels": labels, "annotations": {keys.WAITS: text}, "ownerReferences": [*owners]}
     found = controlled.kube.create(pod_path(name), metadata=metadata, spec=spec, status={"phase": "Pending"})
     uid: str = found["metadata"]["uid"]
     return uid
@@ -105,3 +114,44 @@ async def test_they_are_counted_while_they_wait(controlled: ControlledCluster) -
     controlled.kube.delete(pod_path("first"))
     await asyncio.sleep(1)
     assert (figures.count, round(figures.oldest)) == (1, 41)
+
+
+@pytest.fixture
+async def reviewing() -> AsyncIterator[ControlledCluster]:
+    """A controller that knows that RayJobs are reviewed."""
+    found = ControlledCluster(
+        "node-a", policy=Policy(kinds=application_kinds(), reviewed=frozenset({("ray.io", "RayJob")}))
+    )
+    yield found
+    await found.end()
+
+
+def stored(controlled: ControlledCluster, kind: str, name: str, *owners: Json) -> Json:
+    """The reference to an object of Ray that is stored, with these owners."""
+    path = f"/apis/ray.io/v1/namespaces/default/{kind.lower()}s/{name}"
+    found = controlled.kube.create(path, metadata={"ownerReferences": [*owners]}, spec={})
+    return {"apiVersion": "ray.io/v1", "kind": kind, "name": name, "uid": found["metadata"]["uid"]}
+
+
+async def test_the_application_of_a_pod_is_told_as_well(reviewing: ControlledCluster) -> None:
+    job = stored(reviewing, "RayJob", "train")
+    made = stored(reviewing, "RayCluster", "train-x", job)
+    await reviewing.lead()
+    for name in ("w", "v"):
+        waiting(reviewing, name, owners=[made])
+    await asyncio.sleep(SOON + 1)
+    assert told(reviewing) == [("PlacementWaiting", TEXT)] * 4
+    assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod", "RayJob"] * 2
+    assert reviewing.candidate.of_pods.about[1] == Regarding(
+        api_version="ray.io/v1", kind="RayJob", name="train", namespace="default", uid=job["uid"]
+    )
+
+
+async def test_only_objects_of_reviewed_kinds_that_exist_are_told(reviewing: ControlledCluster) -> None:
+    alone = stored(reviewing, "RayCluster", "alone")
+    job = stored(reviewing, "RayJob", "train")
+    await reviewing.lead()
+    for at, owners in enumerate(([], [alone], [{**job, "uid": "another"}], [{**job, "name": "none"}])):
+        waiting(reviewing, f"w{at}", owners=owners)
+    await asyncio.sleep(SOON + 1)
+    assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod"] * 4

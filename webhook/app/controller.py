@@ -7,6 +7,7 @@ from collections.abc import Callable
 from kubeapi.client.service_account import own_namespace
 from webhook.app.cluster_source import ReadingLog, configuration_of
 from webhook.app.controller_figures import ControllerFigures
+from webhook.app.serve import with_kinds
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import ThreadSearches
 from webhook.controller.program import Controller, LeaseRef
@@ -23,8 +24,9 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
     gc.freeze()
     configuration = await asyncio.to_thread(configuration_of, settings)
     traces = traces_of(settings.traces_endpoint, settings.traces_ratio, "streams-placement-controller")
+    policy = policy_of(settings)
     rules = ReconcilerSettings(
-        policy_of(settings),
+        with_kinds(policy) if policy.reviewed else policy,
         Replacement(settings.replace_unusable_after, settings.replace_unlabelled),
         settings.runtime_image,
         ThreadSearches(settings.job_seconds),

@@ -2,16 +2,19 @@
 
 The webhook writes the reason into an annotation of the pod, because it has no right to write Events and the pod does
 not exist yet when it is reviewed. The leader records the Event once the pod has waited for a few seconds; a pod that
-gets its node at once needs none.
+gets its node at once needs none. An application of another operator gets the Event of its pod, too, because users look
+at the object that they submitted.
 """
 
 from typing import Final
 
 from kubeapi.clock import Clock, seconds
+from webhook.cluster.queries.pod_owners import PodOwners
 from webhook.controller.events.event import Regarding
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text.api_kinds import POD
 
@@ -24,9 +27,19 @@ REASON: Final = "PlacementWaiting"
 class WaitingPods:
     """The waiting pods by uid; one Event is recorded for each of them, and none before :meth:`begin`."""
 
-    def __init__(self, watched: ObservedInventory, events: EventRecorder, *, clock: Clock = seconds) -> None:
+    def __init__(
+        self,
+        watched: ObservedInventory,
+        events: EventRecorder,
+        *,
+        owners: PodOwners,
+        policy: Policy,
+        clock: Clock = seconds,
+    ) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
         self._events = events
+        self._owners = owners
+        self._policy = policy
         self._clock = clock
         self._leading = False
         self._waiting: dict[str, PodInfo] = {}
@@ -51,11 +64,20 @@ class WaitingPods:
             self.queue.add_after(uid, SOON)
 
     async def tell(self, uid: str) -> None:
-        """Record the Event for the pod if it still waits."""
+        """Record the Event for the pod if it still waits, and for its application."""
         pod = self._waiting.get(uid)
-        if pod is not None and pod.waits is not None:
-            about = Regarding.of(POD, (pod.namespace, pod.waits.name), uid)
-            self._events.warning(about, REASON, pod.waits.text)
+        if pod is None or pod.waits is None:
+            return
+        name, text = pod.waits.name, pod.waits.text
+        self._events.warning(Regarding.of(POD, (pod.namespace, name), uid), REASON, text)
+        if not self._policy.reviewed:
+            return
+        found = await self._owners.application(pod.namespace, name, uid, self._policy)
+        if found is not None:
+            about = Regarding(
+                api_version=found.api_version, kind=found.kind, namespace=pod.namespace, name=found.name, uid=found.uid
+            )
+            self._events.warning(about, REASON, text)
 
     def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:
         if after is None or after.waits is None or after.terminating:

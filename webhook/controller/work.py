@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import DEVICES, INTENTS, NAMESPACES, NODE_TOPOLOGIES, PLUGIN_OBJECTS, PODS, AnyKind
+from webhook.cluster.queries.pod_owners import PodOwners
 from webhook.controller.claimtemplates.reconciler import DescribedTemplates
 from webhook.controller.claimtemplates.template_users import TemplateUsers
 from webhook.controller.concurrency import gather_or_cancel
@@ -66,7 +67,7 @@ class Work:
         self._hostpools.follow(self.jobs.planned_hosts)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
-        self.waiting = WaitingPods(self.watched, of_pods, clock=clock)
+        self.waiting = WaitingPods(self.watched, of_pods, owners=PodOwners(server), policy=policy, clock=clock)
         self._users = TemplateUsers(self.watched, clock=clock)
         self._templates = DescribedTemplates(server, self._users, inventory, of_pods, clock=clock)
         self._makes_templates = policy.described_devices

@@ -284,3 +284,14 @@ helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- $units := dict "n" 1e-9 "u" 1e-6 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}
 {{- mulf (float64 $number) (get $units (trimPrefix $number .) | default 1 | float64) -}}
 {{- end -}}
+
+{{/* Kinds of other operators that are reviewed, as the programs take them. */}}
+{{- define "streams-placement.reviewedKinds" -}}
+{{- $kinds := .Files.Get "kinds.yaml" | fromYaml -}}
+{{- $reviewed := list -}}
+{{- range .Values.workloads.kinds -}}
+{{- $kind := get $kinds . | default dict -}}
+{{- $reviewed = append $reviewed (printf "%s.%s" $kind.kind $kind.group) -}}
+{{- end -}}
+{{- join "," $reviewed -}}
+{{- end -}}

@@ -80,6 +80,24 @@ def test_the_webhook_may_read_their_objects_and_what_is_between_these_and_pods()
     ]  # fmt: skip
 
 
+def test_the_controller_knows_the_kinds_and_may_read_the_owners_of_their_pods() -> None:
+    def found(kind: str, values: dict[str, Any]) -> Any:
+        listed = of_kind(render(values), kind)
+        return next(one for one in listed if one["metadata"]["name"] == f"{RELEASE}-controller")
+
+    chosen = {"workloads": {"kinds": ["RayJob"]}}
+    rules = found("ClusterRole", {})["rules"]
+    assert [one for one in found("ClusterRole", chosen)["rules"] if one not in rules] == [
+        {"apiGroups": [group], "resources": resources, "verbs": ["get"]}
+        for group, resources in (
+            ("apps", ["deployments", "replicasets", "statefulsets"]), ("batch", ["jobs"]), ("ray.io", ["rayclusters"]),
+            ("ray.io", ["rayjobs"]),
+        )
+    ]  # fmt: skip
+    arguments = found("Deployment", chosen)["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert "--reviewed-kinds=RayJob.ray.io" in arguments
+
+
 def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
     def flags(values: dict[str, Any]) -> list[str]:
         [deployment] = [one for one in of_kind(render(values), "Deployment") if one["metadata"]["name"] == RELEASE]

@@ -22,7 +22,6 @@ from webhook.placement.kinds.kind import OperatorKind, ReferencedKind
 from webhook.placement.kinds.references import ObjectReference
 from webhook.placement.kube.names import is_namespace, is_object_name
 
-
 _SCALE: Final = msgspec.json.Decoder(SubmittedScale)
 
 

@@ -4,8 +4,9 @@ The chain of owners is followed from the pod to an object of a kind that is revi
 exists, with the uid that the reference states. Nothing is asked about pods that a node can run.
 """
 
+import functools
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -13,8 +14,8 @@ import msgspec
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError
-from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import OwnersQuestion, PodOwner
+from webhook.cluster.watch.lists import ListReader
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kinds.application import service_accounts
 from webhook.placement.kube.names import is_object_name
@@ -40,10 +41,14 @@ _BETWEEN: Final = {
 Json = dict[str, Any]
 
 
+Ends = Callable[[PodOwner, Json], bool]
+"""Whether that owner, as it is stored, is the object that is looked for."""
+
+
 class PodOwners:
     """Follows the owners of pods; an answer is kept for :data:`KEPT_SECONDS`."""
 
-    def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, server: ListReader, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._clock = clock
         self._known: dict[tuple[str, str, tuple[PodOwner, ...]], tuple[bool, float]] = {}
@@ -58,24 +63,39 @@ class PodOwners:
         if known is None or known[1] <= self._clock():
             if len(self._known) >= KEPT:
                 self._known.clear()
-            known = self._known[key] = await self._followed(question), self._clock() + KEPT_SECONDS
+            found = await self._followed(
+                question.owners, question.namespace, question.policy, functools.partial(_creates, question)
+            )
+            known = self._known[key] = found is not None, self._clock() + KEPT_SECONDS
         return known[0]
 
-    async def _followed(self, question: OwnersQuestion) -> bool:
-        """Whether one of the owners, or of their owners, is such an object; the nearest are looked at first."""
-        links = _links(question.policy)
-        left = [*question.owners]
+    async def application(self, namespace: str, pod: str, uid: str, policy: Policy) -> PodOwner | None:
+        """The object of a reviewed kind to which the owners of the pod lead; ``None`` if they lead to none.
+
+        Who created the pod is not asked.
+        """
+        links = {("v1", POD.name): POD.resource}
+        found = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
+        owners = () if found is None else tuple(_owners(found))
+        return await self._followed(owners, namespace, policy, lambda owner, _: _is_reviewed(policy, owner))
+
+    async def _followed(
+        self, owners: Iterable[PodOwner], namespace: str, policy: Policy, ends: Ends
+    ) -> PodOwner | None:
+        """The first of the owners, or of their owners, that ``ends``; the nearest are looked at first."""
+        links = _links(policy)
+        left = [*owners]
         for _ in range(READS):
             if not left:
                 break
             owner = left.pop(0)
-            found = await self._read(owner, question.namespace, links)
+            found = await self._read(owner, namespace, links)
             if found is None:
                 continue
-            if _creates(question, owner, found):
-                return True
+            if ends(owner, found):
+                return owner
             left += _owners(found)
-        return False
+        return None
 
     async def _read(self, owner: PodOwner, namespace: str, links: Mapping[tuple[str, str], str]) -> Json | None:
         """The owner as it is stored; ``None`` for one that is of no such kind, does not exist, or is another object."""
@@ -104,12 +124,19 @@ def _links(policy: Policy) -> dict[tuple[str, str], str]:
 
 def _creates(question: OwnersQuestion, owner: PodOwner, found: Json) -> bool:
     """Whether the owner is of a kind that was judged, and the user creates pods for it."""
-    group = owner.api_version.partition("/")[0]
-    kind = question.policy.kinds.get((group, owner.kind))
-    if kind is None or kind.key not in question.policy.reviewed:
+    kind = question.policy.kinds.get(_group_and_kind(owner))
+    if kind is None or not _is_reviewed(question.policy, owner):
         return False
     accounts = (f"system:serviceaccount:{question.namespace}:{name}" for name in service_accounts(kind, found))
     return question.user in question.policy.operator_accounts or question.user in accounts
+
+
+def _is_reviewed(policy: Policy, owner: PodOwner) -> bool:
+    return _group_and_kind(owner) in policy.reviewed
+
+
+def _group_and_kind(owner: PodOwner) -> tuple[str, str]:
+    return owner.api_version.partition("/")[0], owner.kind
 
 
 def _owners(found: Json) -> Iterator[PodOwner]:
