@@ -100,7 +100,10 @@ TOPICS: Final = (
     Topic(
         "Nodes that an autoscaler could make",
         "No node can run the pod, and node groups can make one or not: [autoscaled clusters](autoscaled.md).",
-        ("webhook/placement/nodegroups", "webhook/placement/decision/scale_up.py"),
+        (
+            "webhook/placement/nodegroups", "webhook/placement/decision/scale_up.py",
+            "webhook/placement/jobs/job_scale_up.py",
+        ),
     ),
     Topic(
         "HostPools",

@@ -11,6 +11,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.job_spec import JobSpec
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
@@ -36,8 +37,9 @@ def world(*pods: PodInfo, nodes: tuple[Node, ...] = THREE, pools: tuple[Pool, ..
 def replanned(spec: JobSpec, there: Inventory, runs: dict[str, str], seconds: float = 20.0, **more: Any) -> Replanned:
     """The plan for all elements that do not run."""
     names = {each.name or f"app-{at}" for at, each in enumerate(spec.processing_elements or ())}
+    policy = more.pop("policy", Policy())
     standing = Standing(runs, frozenset(more.pop("waiting", names - runs.keys())), **more)
-    return finished(replan_job((NAMESPACE, "app"), spec, there, Policy(), AtOnce(seconds), standing))
+    return finished(replan_job((NAMESPACE, "app"), spec, there, policy, AtOnce(seconds), standing))
 
 
 def where(found: Replanned) -> dict[str, str]:
@@ -53,6 +55,15 @@ def test_what_runs_stays_and_the_rest_of_its_colocation_comes_to_it() -> None:
     assert (found.moved, found.short) == (frozenset(), {})
     assert found.together["app-0"] == {"app-0", "app-1", "app-2"}
     assert set(found.plan.required) >= {"app-0", "app-2"}
+
+
+def test_where_node_groups_make_nodes_a_colocation_that_fits_nowhere_is_not_held_back() -> None:
+    """An autoscaler looks at pods: without any it makes no node."""
+    auto, there = Policy(scale_up="auto"), world(nodes=(node("a", cpu=2000),))
+    assert not replanned(GROUP, there, {}, policy=auto).elastic
+    there.node_groups.put(NodeGroup("NodePool", "p"))
+    assert replanned(GROUP, there, {}, policy=auto).elastic
+    assert not replanned(GROUP, there, {}).elastic
 
 
 def test_a_colocation_of_which_nothing_runs_goes_where_all_of_it_fits() -> None:

@@ -41,7 +41,7 @@ from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Member, member_of, requests_of
 from webhook.placement.planning.preemption import with_more_room
 from webhook.placement.planning.search.solver import Solving
-from webhook.placement.planning.wider_group import Limits, NewNodes, WiderGroup
+from webhook.placement.planning.wider_group import GroupLimits, NewNodes, WiderGroup
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, Fault, counted, enumerated, shorten
 
@@ -172,7 +172,7 @@ async def scale_up_job(
         NewNodes(kinds[at][0], kinds[at][1].node.allocatable, count) for at, count in zip(useful, counts, strict=True)
     ]
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
-    wider = WiderGroup(scaling.group, placeable, new, [Limits(group.count, group.left) for group in groups])
+    wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
     answer = await wider.place()
     total = sum(member.count for member in scaling.members)
     if answer.placed is not None:
@@ -313,7 +313,7 @@ def _made(
                 unknown.setdefault(new.of, {})[f"the label {key}"] = None
     found = (
         GroupNodes(groups[of], len(here), (*_doubts(groups[of], here), *unknown.get(of, ())))
-        for of, here in used.items()
+        for of, here in sorted(used.items())
     )
     return found, waiting
 
@@ -343,26 +343,37 @@ def _reasons(
     nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, world: World
 ) -> Iterator[str]:
     """Why each group cannot help: for elements that could run ``nowhere``, or what it makes in all."""
-    for member in nowhere:
-        if found := scale_up(member.ask, tuple(member.verdict.constraints), world):
-            yield from found.reasons
-            return
     if nowhere:
-        return  # they name nodes that exist
+        yield from _alone(nowhere, world)
+        return
     useful = frozenset(able)
+    said = list(_alone(wider.members[:1], world)) if len(useful) < len(groups) else []
     for at, group in enumerate(groups[:_REASONS]):
-        yield f"{shorten(str(group), CLAUSE_LIMIT)} {group.closed or _most(group, wider, useful=at in useful)}"
+        name = shorten(str(group), CLAUSE_LIMIT)
+        own = next((reason for reason in said if reason.startswith((f"{name} ", f"{name}:"))), "")
+        if group.closed or at in useful:
+            yield f"{name} {group.closed or _most(group, wider)}"
+        else:
+            yield own or f"{name} makes no nodes for any of these processing elements"
     if len(groups) > _REASONS:
         yield f"{len(groups) - _REASONS} more node groups do not make enough either"
 
 
-def _most(group: NodeGroup, wider: WiderGroup, *, useful: bool) -> str:
+def _alone(members: Iterable[Member], world: World) -> tuple[str, ...]:
+    """Why each group makes no node for one of these members; nothing for members that name nodes that exist."""
+    found = (scale_up(member.ask, tuple(member.verdict.constraints), world) for member in members)
+    return next((one.reasons for one in found if one), ())
+
+
+def _most(group: NodeGroup, wider: WiderGroup) -> str:
     """What the group makes at most, which is not enough."""
-    if not useful:
-        return "makes no nodes for any of these processing elements"
-    offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in wider.resources]
-    left = [f"{name} {amount(name, group.left[name])}" for name in ordered(group.left) if name in wider.resources]
+    asked = frozenset(wider.resources) - {PODS}
+    offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in asked]
+    left = [f"{name} {amount(name, group.left[name])}" for name in ordered(group.left) if name in asked]
     nodes = "nodes" if group.count is None else f"only {counted(group.count, 'more node')}"
     each = f" with {enumerated(offers, SAID)}" if offers else ""
-    rest = f", and has {enumerated(left, SAID)} left of its limits" if left else ""
-    return f"makes {nodes}{each}{rest}, which is not enough"
+    made = [f"makes {nodes}{each}"] if offers or group.count is not None else []
+    rest = [f"has {enumerated(left, SAID)} left of its limits"] if left else []
+    if not made and not rest:
+        return "makes no nodes for some of these processing elements"
+    return f"{', and '.join((*made, *rest))}, which is not enough"

@@ -35,7 +35,7 @@ class NewNodes(Struct, frozen=True):
     count: int
 
 
-class Limits(Struct, frozen=True):
+class GroupLimits(Struct, frozen=True):
     """The limits of a node group: how many nodes it makes, ``None`` for any number, and what is ``left`` for pods."""
 
     most: int | None = None
@@ -46,11 +46,11 @@ class WiderGroup(Group):
     """The group ``of`` members, with new nodes in slots after those of all nodes there are.
 
     ``able`` are, for each member, the positions in ``new`` of nodes that can run it. ``limits`` are those of the node
-    groups, by position. Limits of the members themselves by domains of a topology key other than the host name do not
-    count, since it is not known in which domain a new node is.
+    groups, by position. What limits members by domains of a topology key other than the host name does not count, since
+    it is not known in which domain a new node is.
     """
 
-    def __init__(self, of: Group, able: Sequence[Bits], new: Sequence[NewNodes], limits: Sequence[Limits]) -> None:
+    def __init__(self, of: Group, able: Sequence[Bits], new: Sequence[NewNodes], limits: Sequence[GroupLimits]) -> None:
         there = of.world.everything
         self.first = there.bit_length()
         """The slot of the first new node."""
