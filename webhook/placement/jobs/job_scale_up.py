@@ -40,7 +40,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Member, member_of, requests_of
 from webhook.placement.planning.preemption import with_more_room
-from webhook.placement.planning.search.solver import Solving
+from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.planning.wider_group import GroupLimits, NewNodes, WiderGroup
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, Fault, counted, enumerated, shorten
@@ -252,7 +252,8 @@ async def _possible(groups: Sequence[NodeGroup], scaling: _Scaling, world: World
         if group.closed or beyond or not wanted:
             found.append(PossibleNodes(group, ()))
             continue
-        found.append(possible_nodes(group, [*wanted.values()], scaling.group.resources, live))
+        steps = possible_nodes(group, [*wanted.values()], scaling.group.resources, live)
+        found.append(await taken(steps, scaling.group.solving))
     return found, skipped
 
 

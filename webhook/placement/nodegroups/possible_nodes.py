@@ -5,7 +5,7 @@ each set of kinds that the group can serve with one node; where a single node se
 """
 
 import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -30,8 +30,8 @@ class PossibleNodes(Struct, frozen=True):
 
 def possible_nodes(
     group: NodeGroup, wanted: Sequence[Needs], resources: Iterable[str], live: LiveValues
-) -> PossibleNodes:
-    """The nodes for pods that want these labels; amounts of these resources are known or unknown as for one pod."""
+) -> Generator[None, None, PossibleNodes]:
+    """The nodes for pods that want these labels, in steps; amounts of resources are known or unknown as for a pod."""
     amounts = dict.fromkeys(resources, 0)
 
     def made(kinds: Iterable[int]) -> NewNode | None:
@@ -41,10 +41,15 @@ def possible_nodes(
     plain, everything = made(()), made(range(len(wanted)))
     if plain and everything and everything.node.allocatable == plain.node.allocatable:
         return PossibleNodes(group, _distinct(group, (everything,)))
-    sets: list[tuple[tuple[int, ...], NewNode]] = [((at,), node) for at in range(len(wanted)) if (node := made((at,)))]
+    sets: list[tuple[tuple[int, ...], NewNode]] = []
+    for at in range(len(wanted)):
+        yield
+        if node := made((at,)):
+            sets.append(((at,), node))
     looks = 0
     for kinds, _ in sets:  # which grows
         for at in range(kinds[-1] + 1, len(wanted)):
+            yield
             looks += 1
             if looks > SETS:
                 break
