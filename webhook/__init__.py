@@ -13,3 +13,9 @@ In reading order:
 
 Imports point up this list, never down; ``lint-imports`` checks it.
 """
+
+import os
+
+# The eigenvalues of a few hundred rows take longer in two threads than in one if others are at work, and these threads
+# take the cores of reviews while they wait for each other. It counts if it is said before numpy is imported.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

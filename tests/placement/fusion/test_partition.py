@@ -11,10 +11,11 @@ from tests.example_count import examples
 from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import all_of
 from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.elements import Elements
 from webhook.placement.fusion.graph import Graph, PodContent, graph_of
 from webhook.placement.fusion.partition import Partition, all_partitions
 from webhook.placement.fusion.rules.mark import Setting
-from webhook.placement.fusion.search import _Elements, good_partition
+from webhook.placement.fusion.search import good_partition, refined
 
 Model = dict[str, Any]
 CLAUSES = ("", "", "", 'partitionExlocation("x")', 'host("a")', 'host("b")', 'partitionColocation("c")')
@@ -51,9 +52,12 @@ def _goals(one: Partition) -> tuple[object, ...]:
 
 
 def searched(found: Graph, count: int) -> Partition:
-    partition = all_of(good_partition(found, count, {}))
-    assert partition is not None
-    return partition
+    return all_of(good_partition(found, count, {}))
+
+
+def refined_search(found: Graph, count: int) -> Partition:
+    """What is found, with elements fused anew."""
+    return all_of(refined(found, searched(found, count), {}))
 
 
 @examples(150)
@@ -234,7 +238,7 @@ def test_what_cannot_be_fused_with_a_hub_is_tried_once(monkeypatch: pytest.Monke
         return exceeded(self, content)
 
     monkeypatch.setattr(Graph, "exceeded", counting)
-    elements = _Elements(found, 2, 0)
+    elements = Elements(found, 2, 0)
     all_of(elements.merge())
     assert len(tried) < 3 * len(leaves)
     assert len(elements.places()) == 201

@@ -7,6 +7,9 @@ algorithms", 1999, with the coefficients of knapsack covers), units that the rul
 and a spanning forest falls into as many parts as there are elements. There are too many such trees for all of them to
 be rows: those that the last solution breaks most are added, until none is broken or enough work is done. So the bound
 holds however few rows there are.
+
+Of graphs with more units such a program says little; for these, and where it is not enough, there is the semidefinite
+one of ``shared_elements``.
 """
 
 import heapq
@@ -20,13 +23,14 @@ from msgspec import Struct
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.fusion.partition import Partition
 from webhook.placement.fusion.partition import bound as heaviest_allowed
+from webhook.placement.fusion.shared_elements import FIRST, SharedElements
 from webhook.placement.planning.search.linear_program import GAP, LinearProgram
 
-UNITS: Final = 128
-"""Units of a graph of which a program is made; for larger ones it takes seconds until it says more than a forest."""
+UNITS: Final = 24
+"""Units of a graph of which a linear program is made; of more it takes seconds, and says less than the other one."""
 
-_WHOLE: Final = 32
-"""Units of a graph whose streams are cut or not in the end; of more the program may cut half of a stream."""
+WORK: Final = 1_500_000_000
+"""Work of a semidefinite program at most, some four seconds: graphs of more than 195 units have none."""
 
 _AROUND: Final = 4
 """Units around which trees are looked for in a solution: rows around a few of them change much of it."""
@@ -66,17 +70,21 @@ class _Row(Struct, frozen=True):
         return (self.least - there) / self.least
 
 
-def least_cut(graph: Graph, partition: Partition, over: Callable[[], bool] = lambda: False) -> int:
+def least_cut(graph: Graph, partition: Partition, over: Callable[[], bool] = lambda: False, work: int = WORK) -> int:
     """Traffic that no partition avoids into as many elements, none of which is heavier than may be, or than this one's.
 
-    Once time is ``over`` it is the bound that was found so far.
+    Once time is ``over``, or the ``work`` is done, it is the bound that was found so far.
     """
-    count = len(partition.blocks)
+    count, size = len(partition.blocks), len(graph.units)
     heaviest, cut, *_ = partition.goals
-    bound = _Bound(graph, count, max(heaviest, heaviest_allowed(graph, count)))
+    limit = max(heaviest, heaviest_allowed(graph, count))
+    bound = _Bound(graph, count, limit)
     found = bound.of_forest()
-    if found < cut and len(graph.units) <= UNITS:
+    if found < cut and size <= UNITS:
         found = max(found, bound.of_program(cut, over))
+    if found < cut and FIRST * size**3 <= work and not over():
+        least = SharedElements(graph, count, limit).least((cut - 1) / (1 - _EXACT), work, over)
+        found = max(found, math.ceil(least * (1 - _EXACT)))
     return min(found, cut)
 
 
@@ -114,7 +122,7 @@ class _Bound:
             fresh = [row for row in self._broken(cut, step % self._turns) if row not in rows]
             if not fresh:
                 fresh = [row for turn in range(self._turns) for row in self._broken(cut, turn) if row not in rows]
-            if not fresh and (whole or len(self._loads) > _WHOLE):
+            if not fresh and whole:
                 break
             whole = whole or not fresh
             rows.update(dict.fromkeys(fresh))

@@ -84,6 +84,12 @@ class Graph(Struct, frozen=True):
         """The load of all units."""
         return sum(unit.load for unit in self.units)
 
+    def part(self, units: Sequence[int]) -> "Graph":
+        """The graph of these units alone."""
+        at = {unit: place for place, unit in enumerate(units)}
+        near = ({at[to]: weight for to, weight in self.near[unit].items() if to in at} for unit in units)
+        return replace(self, units=tuple(self.units[unit] for unit in units), near=tuple(near))
+
     def least_elements(self) -> int:
         """A number of processing elements that every fusion has at least: by each mark alone, and by each limit."""
         values: dict[str, set[str]] = {}

@@ -40,6 +40,21 @@ def bound(graph: Graph, count: int) -> int:
     return max(mean, *(unit.load for unit in graph.units))
 
 
+def weighed(graph: Graph, places: Sequence[int], limit: int) -> tuple[int, int, int]:
+    """The first goals of a partition: how heavy an element is if it exceeds the limit, traffic, and evenness."""
+    loads: dict[int, int] = {}
+    for unit, place in zip(graph.units, places, strict=True):
+        loads[place] = loads.get(place, 0) + unit.load
+    cut = sum(
+        weight
+        for at, near in enumerate(graph.near)
+        for to, weight in near.items()
+        if at < to and places[at] != places[to]
+    )
+    heaviest = max(loads.values())
+    return heaviest if heaviest > limit else 0, cut, sum(load * load for load in loads.values())
+
+
 def evaluated(graph: Graph, places: Sequence[int], previous: Mapping[str, str]) -> Partition:
     """The partition in which each unit is in the element that ``places`` names, with its goals."""
     order: dict[int, int] = {}
@@ -47,14 +62,8 @@ def evaluated(graph: Graph, places: Sequence[int], previous: Mapping[str, str]) 
     blocks: list[list[int]] = [[] for _ in order]
     for at, place in enumerate(own):
         blocks[place].append(at)
-    loads = [sum(graph.units[at].load for at in block) for block in blocks]
-    cut = sum(
-        weight for at, near in enumerate(graph.near) for to, weight in near.items() if at < to and own[at] != own[to]
-    )
-    heaviest = max(loads)
-    over = heaviest if heaviest > bound(graph, len(blocks)) else 0
-    goals = over, cut, sum(load * load for load in loads), _moved(graph, blocks, previous), own
-    return Partition(tuple(map(tuple, blocks)), goals)
+    first = weighed(graph, own, bound(graph, len(blocks)))
+    return Partition(tuple(map(tuple, blocks)), (*first, _moved(graph, blocks, previous), own))
 
 
 def _moved(graph: Graph, blocks: Sequence[Sequence[int]], previous: Mapping[str, str]) -> int:

@@ -1,73 +1,52 @@
-"""A good partition of a large graph: units are merged along the heaviest streams, and then moved (multilevel search).
+"""A good partition of a large graph: a multilevel search, and elements that are fused anew.
 
-Merging goes on until there are as many processing elements as are asked for, or the rules allow no more. Then single
-units move to other elements, or two change places, as long as that is better and there is time. Within the time it does
-the same work for the same graph.
+Units are merged along the heaviest streams and moved, from several starts. Then a few neighbouring elements at a time
+are taken apart and fused anew, which is kept where it is better. Within the time it does the same work for the same
+graph.
 """
 
-import heapq
-import itertools
-from bisect import bisect_left, bisect_right, insort
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
-from msgspec.structs import replace
-
-from webhook.placement.fusion.graph import Graph, PodContent
-from webhook.placement.fusion.partition import Partition, bound, evaluated
+from webhook.placement.fusion.elements import Elements
+from webhook.placement.fusion.graph import Graph
+from webhook.placement.fusion.partition import Partition, bound, evaluated, weighed
 from webhook.placement.planning.search.steps import Steps
 
-_STARTS = ((16, 48), (64, 12))
+_STARTS = ((16, 48), (64, 24), (128, 8))
 """Searches of a graph of at most so many units, each from another order of these."""
 
-_SMALL = 64
-"""Units of a small graph."""
+_FINISHED = 16
+"""Units of a graph of which these searches find the best partition."""
 
-_PASSES = 8
-"""At most so many passes of moves."""
+_TRIALS = 128
+"""Times that elements are fused anew at least: as often as there are elements if these are more."""
 
-_MATES = 256
-"""Elements that are looked at for one that may be merged with a given one: of thousands most may be kept apart."""
+_TOGETHER = (4, 3, 2)
+"""Elements that are fused anew together, in turns."""
 
-_STEP = 64
-"""Units that are looked at in some tenths of a millisecond."""
-
-_LATE = 6000
-"""Steps of merging after time is over: 5,000 operators need as many unless their clauses keep most of them apart."""
+_NEIGHBOURS = 3
+"""Elements with most traffic to those that were chosen, of which the next one is chosen in turns."""
 
 
 def good_partition(
     graph: Graph, count: int, previous: Mapping[str, str], over: Callable[[], bool] = lambda: False
-) -> Steps[Partition | None]:
+) -> Steps[Partition]:
     """A partition into as near to ``count`` elements as the search gets; yields between steps.
 
-    Once time is ``over`` it is the best one so far. Merging gives the number, so it may go on a little: ``None`` if it
-    is not finished then.
+    Once time is ``over`` it is the best one so far. Merging gives the number, so the first one is finished hastily.
     """
     found: list[Partition] = []
     starts = next((starts for most, starts in _STARTS if len(graph.units) <= most), 1)
     for start in range(starts):
-        elements = _Elements(graph, count, start)
-        if not (yield from _merged(elements, over)):
-            break
+        elements = Elements(graph, count, start)
+        yield from elements.merge(over)
         improving = elements.improve()
         while not over() and next(improving, True) is None:
             yield
         found.append(evaluated(graph, elements.places(), previous))
         if over():
             break
-    return min(found, key=lambda one: _rank(one, count), default=None)
-
-
-def _merged(elements: "_Elements", over: Callable[[], bool]) -> Steps[bool]:
-    """Merge; returns whether that was finished, though time may be over."""
-    late = 0
-    for _ in elements.merge():
-        late += over()
-        if late > _LATE:
-            return False
-        yield
-    return True
+    return min(found, key=lambda one: _rank(one, count))
 
 
 def _rank(found: Partition, count: int) -> tuple[int, int, object]:
@@ -75,225 +54,64 @@ def _rank(found: Partition, count: int) -> tuple[int, int, object]:
     return abs(made - count), made > count, found.goals
 
 
-class _Elements:
-    """Processing elements in the making. Each is known by a number; those that were merged away are gone."""
+def refined(
+    graph: Graph, partition: Partition, previous: Mapping[str, str], over: Callable[[], bool] = lambda: False
+) -> Steps[Partition]:
+    """The partition with elements fused anew as long as that is better and time is not ``over``; as many as before."""
+    count = len(partition.blocks)
+    if len(graph.units) <= _FINISHED or count == 1:
+        return partition
+    blocks = [[*block] for block in partition.blocks]
+    limit, changed = bound(graph, count), False
+    for trial in range(max(_TRIALS, count)):
+        if over():
+            break
+        chosen = _neighbours(graph, blocks, trial)
+        if len(chosen) > 1:
+            changed |= yield from _anew(graph, blocks, chosen, trial, limit, over)
+    return evaluated(graph, _places(blocks), previous) if changed else partition
 
-    def __init__(self, graph: Graph, count: int, start: int) -> None:
-        self._graph = graph
-        self._count = count
-        self._start = start
-        size = len(graph.units)
-        self._of = list(range(size))
-        self._units: dict[int, list[int]] = {at: [at] for at in range(size)}
-        self._loads = [unit.load for unit in graph.units]
-        self._near: list[dict[int, int]] = [dict(near) for near in graph.near]
-        self._marks: list[dict[str, str]] = [dict(unit.marks) for unit in graph.units]
-        self._contents = [unit.content for unit in graph.units]
-        self._bound = bound(graph, count)
-        self._marked = Counter(key for marks in self._marks for key in marks)
-        self._valued = Counter(mark for marks in self._marks for mark in marks.items())
 
-    def places(self) -> Sequence[int]:
-        """The element of each unit."""
-        return self._of
+def _places(blocks: Sequence[Sequence[int]]) -> list[int]:
+    """The block of each unit."""
+    place = {at: number for number, block in enumerate(blocks) for at in block}
+    return [place[at] for at in range(len(place))]
 
-    def merge(self) -> Steps[None]:
-        """Merge along the heaviest streams, then the lightest elements."""
-        heap: list[tuple[int, int, int, int, int, int]] = []
-        for first, others in enumerate(self._near):
-            if first % _STEP == 0:
-                yield
-            heap += [self._entry(first, to) for to in others if first < to]
-        heapq.heapify(heap)
-        refused: set[tuple[int, int]] = set()
-        popped = 0
-        while heap and len(self._units) > self._count:
-            popped += 1
-            if popped % _STEP == 0:
-                yield
-            *_, weight, at, to = heapq.heappop(heap)
-            fresh = at in self._units and to in self._units and self._near[at].get(to) == weight
-            if not fresh or (at, to) in refused:
-                continue
-            if self._loads[at] + self._loads[to] > self._bound or not self._may_merge(at, to):
-                refused.add((at, to))  # elements only grow, so that they never may
-                continue
-            kept, near = self._merge(at, to)
-            for other in near:  # pairs with more traffic than before; the heap has all others
-                pair = min(kept, other), max(kept, other)
-                if pair not in refused:
-                    heapq.heappush(heap, self._entry(*pair))
-        yield from self._merge_rest()
 
-    def _entry(self, at: int, to: int) -> tuple[int, int, int, int, int, int]:
-        weight = self._near[at][to]
-        noise = (at * 7919 + to * 104729) * self._start % 1009
-        biased = weight if not self._start else weight * (200 + noise * self._start // 12)
-        return -biased, self._loads[at] + self._loads[to], noise, weight, at, to
+def _neighbours(graph: Graph, blocks: Sequence[Sequence[int]], trial: int) -> list[int]:
+    """A few blocks with traffic between them: another one in each trial, and others with it."""
+    place = _places(blocks)
+    turn, first = divmod(trial, len(blocks))
+    chosen = [first]
+    while len(chosen) < min(_TOGETHER[turn % len(_TOGETHER)], len(blocks)):
+        traffic: dict[int, int] = {}
+        for at in (at for block in chosen for at in blocks[block]):
+            for to, weight in graph.near[at].items():
+                if place[to] not in chosen:
+                    traffic[place[to]] = traffic.get(place[to], 0) + weight
+        if not traffic:
+            break
+        ranked = sorted(traffic, key=lambda block: (-traffic[block], block))[:_NEIGHBOURS]
+        chosen.append(ranked[(turn + len(chosen)) % len(ranked)])
+    return chosen
 
-    def _merge_rest(self) -> Steps[None]:
-        """Merge elements that no stream joins, or that get heavy: the lightest pair that may be merged."""
-        by_load = sorted((self._loads[at], at) for at in self._units)
-        heap = [*by_load]
-        while heap and len(self._units) > self._count:
-            yield
-            load, at = heapq.heappop(heap)
-            if at not in self._units or self._loads[at] != load or self._alone(at):
-                continue
-            mate = yield from self._mate(at, by_load)
-            if mate is not None:
-                for merged in (at, mate):
-                    del by_load[bisect_left(by_load, (self._loads[merged], merged))]
-                kept, _ = self._merge(at, mate)
-                insort(by_load, (self._loads[kept], kept))
-                heapq.heappush(heap, (self._loads[kept], kept))
 
-    def _mate(self, at: int, by_load: Sequence[tuple[int, int]]) -> Steps[int | None]:
-        """The first of the other elements that may be merged with this one."""
-        for tried, to in enumerate(itertools.islice(self._mates(at, by_load), _MATES), 1):
-            if self._may_merge(at, to):
-                return to
-            if tried % _STEP == 0:
-                yield
-        return None
-
-    def _mates(self, at: int, by_load: Sequence[tuple[int, int]]) -> Iterator[int]:
-        """The other elements in the order in which they are tried: those that make no heavy element come first.
-
-        Of these the ones with most traffic, of equal ones the lightest. ``by_load`` are all elements.
-        """
-        room, near = self._bound - self._loads[at], self._near[at]
-        yield from sorted(
-            (to for to in near if self._loads[to] <= room), key=lambda to: (-near[to], self._loads[to], to)
-        )
-        heavy = bisect_right(by_load, (room, len(self._of)))
-        yield from (to for _, to in itertools.islice(by_load, heavy) if to != at and to not in near)
-        yield from (to for _, to in itertools.islice(by_load, heavy, None) if to != at)
-
-    def _alone(self, at: int) -> bool:
-        """Whether one of its marks keeps the element apart from all others."""
-        others = len(self._units) - 1
-        return any(self._marked[mark[0]] - self._valued[mark] >= others for mark in self._marks[at].items())
-
-    def _may_merge(self, at: int, to: int) -> bool:
-        few, many = sorted((self._marks[at], self._marks[to]), key=len)
-        if any(many.get(key, value) != value for key, value in few.items()):
-            return False
-        return not self._graph.exceeded(self._contents[at] | self._contents[to])
-
-    def _merge(self, at: int, to: int) -> tuple[int, list[int]]:
-        """Merge two elements; returns the number of the one that is left, and those to which it has more traffic."""
-        kept, gone = (at, to) if len(self._units[at]) >= len(self._units[to]) else (to, at)
-        for unit in self._units[gone]:
-            self._of[unit] = kept
-        self._units[kept] += self._units.pop(gone)
-        self._loads[kept] += self._loads[gone]
-        both = [mark for mark in self._marks[gone].items() if mark[0] in self._marks[kept]]
-        self._marked.subtract(key for key, _ in both)
-        self._valued.subtract(both)
-        self._marks[kept] |= self._marks[gone]
-        self._contents[kept] |= self._contents[gone]
-        near = [other for other in self._near[gone] if other != kept]
-        for other, weight in self._near[gone].items():
-            del self._near[other][gone]
-            if other != kept:
-                self._near[kept][other] = self._near[kept].get(other, 0) + weight
-                self._near[other][kept] = self._near[other].get(kept, 0) + weight
-        self._near[gone] = {}
-        return kept, near
-
-    def improve(self) -> Steps[None]:
-        """Move units, and let two change places, as long as it is better."""
-        for _ in range(_PASSES):
-            changed = False
-            for unit in range(len(self._of)):
-                if unit % _STEP == 0:
-                    yield
-                changed |= self._moved(unit)
-            for unit in range(len(self._of) if len(self._of) <= _SMALL else 0):
-                yield
-                changed |= self._swapped(unit)
-            if not changed:
-                return
-
-    def _traffic(self, unit: int) -> dict[int, int]:
-        """The traffic of a unit with each element."""
-        found: dict[int, int] = {}
-        for other, weight in self._graph.near[unit].items():
-            found[self._of[other]] = found.get(self._of[other], 0) + weight
-        return found
-
-    def _moved(self, unit: int) -> bool:
-        """Whether the unit has moved to an element where it is better."""
-        own = self._of[unit]
-        if len(self._units[own]) == 1:
-            return False
-        traffic, load = self._traffic(unit), self._graph.units[unit].load
-        heavy = self._loads[own] > self._bound
-        best: tuple[int, int, int] | None = None
-        for to in self._units if heavy or len(self._units) <= _SMALL else traffic:
-            if to == own or not self._light(own, to, load):
-                continue
-            gain = traffic.get(to, 0) - traffic.get(own, 0)
-            evener = self._loads[own] - load - self._loads[to]
-            better = heavy or gain > 0 or (gain == 0 and evener > 0)
-            if better and (best is None or (gain, evener, -to) > best) and self._may_join(unit, to):
-                best = gain, evener, -to
-        if best is None:
-            return False
-        self._move(unit, -best[2])
-        return True
-
-    def _light(self, own: int, to: int, load: int) -> bool:
-        """Whether an element is not too heavy with the load more; a heavy one may pass on to a lighter one."""
-        return self._loads[to] + load <= max(self._bound, self._loads[own] - 1 if self._loads[own] > self._bound else 0)
-
-    def _may_join(self, unit: int, to: int, *, without: int | None = None) -> bool:
-        units = [one for one in self._units[to] if one != without]
-        own = self._graph.units[unit]
-        others = (self._graph.units[one].marks for one in units)
-        if own.marks and any(other.get(key, value) != value for other in others for key, value in own.marks.items()):
-            return False
-        content = self._contents[to] if without is None else self._graph.content(units)
-        return not self._graph.exceeded(content | own.content)
-
-    def _move(self, unit: int, to: int) -> None:
-        own, load = self._of[unit], self._graph.units[unit].load
-        self._units[own].remove(unit)
-        self._units[to].append(unit)
-        self._contents[own] = self._without(own, unit)
-        self._contents[to] |= self._graph.units[unit].content
-        self._loads[own] -= load
-        self._loads[to] += load
-        self._of[unit] = to
-
-    def _without(self, own: int, gone: int) -> PodContent:
-        """The content of an element whose unit has gone; other units may have its clauses as well."""
-        content, before = self._graph.units[gone].content, self._contents[own]
-        if content.clauses:
-            return self._graph.content(self._units[own])
-        return replace(before, operators=before.operators - content.operators)
-
-    def _swapped(self, one: int) -> bool:
-        """Whether the unit has changed places with later ones."""
-        changed = False
-        for other in range(one + 1, len(self._of)):
-            if self._of[one] != self._of[other] and self._worth(one, other):
-                here, there = self._of[one], self._of[other]
-                self._move(one, there)
-                self._move(other, here)
-                changed = True
-        return changed
-
-    def _worth(self, one: int, other: int) -> bool:
-        """Whether it is better if two units of different elements change places."""
-        here, there = self._of[one], self._of[other]
-        first, second = self._traffic(one), self._traffic(other)
-        between = self._graph.near[one].get(other, 0)
-        gain = first.get(there, 0) - first.get(here, 0) + second.get(here, 0) - second.get(there, 0) - 2 * between
-        more = self._graph.units[other].load - self._graph.units[one].load
-        before, after = (self._loads[here], self._loads[there]), (self._loads[here] + more, self._loads[there] - more)
-        over_before, over_after = max(0, max(before) - self._bound), max(0, max(after) - self._bound)
-        old = over_before, 0, sum(load * load for load in before)
-        new = over_after, -gain, sum(load * load for load in after)
-        return new < old and self._may_join(one, there, without=other) and self._may_join(other, here, without=one)
+def _anew(
+    graph: Graph, blocks: list[list[int]], chosen: Sequence[int], trial: int, limit: int, over: Callable[[], bool]
+) -> Steps[bool]:
+    """Fuse the chosen blocks anew; returns whether they have changed, for the better."""
+    units = sorted(at for block in chosen for at in blocks[block])
+    part = graph.part(units)
+    elements = Elements(part, len(chosen), trial + 1, limit)
+    yield from elements.merge(over)
+    yield from elements.improve()
+    found: dict[int, list[int]] = {}
+    for at, element in zip(units, elements.places(), strict=True):
+        found.setdefault(element, []).append(at)
+    place = _places(blocks)
+    before = weighed(part, [place[at] for at in units], limit)
+    if len(found) != len(chosen) or weighed(part, elements.places(), limit) >= before:
+        return False
+    for block, members in zip(chosen, found.values(), strict=True):
+        blocks[block] = members
+    return True

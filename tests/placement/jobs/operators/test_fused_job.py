@@ -8,8 +8,9 @@ import pytest
 from tests.builders import NAMESPACE, cluster, node, nodes, pool
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
-from webhook.placement.fusion import search
+from webhook.placement.fusion import elements as in_the_making
 from webhook.placement.fusion.graph import Graph
+from webhook.placement.fusion.partition import Partition, evaluated
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.operators import fusion_search
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
@@ -18,6 +19,7 @@ from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
 from webhook.placement.planning.search.solver import finished
+from webhook.placement.planning.search.steps import Steps
 from webhook.placement.text.problem import Fault
 
 
@@ -336,19 +338,34 @@ def test_a_search_ends_in_time_with_the_best_that_it_has_found() -> None:
     assert hasty.rests < whole.rests
 
 
-def test_merging_ends_as_well_some_time_after_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Clauses can make it long: nothing is refused then, and nothing is fused."""
-    monkeypatch.setattr(search, "_LATE", 5)
-    model = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=Clock(2))
+def test_merging_is_finished_hastily_once_time_is_over() -> None:
+    """There are as many elements as are asked for, in a few steps for each operator."""
+    hasty, whole = Clock(2), Clock(100_000)
+    model = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=hasty)
     assert model.verdict.undecided
-    assert model.fusion is None
-    whole = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=Clock(100_000))
-    assert whole.fusion is not None
-    absent = chain(300, manual=10)
-    absent["operators"][7] = ("Op7", 'host("absent")')
-    alone = fused_job(absent, cluster(nodes(3)), solving=Clock(608))  # two steps for each operator
-    assert alone.fusion is None
-    assert alone.verdict.text.startswith('operator Op7: host("absent") cannot hold: 0 of 3 nodes can run this pod.')
+    assert hasty.rests < 5 * 300
+    best = fused_job(chain(300, manual=10), cluster(nodes(3)), solving=whole)
+    assert model.fusion is not None
+    assert best.fusion is not None
+    assert (model.fusion.made, best.fusion.made) == (10, 10)
+    assert hasty.rests < whole.rests
+
+
+def test_a_fusion_that_is_better_has_to_fit_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Elements that were fused anew are judged again: two of ten operators find no room where four of five do."""
+    spec = costly(20, "100m", manual=4)
+    there = cluster([node(name, cpu=600) for name in ("node-a", "node-b", "node-c", "node-d")])
+
+    def heavier(graph: Graph, partition: Partition, *_: object) -> Steps[Partition]:
+        yield
+        found = evaluated(graph, [at // 10 for at in range(20)], {})
+        assert found.cut < partition.cut
+        return found
+
+    monkeypatch.setattr(fusion_search, "refined", heavier)
+    model = fused_job(spec, there)
+    assert not model.verdict.undecided
+    assert sorted(map(len, elements(model))) == [5, 5, 5, 5]
 
 
 def test_fusions_are_listed_as_long_as_there_is_time() -> None:
@@ -362,7 +379,7 @@ def test_fusions_are_listed_as_long_as_there_is_time() -> None:
 def test_elements_that_the_search_does_not_get_fewer_are_no_proof(monkeypatch: pytest.MonkeyPatch) -> None:
     """No two operators with seventeen tokens share an element, but only tokens of all of them are counted."""
     monkeypatch.setattr(fusion_search, "_NUMBERS", 1)
-    monkeypatch.setattr(search, "_MATES", 1)
+    monkeypatch.setattr(in_the_making, "_MATES", 1)
     tokens = ", ".join(f'hostColocation("{{0}}-{at}")' for at in range(17))
     model = fused_job({"operators": [(f"Op{at}", tokens.format(at)) for at in range(1001)]}, cluster(nodes(1)))
     assert model.verdict.undecided

@@ -20,7 +20,7 @@ from webhook.placement.fusion.graph import Contradiction, Graph, graph_of
 from webhook.placement.fusion.partition import Partition, all_partitions
 from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.scheme import Scheme, asked_elements, divides, nearest_first, scheme_of
-from webhook.placement.fusion.search import good_partition
+from webhook.placement.fusion.search import good_partition, refined
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
@@ -177,12 +177,25 @@ class FusionSearch:
             first = first or candidate
             verdict = await self._verdict(candidate.spec)
             if not verdict.refused and not verdict.undecided:
-                return FusionOutcome(asked, candidate, verdict, first)
+                return await self._refined(spec, FusionOutcome(asked, candidate, verdict, first), candidate)
             if candidate is first and await self._impossible(spec, graph):
                 return FusionOutcome(asked, first=first)
             if self._solving.left() <= 0:
                 break
         return FusionOutcome(asked, first=first, decided=first is None and not self._over() and _divided(spec, graph))
+
+    async def _refined(self, spec: JobSpec, outcome: FusionOutcome, found: TriedFusion) -> FusionOutcome:
+        """The outcome with a better fusion than the one that was found, if all can run with that one as well."""
+        steps = refined(found.graph, found.partition, self._before, self._over)
+        partition = await taken(steps, self._solving)
+        if partition is found.partition:
+            return outcome
+        better = self._candidate(spec, found.graph, partition)
+        verdict = await self._verdict(better.spec)
+        if verdict.refused or verdict.undecided:
+            return outcome
+        first = better if outcome.first is found else outcome.first
+        return replace(outcome, found=better, verdict=verdict, first=first)
 
     async def _impossible(self, spec: JobSpec, graph: Graph) -> bool:
         """Whether it is certain that no fusion fits, since even the costs of single units find no room."""
@@ -204,8 +217,6 @@ class FusionSearch:
             if tried and self._solving.left() <= 0:
                 return
             partition = await taken(good_partition(graph, count, self._before, self._over), self._solving)
-            if partition is None:
-                return
             made = len(partition.blocks)
             if partition.blocks not in known and made <= ELEMENT_LIMIT and divides(spec, made):
                 known.add(partition.blocks)
