@@ -1,11 +1,12 @@
 """Folders and certificates to look at: good ones with one thing changed, and ones that other programs made."""
 
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from cryptography.hazmat.primitives.asymmetric.types import CertificateIssuerPrivateKeyTypes
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import NameOID
@@ -16,6 +17,12 @@ from certs.names import LOOPBACK, Names
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 DAY = timedelta(days=1)
+
+
+@cache
+def rsa_key() -> rsa.RSAPrivateKey:
+    """A key that is not on a curve; one takes a third of a second to make."""
+    return rsa.generate_private_key(65537, 2048)
 
 
 def authority(*, now: datetime = NOW, days: int = 3650) -> Authority:

@@ -7,14 +7,14 @@ from typing import TypeVar
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, rsa
+from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from cryptography.x509.verification import PolicyBuilder, Store
 
 from certs.authority import Authority
 from certs.certificate import issued
 from certs.names import LOOPBACK, Names, service_names
-from tests.certs.samples import DAY, NOW, authority, key_pem, other_programs
+from tests.certs.samples import DAY, NOW, authority, key_pem, other_programs, rsa_key
 
 T = TypeVar("T", bound=x509.ExtensionType)
 
@@ -148,7 +148,7 @@ def test_an_authority_reads_itself_back() -> None:
         pytest.param(b"", AUTHORITY.key_pem, "not a readable certificate and elliptic-curve key in PEM", id="nothing"),
         pytest.param(
             AUTHORITY.certificate_pem,
-            key_pem(rsa.generate_private_key(65537, 2048)),
+            key_pem(rsa_key()),
             "not a readable certificate and elliptic-curve key in PEM",
             id="RSA key",
         ),

@@ -2,7 +2,6 @@
 
 import pytest
 from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import ExtendedKeyUsageOID
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 from certs.authority import Authority
 from certs.inspection import Inspection
 from certs.names import LOOPBACK
-from tests.certs.samples import DAY, NOW, authority, other_programs
+from tests.certs.samples import DAY, NOW, authority, other_programs, rsa_key
 
 AUTHORITY = authority()
 LEAF = AUTHORITY.issue(LOOPBACK, NOW, lifetime=90 * DAY)
@@ -22,7 +21,7 @@ GOOD = {
 }
 CA = x509.BasicConstraints(ca=True, path_length=None)
 OTHER = dict(zip(("ca.crt", "ca.key"), other_programs(CA), strict=True))
-RSA = dict(zip(("ca.crt", "ca.key"), other_programs(CA, key=rsa.generate_private_key(65537, 2048)), strict=True))
+RSA = dict(zip(("ca.crt", "ca.key"), other_programs(CA, key=rsa_key()), strict=True))
 NOT_OURS = "tls.crt was not issued by ca.crt"
 
 

@@ -1,11 +1,10 @@
 """What a Secret holds, whole and damaged."""
 
 import pytest
-from cryptography.hazmat.primitives.asymmetric import rsa
 
 from certs.managed.certificate_secret import CertificateSecret
 from tests.certs.managed.rotation_samples import holding, leaf
-from tests.certs.samples import authority, key_pem, other_programs
+from tests.certs.samples import authority, key_pem, other_programs, rsa_key
 
 ONE, TWO = authority(), authority()
 FULL = CertificateSecret((ONE.certificate, TWO.certificate), ONE, TWO, leaf(ONE))
@@ -29,7 +28,7 @@ def test_an_empty_secret_holds_nothing() -> None:
         pytest.param({"tls.crt": b""}, "leaf", id="no leaf"),
         pytest.param({"tls.key": b"half"}, "leaf", id="half a key"),
         pytest.param({"tls.key": TWO.key_pem}, "leaf", id="another's key"),
-        pytest.param({"tls.key": key_pem(rsa.generate_private_key(65537, 2048))}, "leaf", id="RSA key"),
+        pytest.param({"tls.key": key_pem(rsa_key())}, "leaf", id="RSA key"),
         pytest.param({"authority.key": b""}, "authority", id="no key of the authority"),
         pytest.param({"authority.crt": b"half"}, "authority", id="half an authority"),
         pytest.param({"authority.crt": other_programs()[0]}, "authority", id="no authority"),
