@@ -3,9 +3,10 @@
 import ipaddress
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from webhook.placement.kube.addresses import Address, canonical, parse_address
 
 
@@ -104,13 +105,13 @@ def test_no_node_can_have_it_as_address(text: str) -> None:
     assert canonical(text) is None
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.ip_addresses())
 def test_every_spelling_of_an_address_is_that_address(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> None:
     assert canonical(address.exploded.upper()) == canonical(str(address)) is not None
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=()), max_size=40), st.text(st.sampled_from("0189af:.%/ "), max_size=20)

@@ -4,9 +4,10 @@ import math
 from fractions import Fraction
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from webhook.placement.kube.quantity import format_quantity, milli, parse_quantity, whole
 
 UNIT = 10**9
@@ -186,20 +187,20 @@ def exactly(sign: str, number: str, suffix: str) -> int:
     return -nano if sign == "-" else nano
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SIGNS, NUMBERS, st.sampled_from(list(SUFFIXES)))
 def test_amount_is_exact(sign: str, number: str, suffix: str) -> None:
     assert parse_quantity(sign + number + suffix) == exactly(sign, number, suffix)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SIGNS, NUMBERS, st.sampled_from(list(SUFFIXES)))
 def test_written_amount_is_read_as_the_same(sign: str, number: str, suffix: str) -> None:
     nano = exactly(sign, number, suffix)
     assert parse_quantity(format_quantity(nano)) == nano
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(-(10**30), 10**30))
 def test_whole_and_milli_never_lose_any(nano: int) -> None:
     thousandths = math.ceil(Fraction(abs(nano), 10**6))
@@ -207,7 +208,7 @@ def test_whole_and_milli_never_lose_any(nano: int) -> None:
     assert abs(whole(nano)) == min(math.ceil(Fraction(abs(nano), UNIT)), INT64)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(st.characters(exclude_categories=()), max_size=70) | st.floats() | st.integers())
 def test_anything_is_an_amount_or_none(amount: str | float) -> None:
     nano = parse_quantity(amount)

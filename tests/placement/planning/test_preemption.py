@@ -4,10 +4,11 @@ import itertools
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, typed
+from tests.example_count import examples
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from tests.placement.pod_defaults.completing import known
 from tests.workload_templates import workload
@@ -168,7 +169,7 @@ def scheduled(held: list[tuple[int, int, int]], wanted: list[tuple[int, str]], p
     return True
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(held, wanted)
 def test_what_is_admitted_as_sure_has_places_in_whatever_order_its_pods_come(
     held: list[tuple[int, int, int]], wanted: list[tuple[int, str]]

@@ -1,10 +1,11 @@
 """Placement text: what is read, what is refused and how, and that it can be written again."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
+from tests.example_count import examples
 from tests.work import Work, excess
 from webhook.placement.spl.clauses import PlacementClause as Clause
 from webhook.placement.spl.placement import (
@@ -344,7 +345,7 @@ def only_one(clause: Clause) -> str | Clause:
     return clause.operator if clause.name is HOST else clause
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(CLAUSES, min_size=1, max_size=8, unique_by=only_one))
 def test_written_clauses_are_read_as_the_same(found: list[Clause]) -> None:
     assert clauses(format_placement(found)) == found
@@ -353,7 +354,7 @@ def test_written_clauses_are_read_as_the_same(found: list[Clause]) -> None:
 PIECES = ["host", "(", ")", '"a"', "P", "[", "]", "5u", ",", ";", ":", "::", ".", "hostIsolation", '"', "\\", "/*", " "]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=()), max_size=60),
@@ -393,7 +394,7 @@ OPERATORS = st.lists(st.tuples(st.sampled_from(["A", "B", "C[0]"]), CLAUSES), ma
 
 
 @given(OPERATORS)
-@settings(max_examples=200)
+@examples(200)
 def test_clauses_have_the_problems_of_the_text_that_they_make(operators: list[tuple[str, str]]) -> None:
     text = "; ".join(f"{operator}: {clause}" for operator, clause in operators)
     parsed = [structs.replace(clauses(clause)[0], operator=operator) for operator, clause in operators]

@@ -1,9 +1,10 @@
 """Declarations of host pools in SPL: what is read, what is refused and how, and that they can be written again."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from tests.work import Work, excess
 from webhook.placement.spl.host_pools import PoolDeclaration, parse_pools
 
@@ -250,7 +251,7 @@ DECLARATIONS = st.one_of(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(DECLARATIONS, min_size=1, max_size=4, unique_by=lambda pool: pool.name))
 def test_written_pools_are_read_as_the_same(found: list[PoolDeclaration]) -> None:
     assert pools(", ".join(map(str, found))) == tuple(found)
@@ -259,7 +260,7 @@ def test_written_pools_are_read_as_the_same(found: list[PoolDeclaration]) -> Non
 PIECES = ["P", "=", "[", "]", '"a"', ",", ";", "createPool", "(", ")", "{", "}", "size", "5u", "tags", "Sys", ".", '"']
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(
     st.one_of(
         st.text(st.characters(exclude_categories=()), max_size=60),

@@ -1,9 +1,10 @@
 """Tokens and string literals of SPL text."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.example_count import examples
 from webhook.placement.spl.literals import Flaw, decode, encode
 from webhook.placement.spl.tokens import TokenKind, tokenize
 from webhook.placement.text.nearest import nearest
@@ -133,7 +134,7 @@ def test_tokens_go_on_after_a_flawed_string() -> None:
     assert written(r'"\q", b') == [r'"\q"', ",", "b"]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.one_of(ANY_TEXT, SPL_TEXT))
 def test_tokens_stand_in_the_text_in_order(text: str) -> None:
     position = 0
@@ -144,13 +145,13 @@ def test_tokens_stand_in_the_text_in_order(text: str) -> None:
         position = token.offset
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.text(max_size=40))
 def test_encoded_text_decodes_to_itself(text: str) -> None:
     assert decode(encode(text)) == text
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(ANY_TEXT)
 def test_encoded_text_is_one_printable_token(text: str) -> None:
     literal = encode(text)
@@ -159,7 +160,7 @@ def test_encoded_text_is_one_printable_token(text: str) -> None:
     assert written(literal) == [literal]
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(SPL_TEXT)
 def test_what_is_between_quotes_decodes_or_has_a_flaw_inside(text: str) -> None:
     value = decode(f'"{text}"')
