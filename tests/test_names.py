@@ -1,6 +1,6 @@
 """One name means one thing in the product."""
 
-import ast
+import re
 from collections import Counter
 
 from tests.docs.pages import ROOT
@@ -9,6 +9,7 @@ PACKAGES = ("webhook", "certs", "kubeapi")
 
 
 def test_no_class_name_is_defined_twice() -> None:
-    trees = (ast.parse(path.read_text()) for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-    names = Counter(node.name for tree in trees for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    texts = [path.read_text() for package in PACKAGES for path in (ROOT / package).rglob("*.py")]
+    names = Counter(name for text in texts for name in re.findall(r"^ *class (\w+)[(:\[]", text, re.MULTILINE))
+    assert len(names) > len(texts)
     assert [name for name, count in names.items() if count > 1] == []
