@@ -126,6 +126,20 @@ class DeviceFits:
                 break
         return room
 
+    def has(
+        self,
+        claims: Sequence[ClaimSpec],
+        own: Sequence[HeldDevice],
+        slot: int,
+        nodes: IndexedNodes,
+        budget: DeviceBudget,
+    ) -> bool:
+        """Whether the node is known to have devices for the claims if nobody else has any but ``own``."""
+        self._follow(nodes)
+        name = nodes.nodes[slot].name
+        found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+        return self._tried(Wanted(tuple(claims), tuple(own)), found, budget).answer is True
+
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
     ) -> Iterator[tuple[int, tuple[ClaimName, ...]]]:

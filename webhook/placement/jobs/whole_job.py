@@ -35,6 +35,7 @@ from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
 from webhook.placement.planning.pinned import pinned
+from webhook.placement.planning.planned_devices import with_devices, without_devices
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.refusal.group_refusal import refuse_group
@@ -215,8 +216,15 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     answer = await group.place()
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
-        best = await equipped(group, answer.placed, positions(name, spec))
-        warnings = (*notices(best.group, best.placed), *_hedges(undecided), *_denied(best), *element_warnings(members))
+        best = await equipped(*await with_devices(group, answer.placed), positions(name, spec))
+        crowded = await without_devices(best.group, best.placed)
+        warnings = (
+            *notices(best.group, best.placed),
+            *_hedges(undecided),
+            *_crowded(crowded),
+            *_denied(best),
+            *element_warnings(members),
+        )
         return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
@@ -276,6 +284,15 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
         yield (
             f"{enumerated(names, _SAID)}: what podAffinity, podAntiAffinity, topologySpreadConstraints or "
             "hostColocation say of other pods is left to the scheduler: some processing elements may have to wait"
+        )
+
+
+def _crowded(names: Sequence[str]) -> Iterator[str]:
+    """The warning about elements of which no plan was found that has devices for all of them."""
+    if names:
+        yield (
+            f"{enumerated(names, _SAID)}: no plan was found in which each node has devices for all that it runs: "
+            "some processing elements may have to wait"
         )
 
 

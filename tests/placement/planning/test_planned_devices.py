@@ -1,0 +1,143 @@
+"""Elements of a Job that want different devices: a plan has devices for all on each node, or a warning says so."""
+
+import itertools
+from random import Random
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.builders import nodes
+from tests.example_count import some_of
+from tests.placement.devices.clusters import GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
+from tests.placement.planning.at_once import job_spec, judged
+from webhook.placement.devices.claims import DeviceChoice, ResourceClaim
+from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.jobs.whole_job import JobVerdict
+
+ONE, TWO, THREE = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2, 3))
+
+CROWDED = (
+    "no plan was found in which each node has devices for all that it runs: some processing elements may have to wait"
+)
+
+
+def element(name: str, *claims: str, node: str = "", **requests: str) -> dict[str, Any]:
+    """An element whose pod has a claim of each of these templates, or the claim ``=name``."""
+    spec: dict[str, Any] = {"containers": [{"name": "main", "resources": {"limits": requests, "requests": requests}}]}
+    if node:
+        spec["nodeSelector"] = {"kubernetes.io/hostname": node}
+    spec["resourceClaims"] = [
+        {"name": f"c{at}", "resourceClaimName": claim[1:]}
+        if claim.startswith("=")
+        else {"name": f"c{at}", "resourceClaimTemplateName": claim}
+        for at, claim in enumerate(claims)
+    ]
+    return {"name": name, "template": {"spec": spec}}
+
+
+def asked(inventory: Inventory, *elements: dict[str, Any]) -> JobVerdict:
+    for name, spec in (("one", ONE), ("two", TWO), ("three", THREE)):
+        template(inventory, name, spec)
+    return judged(job_spec(*elements), inventory)
+
+
+def places(verdict: JobVerdict, inventory: Inventory) -> dict[str, str]:
+    """The node of each element by the plan."""
+    assert verdict.group is not None
+    assert verdict.answer is not None
+    assert verdict.answer.placed is not None
+    names = inventory.nodes.names
+    return {
+        name: names[slot]
+        for member, slots in zip(verdict.group.members, verdict.answer.placed.slots, strict=True)
+        for name, slot in zip(member.names, slots, strict=True)
+    }
+
+
+def test_elements_that_lack_devices_together_are_planned_apart() -> None:
+    """``node-a`` has two devices, and ``node-b`` one."""
+    inventory = equipped()
+    for elements in itertools.permutations([element("x", "two"), element("y", "one")]):
+        verdict = asked(inventory, *elements)
+        assert (verdict.text, verdict.warnings) == ("", ())
+        assert places(verdict, inventory) == {"x": "node-a", "y": "node-b"}
+
+
+def test_what_no_plan_has_devices_for_is_a_warning() -> None:
+    verdict = asked(equipped(), element("x", "two", node="node-a"), element("y", "one", node="node-a"))
+    assert (verdict.text, verdict.warnings) == ("", (f"x, y: {CROWDED}",))
+
+
+def test_elements_share_a_claim() -> None:
+    inventory = equipped()
+    inventory.devices.put_claim(ResourceClaim("default", "mine", TWO))
+    assert not asked(inventory, element("x", "=mine"), element("y", "=mine", cpu="1")).warnings
+    crowded = asked(inventory, element("x", "=mine"), element("y", "one", node="node-a"))
+    assert crowded.warnings == (f"x, y: {CROWDED}",)
+
+
+def test_what_is_allocated_is_not_given_to_others() -> None:
+    inventory = equipped()
+    inventory.devices.put_claim(replace(held("mine", "node-a", 0), reserved_for=("u",)))
+    spec = [element("x", "=mine", "one"), element("y", "one", node="node-a", cpu="1")]
+    assert asked(inventory, *spec).warnings == (f"x, y: {CROWDED}",)
+    assert not asked(inventory, spec[0], element("y", "one", cpu="1")).warnings
+    loose = equipped()
+    loose.devices.put_claim(held("mine", "node-a", 0))
+    assert not asked(loose, element("x", "=mine", node="node-a"), element("y", "one", node="node-a", cpu="1")).warnings
+
+
+def test_a_node_that_offers_a_mapped_resource_needs_no_devices_for_it() -> None:
+    machines = [replace(one, allocatable={**one.allocatable, RESOURCE: 2}) for one in nodes(1)]
+    for cluster, warned in ((equipped(on("node-a", 1), machines=machines), False), (equipped(on("node-a", 1)), True)):
+        found = asked(
+            cluster, element("x", node="node-a", **{RESOURCE: "1"}), element("y", "one", node="node-a", cpu="1")
+        )
+        assert bool(found.warnings) is warned
+
+
+# Against all ways to place the elements
+
+
+def test_a_plan_without_a_warning_has_devices_for_all_and_no_job_with_such_a_plan_is_refused() -> None:
+    warned = fits = 0
+    for seed in range(some_of(600)):
+        draw = Random(seed)  # noqa: S311 -- a world, no secret
+        memory = {f"node-{name}": [draw.choice((40, 80)) for _ in range(draw.randrange(4))] for name in "abc"}
+        inventory = equipped(*(_slice(name, sizes) for name, sizes in memory.items()))
+        wants = [(draw.choice((1, 1, 2)), draw.choice((0, 80))) for _ in range(draw.choice((2, 3, 3, 4)))]
+        for at, (count, least) in enumerate(wants):
+            selectors = (large(least),) if least else ()
+            template(inventory, f"t{at}", wanting(DeviceChoice(GPU, selectors=selectors, count=count)))
+        verdict = judged(job_spec(*(element(f"e{at}", f"t{at}") for at in range(len(wants)))), inventory)
+        possible = any(
+            all(_enough(memory[name], [wants[at] for at in range(len(wants)) if where[at] == name]) for name in memory)
+            for where in itertools.product(memory, repeat=len(wants))
+        )
+        fits += possible
+        if verdict.text:
+            assert not possible, seed
+        elif any(CROWDED in said for said in verdict.warnings):
+            warned += possible
+        elif any(memory.values()):
+            found = places(verdict, inventory)
+            for name, sizes in memory.items():
+                assert _enough(sizes, [wants[int(one[1:])] for one, node in found.items() if node == name]), seed
+    assert fits > some_of(600) / 3
+    assert not warned  # few elements: every plan is looked at
+
+
+def _slice(name: str, sizes: list[int]) -> DeviceSlice:
+    devices = tuple(
+        Device(f"d{at}", (Attribute("model", "A100"),), (DeviceCapacity("memory", size * GI),))
+        for at, size in enumerate(sizes)
+    )
+    return DeviceSlice(f"slice-{name}", GPU, name, reach=Reach(node=name), devices=devices)
+
+
+def _enough(sizes: list[int], wants: list[tuple[int, int]]) -> bool:
+    """Whether devices of these sizes are enough: the large ones for those that need them, any others for the rest."""
+    big = sum(count for count, least in wants if least)
+    return big <= sum(size >= 80 for size in sizes) and sum(count for count, _ in wants) <= len(sizes)
