@@ -373,3 +373,13 @@ def test_all_devices_are_for_each_pod_those_that_have_something_left() -> None:
     every = wanting(DeviceChoice(GPU, all=True))
     assert inventory.device_fits.copies(Wanted((every,)), inventory.nodes, DeviceBudget()).tolist() == [4, 0, 0]
     assert fitting(inventory, every, every) == set()  # two claims of one pod want the same devices
+
+
+def test_what_the_scheduler_may_overlook_takes_so_many_devices() -> None:
+    """It compares distinct values with the last device of a request alone, if there are several devices."""
+    apart = Agreement(distinct=f"{GPU}/model")  # which all devices have the same of
+    inventory = equipped()
+    two = wanting(DeviceChoice(GPU, count=2), agreements=(apart,))
+    assert fit(inventory, two).unknown == 0b001
+    either = ClaimSpec((DeviceRequest("r", (DeviceChoice(GPU, "a", count=3), DeviceChoice(GPU, "b"))),), (apart,))
+    assert inventory.device_fits.copies(Wanted((either,)), inventory.nodes, DeviceBudget()).tolist() == [2, 1, 0]

@@ -70,7 +70,7 @@ def allocatable(
         return NodeOutcome(None)
     found = _AllocationSearch(claims, choices, holders, budget, max(len(claims) // pods, 1)).succeeds()
     failed = next((found.failed for found in every if found.failed), "")
-    if found is False and (node.unsure or failed or any(map(_lax, claims))):
+    if found is False and (node.unsure or failed or any(map(_lax, claims, choices))):
         return NodeOutcome(None, failed=failed)
     return NodeOutcome(found, Lack() if found is not False else _lack(claims, choices), failed)
 
@@ -87,17 +87,19 @@ def _lack(claims: Sequence[ClaimSpec], choices: list[list[list[Options]]]) -> La
     return Lack()
 
 
-def _lax(spec: ClaimSpec) -> bool:
-    """Whether the scheduler may give the claim devices that it says it does not want.
+def _lax(spec: ClaimSpec, choices: list[list[Options]]) -> bool:
+    """Whether the scheduler may give the claim devices that it says it does not want, and has so many.
 
     It compares the values of ``distinctAttribute`` with the last device of each request alone. Lists of values are
     compared as sets if a feature gate is on.
     """
     return any(
-        agreement.distinct and concerned(agreement, request.name, choice) and (choice.all or choice.count > 1)
+        agreement.distinct
+        and concerned(agreement, request.name, found.choice)
+        and (found.choice.all or 1 < found.choice.count <= len(found.candidates))
         for agreement in spec.agreements
-        for request in spec.requests
-        for choice in request.choices
+        for request, options in zip(spec.requests, choices, strict=True)
+        for found in options
     )
 
 
