@@ -65,7 +65,7 @@ def leaders(name: str, replicas: int, placement: str = 'hostExlocation("serve")'
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _served(plane: ControlPlane, installed: Kubelet) -> None:
+def _served(plane: ControlPlane, installed: Kubelet) -> None:  # noqa: ARG001 -- after it
     namespace(plane.admin, SPACE)
     plane.admin.create(DEFINITION)
     until(lambda: plane.admin.send("GET", SETS).code == 200, "the kind is served", SECONDS)
