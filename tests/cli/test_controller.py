@@ -59,6 +59,7 @@ def test_one_line_tells_that_it_has_begun(seen: list[Settings], capsys: pytest.C
         (["--replace-unlabelled"], "replace_unlabelled", True),
         (["--name-degraded-pools"], "name_degraded_pools", True),
         (["--runtime-image", "streams:{buildType}"], "runtime_image", "streams:{buildType}"),
+        (["--reviewed-kinds", "RayCluster.ray.io"], "reviewed_kinds", "RayCluster.ray.io"),
         (["--stale-after", "0"], "stale_after", 0.0),
         (["--health-port", "0"], "health_port", 0),
     ],
