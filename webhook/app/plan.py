@@ -12,12 +12,14 @@ from webhook.admission.checks.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.explain import Manifests, Step, application_of, silent, whole_application, wrong
 from webhook.app.fuse import FusedManifest, fused_manifest, name_of
+from webhook.app.plan_scale_up import scale_up_of
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
+from webhook.placement.jobs.job_scale_up import JobScaleUp, with_reasons
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_application import read_pods
@@ -43,7 +45,7 @@ from webhook.placement.planning.refusal.pool_refusal import refuse_pools
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
-from webhook.placement.text.problem import render
+from webhook.placement.text.problem import Fault, render
 
 
 class PlannedObject(Struct, frozen=True, eq=False):
@@ -67,6 +69,8 @@ class PlannedObject(Struct, frozen=True, eq=False):
     fused: FusedManifest | None = None
     noun: str = "pod"
     """What its pods are: of a Job, its processing elements."""
+    scale_up: JobScaleUp | None = None
+    """The new nodes that a Job waits for, which is not in the plan of the nodes there are."""
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -93,12 +97,13 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
         step("deciding", at, len(fused))
         for planned_object in _described(file, found, fresh, seconds):
             if planned_object.text or not planned_object.members:
-                objects.append(planned_object)
+                objects.append(_scaled(planned_object, fitting, objects, fresh, seconds, jobs))
                 continue
             together = [*fitting, planned_object]
             tried, judged = _tried(together, fresh, seconds, jobs)
             if judged.placed is None and judged.decided:
-                objects.append(_refused(planned_object, tried, judged))
+                refused = _refused(planned_object, tried, judged)
+                objects.append(_scaled(refused, fitting, objects, fresh, seconds, jobs))
                 continue
             if judged.placed is None:
                 objects.append(msgspec.structs.replace(planned_object, undecided=True))
@@ -133,6 +138,33 @@ def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs:
 def _refused(planned_object: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
     refusal = finished(refuse_group(group, answer.short, planned_object.noun))
     return msgspec.structs.replace(planned_object, text=refusal.text, refusals=refusal.parts or (refusal,))
+
+
+def _scaled(
+    refused: PlannedObject,
+    fitting: Sequence[PlannedObject],
+    objects: Sequence[PlannedObject],
+    world: World,
+    seconds: float,
+    jobs: Sequence[Name],
+) -> PlannedObject:
+    """The object, if it is a refused Job, as one that waits for new nodes, or with why no group makes them.
+
+    It is judged beside what is ``fitting`` on the nodes there are, and beside Jobs before it that wait.
+    """
+    if world.policy.scale_up == "off" or not refused.members:
+        return refused
+    if any(one.fault is Fault.INVALID for one in refused.refusals):
+        return refused
+    waiting = [member for one in objects if one.scale_up is not None for member in one.members]
+    found = scale_up_of(refused.fused, _group(fitting, world, seconds, jobs), waiting, seconds)
+    if found is None:
+        return refused
+    if found.decided and not found.made:
+        return msgspec.structs.replace(refused, text=with_reasons(refused.text, found.reasons))
+    return msgspec.structs.replace(
+        refused, text="", refusals=(), undecided=not found.decided, scale_up=found, warnings=(found.notice,)
+    )
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
@@ -283,4 +315,4 @@ def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:
     """Warnings about an object."""
-    return (UNDECIDED,) if planned_object.undecided else planned_object.warnings
+    return (UNDECIDED,) if planned_object.undecided and not planned_object.scale_up else planned_object.warnings

@@ -15,6 +15,7 @@ from webhook.cli.planpage.document import (
     NodeResource,
     PlanDocument,
     PlannedElement,
+    PlannedNewNodes,
     PlannedNode,
     PlannedPool,
     PoolHostNode,
@@ -105,6 +106,8 @@ class _Writer:
             relations=tuple(_relations(planned_object.members)),
             conflicts=tuple(self._conflict(planned_object, refusal) for refusal in planned_object.refusals),
             fusion=fusion,
+            waiting=planned_object.scale_up.waiting if planned_object.scale_up else (),
+            new_nodes=tuple(_new_nodes(planned_object)),
         )
 
     def _conflict(self, planned_object: PlannedObject, refusal: Refusal) -> Conflict:
@@ -256,6 +259,12 @@ def _planned_amounts(group: Group, plan: Plan | None) -> dict[int, Counter[str]]
         for slot in where:
             amounts.setdefault(slot, Counter()).update(needs)
     return amounts
+
+
+def _new_nodes(planned_object: PlannedObject) -> Iterator[PlannedNewNodes]:
+    """The nodes of node groups that the object waits for."""
+    for one in planned_object.scale_up.made if planned_object.scale_up else ():
+        yield PlannedNewNodes(str(one.group), one.count, one.unknown)
 
 
 def _relations(members: Sequence[Member]) -> Iterator[Relation]:

@@ -122,13 +122,22 @@ class Conflict(Struct, frozen=True, rename="camel"):
     closed: tuple[int, ...] = ()
 
 
+class PlannedNewNodes(Struct, frozen=True, rename="camel"):
+    """How many nodes of a node group a Job waits for; ``needs`` is what each must have and is not known to have."""
+
+    group: str
+    nodes: int
+    needs: tuple[str, ...] = ()
+
+
 class Subject(Struct, frozen=True, rename="camel", kw_only=True):
     """An object of a manifest that is judged as a whole: a Job, a workload, a pod, or a HostPool (without elements).
 
     ``origin`` is its kind and name (``Job parallel``), ``message`` the refusal, of several lines, or empty. ``pools``
     are places in ``PlanDocument.pools``: the pools that its elements name. ``conflicts`` has
     the conflict of the object as a whole, or one of each kind of elements that cannot run even by themselves.
-    ``fusion`` says how the operators of a Job that states such are fused.
+    ``fusion`` says how the operators of a Job that states such are fused. ``waiting`` are the elements of a Job that
+    need the ``new_nodes`` of node groups: its elements have no node in the plan.
     """
 
     file: str
@@ -142,6 +151,8 @@ class Subject(Struct, frozen=True, rename="camel", kw_only=True):
     relations: tuple[Relation, ...] = ()
     conflicts: tuple[Conflict, ...] = ()
     fusion: PlannedFusion | None = None
+    waiting: tuple[str, ...] = ()
+    new_nodes: tuple[PlannedNewNodes, ...] = ()
 
 
 class PoolHostNode(Struct, frozen=True, rename="camel"):

@@ -104,13 +104,22 @@ class JobScaleUp(Struct, frozen=True):
         return f"no room yet for {who}: node groups can make {enumerated(self.made, _NAMED)}"
 
 
-class _Scaling(Struct, frozen=True, eq=False):
-    """A Job for which new nodes are looked for: its members, and what each of them wants of labels, in any one way."""
+class Beside(Struct, frozen=True, eq=False):
+    """What a Job is judged beside: the members of ``group`` stay on nodes there are, those ``waiting`` need not."""
 
-    members: tuple[Member, ...]
-    ways: tuple[tuple[Needs, ...], ...]
-    choices: tuple[Pool, ...]
     group: Group
+    waiting: tuple[Member, ...] = ()
+
+
+class _Scaling(Struct, frozen=True, eq=False):
+    """A Job for which new nodes are looked for: its ``own`` members, which come first in the ``group``.
+
+    ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells that these are all ways.
+    """
+
+    own: tuple[Member, ...]
+    group: Group
+    ways: tuple[tuple[Needs, ...], ...]
     sure: bool
 
 
@@ -137,29 +146,34 @@ async def judge_scaled_job(
         return verdict
 
     verdict = await judged_or_recovered(judge, world)
-    return _with_reasons(verdict, found[-1].reasons) if verdict.refused and found else verdict
-
-
-def _with_reasons(verdict: JobVerdict, reasons: Sequence[str]) -> JobVerdict:
-    """The refusal with the reason of each group before its fix, as far as a message has room for them."""
-    if not reasons or verdict.fault is Fault.INVALID:
+    if not verdict.refused or not found or verdict.fault is Fault.INVALID:
         return verdict
-    lines = verdict.text.split("\n")
+    return replace(verdict, text=with_reasons(verdict.text, found[-1].reasons))
+
+
+def with_reasons(text: str, reasons: Sequence[str]) -> str:
+    """The refusal with the reason of each group before its fix, as far as a message has room for them."""
+    lines = text.split("\n")
     at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("Nearest fix")), len(lines))
     said = [f"  {reason}" for reason in reasons]
     while said and len("\n".join((*lines, *said))) > MESSAGE_LIMIT:
         said.pop()
-    return replace(verdict, text="\n".join((*lines[:at], *said, *lines[at:])))
+    return "\n".join((*lines[:at], *said, *lines[at:]))
 
 
 async def scale_up_job(
-    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+    job: tuple[str, str],
+    spec: JobSpec,
+    pools: Sequence[Pool],
+    world: World,
+    solving: Solving,
+    beside: Beside | None = None,
 ) -> JobScaleUp | None:
     """What node groups can do for a Job that is refused in that world; ``None`` if new nodes make no difference.
 
     They make none for what is wrong with the Job itself, and for its HostPools: hosts are nodes that exist.
     """
-    scaling = await _scaling(job, spec, pools, world, solving)
+    scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(Group((), world, (), solving, (job,))))
     if not isinstance(scaling, _Scaling):
         return scaling
     groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
@@ -167,31 +181,31 @@ async def scale_up_job(
     kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
     able = await _able(kinds, scaling, world)
     useful = [at for at in range(len(kinds)) if any(own >> at & 1 for own in able)]
-    counts, cut = _counts([kinds[at] for at in useful], groups, scaling.members)
+    counts, cut = _counts([kinds[at] for at in useful], groups, scaling.group.stated)
     new = [
         NewNodes(kinds[at][0], kinds[at][1].node.allocatable, count) for at, count in zip(useful, counts, strict=True)
     ]
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
     wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
     answer = await wider.place()
-    total = sum(member.count for member in scaling.members)
+    total = sum(member.count for member in scaling.own)
     if answer.placed is not None:
-        made, waiting = _made(wider, answer.placed, groups, [kinds[at][1] for at in useful])
-        said = tuple(element_warnings(scaling.members))
+        own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
+        made, waiting = _made(wider, own, groups, [kinds[at][1] for at in useful])
+        said = tuple(element_warnings(scaling.own))
         return JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
-    if more := with_more_room(scaling.members, world) if answer.decided else None:
-        return await scale_up_job(job, spec, pools, more, solving)
-    nowhere = [member for member, own in zip(scaling.members, able, strict=True) if not own and not member.open()]
+    if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
+        return await scale_up_job(job, spec, pools, more, solving, beside)
+    nowhere = [member for member, new in zip(scaling.own, able, strict=False) if not new and not member.open()]
     bounded = cut or not all(found.complete for found in possible)
     if not answer.decided or not scaling.sure or skipped or (bounded and not nowhere):
         return JobScaleUp(total=total, decided=False)
-    return JobScaleUp(
-        total=total, reasons=tuple(_reasons(nowhere, groups, {kinds[at][0] for at in useful}, wider, world))
-    )
+    mine = {kinds[at][0] for at in useful if any(own >> at & 1 for own in able[: len(scaling.own)])}
+    return JobScaleUp(total=total, reasons=tuple(_reasons(nowhere, groups, mine, wider, world)))
 
 
 async def _scaling(
-    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving
+    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving, beside: Beside
 ) -> _Scaling | JobScaleUp | None:
     """The Job with its members; ``None`` if new nodes make no difference, and no answer if time is up."""
     choices = open_pools(pools, world)
@@ -202,8 +216,6 @@ async def _scaling(
         return None
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
-    ways: list[tuple[Needs, ...]] = []
-    sure = True
     for element in element_steps(job[1], spec):
         await solving.rest()
         if element is None:
@@ -214,13 +226,14 @@ async def _scaling(
         member = member_of(names, len(names), pod, job[0], world, chosen)
         if not isinstance(member, Member) or any(tolerance_problems(member, choices, world)):
             return None
-        own = tuple(itertools.islice(_ways(member, world), _WAYS + 1))
-        sure = sure and len(own) <= _WAYS
         members.append(member)
-        ways.append(own[:_WAYS])
-    others = taken_from(choices, members, settled_hosts(pools, world), world)
-    group = Group(members, world, choices, solving, {job: ()}, others)
-    return _Scaling(tuple(members), tuple(ways), tuple(choices), group, sure)
+    others = {**beside.group.taken, **taken_from(choices, members, settled_hosts(pools, world), world)}
+    staying, moving = beside.group.stated, (*members, *beside.waiting)
+    every = [tuple(itertools.islice(_ways(member, world), _WAYS + 1)) for member in moving]
+    ways = (*(own[:_WAYS] for own in every), *(() for _ in staying))
+    pooled = (*choices, *beside.group.pools)
+    group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
+    return _Scaling(tuple(members), group, ways, all(len(own) <= _WAYS for own in every))
 
 
 def _ways(member: Member, world: World) -> Iterator[Needs]:
@@ -266,7 +279,7 @@ async def _able(kinds: Sequence[tuple[int, NewNode]], scaling: _Scaling, world: 
     inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
     later = World(inventory, world.policy)
     able: list[Bits] = []
-    for member, ways in zip(scaling.members, scaling.ways, strict=True):
+    for member, ways in zip(scaling.group.stated, scaling.ways, strict=True):
         await scaling.group.solving.rest()
         constraints = constraints_of(member.ask, later).constraints if ways and kinds else ()
         able.append(judge(constraints, later).candidates if constraints else 0)
@@ -304,7 +317,7 @@ def _made(
     waiting: list[str] = []
     used: dict[int, dict[int, list[Member]]] = {}
     unknown: dict[int, dict[str, None]] = {}
-    for member, places in zip(wider.members, placed.slots, strict=True):
+    for member, places in zip(wider.members, placed.slots, strict=False):
         for name, slot in zip(member.names, places, strict=True):
             if (new := wider.new_at(slot)) is None:
                 continue

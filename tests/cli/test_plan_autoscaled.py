@@ -1,0 +1,127 @@
+"""``plan`` in a cluster whose nodes are made on demand: Jobs that wait for new nodes, or that no group can help."""
+
+import itertools
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from tests.builders import GIB, NAMESPACE, cluster, node
+from tests.golden.examples import EXAMPLES
+from webhook.app.explain import applied
+from webhook.app.plan import Planned, planned, warning_of
+from webhook.cli import main
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs import job_scale_up
+from webhook.placement.jobs.job_scale_up import UNDECIDED
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.request.world import World
+
+AUTO = Policy(scale_up="auto")
+APART = 'hostExlocation("a")'
+NUMBERS = itertools.count()
+
+
+def manifest(name: str, *elements: dict[str, Any], **spec: Any) -> dict[str, Any]:
+    """A Job."""
+    stated = {"bundle": {"name": "a.sab"}, "processingElements": list(elements), **spec}
+    metadata = {"name": name, "namespace": NAMESPACE}
+    return {"apiVersion": "streams.ibm.com/v1", "kind": "Job", "metadata": metadata, "spec": stated}
+
+
+def part(cpu: str = "1", placement: str = APART) -> dict[str, Any]:
+    """A processing element."""
+    found: dict[str, Any] = {"operators": [{"name": f"Op{next(NUMBERS)}", "placement": placement}]}
+    return found | {"resources": {"requests": {"cpu": cpu}}}
+
+
+def plan(documents: Sequence[dict[str, Any]], count: int | None, policy: Policy = AUTO) -> Planned:
+    """The plan on one node with 8 cores and a group that makes so many more of these."""
+    inventory = cluster([node("node-a")])
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=count))
+    given = [("f", document) for document in documents]
+    applied(given, inventory)
+    return planned(given, World(inventory, policy), 10)
+
+
+def said(found: Planned) -> list[str]:
+    """In a word, what becomes of each object: its node groups, or the group's line of its refusal."""
+    lines = []
+    for one in found.objects:
+        reasons = [line.strip() for line in one.text.split("\n") if "NodePool" in line]
+        made = [str(new) for new in one.scale_up.made] if one.scale_up else []
+        lines.append("; ".join((*made, *reasons)) or ("refused" if one.text else "fits"))
+    return lines
+
+
+def test_jobs_wait_for_new_nodes_beside_what_fits_and_what_waits() -> None:
+    """The first one takes the node there is, and the second one what the group may make."""
+    jobs = [manifest("one", part("8")), manifest("two", part("8"), part("8")), manifest("three", part("8"))]
+    assert said(plan(jobs, 3)) == ["fits", "2 nodes of NodePool p", "1 node of NodePool p"]
+    assert said(plan(jobs, 2)) == [
+        "fits",
+        "2 nodes of NodePool p",
+        "NodePool p makes only 2 more nodes with cpu 8, which is not enough",
+    ]
+    assert said(plan(jobs, 2, Policy())) == ["fits", "refused", "refused"]
+
+
+def test_what_waits_is_not_in_the_plan_of_the_nodes_there_are() -> None:
+    found = plan([manifest("one", part(), part()), manifest("two", part("8"))], None)
+    waits, fits = found.objects
+    assert warning_of(waits) == (
+        "no room yet for 1 of 2 processing elements (one-1): node groups can make 1 node of NodePool p",
+    )
+    assert (waits.text, waits.refusals, fits.text) == ("", (), "")
+    assert [member.names for member in found.group.members] == [("two-0",)]
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        pytest.param(manifest("one", part("1", 'hostIsolation, hostColocation("c")'), part("1", 'hostColocation("c")')),
+                     id="a contradiction"),
+        pytest.param(manifest("one", part("1", "host(P)"), hostPools=[{"name": "P", "hosts": ["gone"]}]),
+                     id="a pool that cannot have its hosts"),
+        pytest.param({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": NAMESPACE},
+                      "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "9"}}}]}},
+                     id="a pod"),
+        pytest.param(manifest("one", part("9")), id="a pod that is too large"),
+    ],
+)  # fmt: skip
+def test_what_new_nodes_do_not_help_is_refused(document: dict[str, Any]) -> None:
+    [one] = plan([document], None).objects
+    assert one.text
+    assert one.scale_up is None
+
+
+def test_a_job_that_is_not_decided_about_is_admitted_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job_scale_up, "_COMPARED", 0)
+    [one] = plan([manifest("one", part(), part())], None).objects
+    assert (one.text, one.undecided, warning_of(one)) == ("", True, (UNDECIDED,))
+
+
+def test_a_job_of_operators_goes_by_the_nodes_there_are() -> None:
+    operators = [{"name": name, "placement": f"partitionIsolation, {APART}"} for name in ("A", "B")]
+    document = manifest("one", operators=operators, fusion={"legacy": True})
+    del document["spec"]["processingElements"]
+    [one] = plan([document], None).objects
+    assert one.text
+    assert "NodePool" not in one.text
+
+
+def test_the_document_has_what_would_be_made(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(EXAMPLES.parent)
+    folder = "examples/autoscaled"
+    words = ("plan", "--snapshot", f"{folder}/cluster", "--scale-up", "auto", "-f", f"{folder}/job.yaml")
+    assert main([*words, "-o", "json"]) == 0
+    [subject] = json.loads(capsys.readouterr().out)["subjects"]
+    assert subject["waiting"] == ["ingest-1", "ingest-2"]
+    assert subject["newNodes"] == [{"group": "MachineDeployment workers", "nodes": 2, "needs": []}]
+    assert main([*words, "-f", f"{folder}/refused-job.yaml"]) == 1
+    out = capsys.readouterr().out
+    assert "node groups can make 2 nodes of MachineDeployment workers" in out
+    assert "NodePool fast has cpu 32 left of its limits, which is not enough" in out

@@ -1,0 +1,34 @@
+"""What node groups can make for a Job of a manifest that does not fit beside what comes before it."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from webhook.admission.checks.templates import is_job
+from webhook.admission.unstructured import mapping
+from webhook.app.fuse import FusedManifest, name_of
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp, scale_up_job
+from webhook.placement.jobs.whole_job import pools_of_job
+from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.members import Member
+from webhook.placement.planning.search.solver import finished
+
+
+def scale_up_of(
+    fused: FusedManifest | None, beside: Group, waiting: Sequence[Member], seconds: float
+) -> JobScaleUp | None:
+    """What node groups can do for a Job of elements; ``None`` for all others, and where new nodes make no difference.
+
+    The members of ``beside`` stay on the nodes there are, those that are ``waiting`` need new ones as well.
+    """
+    world = beside.world
+    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
+    if not groups or fused is None or fused.fusion is not None or not is_job(fused.manifest):
+        return None
+    spec = msgspec.convert(mapping(fused.manifest, "spec"), JobSpec)
+    namespace, name = name_of(fused.manifest)
+    pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
+    others = Beside(beside, tuple(waiting))
+    return finished(scale_up_job((namespace, name), spec, pools, world, AtOnce(seconds), others))
