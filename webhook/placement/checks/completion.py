@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, ruled_out
+from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.cluster_change import labels_of_new
 from webhook.placement.decision.refusal import Refusal
@@ -53,8 +54,17 @@ def complete(pool: Pool, world: World) -> Completion:
     if completion.refusal and (later := world.recovered()):
         return _in_time(completion.refusal, completion, complete(pool, later))
     if completion.refusal and (pool.elastic or world.policy.elastic):
-        return replace(completion, refusal=None, warning=f"no hosts yet: {completion.refusal.headline}")
+        return _growing(completion, completion.refusal, pool, world)
     return completion
+
+
+def _growing(completion: Completion, refusal: Refusal, pool: Pool, world: World) -> Completion:
+    """The completion of an elastic pool that lacks nodes: a warning, or the refusal if no node groups can make them."""
+    growth = pool_growth(pool, (pool.size or 0) - world.allocation(pool).eligible, world)
+    if growth and growth.reasons:
+        return replace(completion, refusal=refusal.with_reasons(growth.reasons))
+    more = f" {growth.notice}." if growth else ""
+    return replace(completion, refusal=None, warning=f"no hosts yet: {refusal.headline}{more}")
 
 
 def _in_time(refusal: Refusal, now: Completion, later: Completion) -> Completion:

@@ -1,0 +1,79 @@
+"""Whether node groups can make the nodes that an elastic HostPool lacks (``docs/autoscaled.md``, "Elastic HostPools").
+
+A pool waits for any nodes that its tags and its selector allow. What groups state of their nodes tells whether these
+will ever be enough.
+"""
+
+from collections.abc import Collection, Iterator
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.inventory.index import HARD
+from webhook.placement.kube.selection.selector import requirements_of
+from webhook.placement.nodegroups.new_node import NewNode, needs_of, new_node
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import CLAUSE_LIMIT, counted, enumerated, shorten
+
+_GROUPS: Final = 3
+"""At most so many groups are named in a warning."""
+
+_REASONS: Final = 8
+"""At most so many groups are named in a refusal."""
+
+
+class PoolGrowth(Struct, frozen=True):
+    """The ``able`` groups make nodes that could be hosts; if these are too few, there are ``reasons`` of all groups."""
+
+    able: tuple[NodeGroup, ...]
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def notice(self) -> str:
+        """Which groups make the nodes."""
+        named = enumerated(self.able, _GROUPS, lambda group: shorten(str(group), CLAUSE_LIMIT))
+        return f"{named} can make the nodes that it lacks"
+
+
+def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
+    """Whether groups can make so many nodes for the pool; ``None`` if no group is asked.
+
+    None is with the setting off or beside ``elastic``, and for a list of hosts: these are nodes that exist.
+    """
+    policy = world.policy
+    groups = world.inventory.node_groups.with_shapes(policy.node_shapes)
+    if policy.scale_up == "off" or policy.elastic or pool.hosts is not None or not groups:
+        return None
+    found = [(group, _obstacle(group, pool, world)) for group in groups]
+    able = tuple(group for group, why in found if not why)
+    if any(group.count is None for group in able) or sum(group.count or 0 for group in able) >= missing:
+        return PoolGrowth(able)
+    return PoolGrowth(able, tuple(_reasons(found)))
+
+
+def _obstacle(group: NodeGroup, pool: Pool, world: World) -> str:
+    """Why no node of the group could be a host; empty if each could."""
+    if group.closed:
+        return group.closed
+    taint = next((taint for taint in group.taints if taint.effect in HARD), None)
+    if taint is not None:
+        return f"makes nodes with the taint {taint}"
+    known = world.inventory.nodes.labels
+
+    def live(key: str) -> Collection[str]:
+        return known.get(key, ())
+
+    needs = needs_of((*labels_of(pool), *requirements_of(world.policy.poolable)))
+    node = new_node(group, (needs,), {}, live)
+    return "" if isinstance(node, NewNode) else f"makes no nodes with {', '.join(map(str, node))}"
+
+
+def _reasons(found: list[tuple[NodeGroup, str]]) -> Iterator[str]:
+    for group, why in found[:_REASONS]:
+        few = f"can make only {counted(group.count or 0, 'more node')}"
+        yield f"{shorten(str(group), CLAUSE_LIMIT)} {why or few}"
+    if len(found) > _REASONS:
+        yield f"{len(found) - _REASONS} more node groups do not make enough either"
