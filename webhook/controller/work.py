@@ -6,7 +6,16 @@ import time
 from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
-from webhook.cluster.objects.kinds import DEVICES, INTENTS, NAMESPACES, NODE_TOPOLOGIES, PLUGIN_OBJECTS, PODS, AnyKind
+from webhook.cluster.objects.kinds import (
+    DEVICES,
+    INTENTS,
+    NAMESPACES,
+    NODE_GROUPS,
+    NODE_TOPOLOGIES,
+    PLUGIN_OBJECTS,
+    PODS,
+    AnyKind,
+)
 from webhook.cluster.queries.pod_owners import PodOwners
 from webhook.controller.claimtemplates.reconciler import DescribedTemplates
 from webhook.controller.claimtemplates.template_users import TemplateUsers
@@ -61,7 +70,8 @@ class Work:
         inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
         self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
         others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, *DEVICES, NODE_TOPOLOGIES, *PLUGIN_OBJECTS
-        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, *others)
+        groups = () if policy.scale_up == "off" else NODE_GROUPS
+        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, *others, *groups)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
         self._hostpools.follow(self.jobs.planned_hosts)

@@ -3,6 +3,8 @@
 import json
 from typing import Any, Final
 
+import pytest
+
 from tests.e2e.chart.rendering import RELEASE, Values, of_kind, render
 from webhook.cluster.objects.kinds import NODE_GROUPS
 from webhook.settings import read
@@ -31,23 +33,23 @@ def variables(values: Values, name: str = RELEASE) -> dict[str, str]:
     return {one["name"]: one.get("value", "") for one in container["env"]}
 
 
-def test_the_webhook_may_read_node_groups_only_with_the_setting() -> None:
-    added = [rule for rule in rules(AUTO) if rule not in rules({})]
+@pytest.mark.parametrize("name", [RELEASE, f"{RELEASE}-controller"])
+def test_node_groups_may_be_read_only_with_the_setting(name: str) -> None:
+    """Both judge Jobs."""
+    added = [rule for rule in rules(AUTO, name) if rule not in rules({}, name)]
     assert {
         f"{resource}.{group}" for rule in added for group in rule["apiGroups"] for resource in rule["resources"]
     } == {kind.full_resource for kind in NODE_GROUPS}
     assert {tuple(rule["verbs"]) for rule in added} == {("list", "watch")}
 
 
-def test_the_controller_reads_no_node_groups() -> None:
-    assert rules(AUTO, f"{RELEASE}-controller") == rules({}, f"{RELEASE}-controller")
-
-
-def test_the_webhook_gets_the_node_shapes() -> None:
-    given = variables({"nodeShapes": SHAPES})["STREAMS_PLACEMENT_NODE_SHAPES"]
+@pytest.mark.parametrize("name", [RELEASE, f"{RELEASE}-controller"])
+def test_the_node_shapes_are_given(name: str) -> None:
+    given = variables({"nodeShapes": SHAPES}, name)["STREAMS_PLACEMENT_NODE_SHAPES"]
     assert json.loads(given) == SHAPES
     assert read({"node_shapes": given}).node_shapes == given
 
 
-def test_without_shapes_nothing_is_given() -> None:
-    assert "STREAMS_PLACEMENT_NODE_SHAPES" not in variables({})
+@pytest.mark.parametrize("name", [RELEASE, f"{RELEASE}-controller"])
+def test_without_shapes_nothing_is_given(name: str) -> None:
+    assert "STREAMS_PLACEMENT_NODE_SHAPES" not in variables({}, name)
