@@ -19,7 +19,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions oldest e2e-long nightly fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions oldest e2e-long nightly week fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -95,6 +95,9 @@ oldest: $(VENV)/dev.stamp               ## unit tests, but those of releases, wi
 	$(MAKE) .cache/oldest/dev.stamp VENV=.cache/oldest
 	.cache/oldest/bin/python -m pip --disable-pip-version-check --quiet install --no-deps --require-hashes --requirement .cache/oldest.lock
 	.cache/oldest/bin/python $(PYTEST) --ignore=tests/tools/release -m $(UNIT)
+
+week: $(VENV)/dev.stamp                 ## a million events in months of virtual time: pools, Jobs, restarts, clocks that jump, certificates that run out; an hour
+	PROPERTY_TIMES=84 $(BIN)/python $(PYTEST) tests/controller/week tests/certs/managed/test_clock_jumps.py
 
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026

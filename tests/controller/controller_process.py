@@ -29,6 +29,11 @@ EPOCH = 1_767_225_600.0
 """What a wall clock says at the beginning of virtual time: the year 2026."""
 
 
+def wall_clock() -> float:
+    """The time of a clock that is right, in seconds of Unix."""
+    return clock() + EPOCH
+
+
 class RecordedEvents:
     """Events, as they are told: reason and note, and what they are about."""
 
@@ -135,7 +140,7 @@ class FaultyApi:
 
 
 class ControllerProcess:
-    """One process; ``delays`` are the seconds by which the watch of a collection is late."""
+    """One process; ``delays`` are the seconds by which the watch of a collection is late, ``now`` is its wall clock."""
 
     def __init__(
         self,
@@ -144,6 +149,7 @@ class ControllerProcess:
         rules: ReconcilerSettings | None = None,
         delays: dict[str, float] | None = None,
         latency: float = 0.005,
+        now: Callable[[], float] = wall_clock,
     ) -> None:
         self.line = FaultyApi(kube, latency=latency)
         self.said = RecordedEvents()
@@ -154,7 +160,7 @@ class ControllerProcess:
             rules or ReconcilerSettings(Policy()),
             of_pods=self.of_pods,
             clock=clock,
-            now=lambda: clock() + EPOCH,
+            now=now,
         )
         self._delays = delays or {}
         self._watches = [_Watched(kind, self.work.watched) for kind in self.work.kinds]

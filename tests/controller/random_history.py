@@ -6,7 +6,7 @@ from typing import Any
 
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import NODES, PODS, POOLS
-from tests.controller.controller_process import ControllerProcess
+from tests.controller.controller_process import ControllerProcess, wall_clock
 from tests.controller.random_cluster import RandomCluster
 from tests.controller.random_nodes import RandomNodes
 from tests.controller.random_pods import RandomPods
@@ -27,6 +27,7 @@ class History:
         replacing = self._dice.random() < 0.3
         self.rules = ReconcilerSettings(Policy(), Replacement(3.0, unlabelled=True) if replacing else Replacement())
         self.candidates: list[ControllerProcess] = []
+        self.now: Callable[[], float] = wall_clock
         self._standby: ControllerProcess | None = None
         self._interference = self._dice.choice([0.0, 0.02, 0.1])
         self._nodes, self._pools, self._pods = (
@@ -97,7 +98,7 @@ class History:
 
     def _candidate(self) -> ControllerProcess:
         delays = {kind: self._dice.choice([0.0, 0.0, 0.003, 0.05, 0.7, 6.0]) for kind in (NODES, PODS, POOLS)}
-        candidate = ControllerProcess(self.kube, rules=self.rules, delays=delays)
+        candidate = ControllerProcess(self.kube, rules=self.rules, delays=delays, now=self.now)
         candidate.line.before = candidate.line.after = self._meanwhile
         return candidate
 

@@ -9,7 +9,7 @@ from msgspec import Raw
 from kubeapi.client.errors import ApiError, Cause
 from tests.builders import cluster
 from webhook.cluster.watch.store import Store
-from webhook.controller.hostpools.node_cache import NodeCache
+from webhook.controller.hostpools.node_cache import LATE, NodeCache
 from webhook.controller.hostpools.pool_object import OWN_POOLS, StoredPool, path_of, read_pool, unreadable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.objects.pool import Phase, PoolHost
@@ -131,14 +131,16 @@ class TestAWatchedPool:
         assert not inventory.pools
 
 
-def node(version: object, zone: str = "a", name: str = "node-a") -> bytes:
-    return msgspec.json.encode({"metadata": {"name": name, "resourceVersion": version, "labels": {"zone": zone}}})
+def node(version: object, zone: str = "a", name: str = "node-a", uid: str = "u-1") -> bytes:
+    metadata = {"name": name, "uid": uid, "resourceVersion": version, "labels": {"zone": zone}}
+    return msgspec.json.encode({"metadata": metadata})
 
 
 class TestLearnedNodes:
     def known(self, version: object = "10") -> tuple[Store, NodeCache, Inventory]:
         inventory = cluster()
-        nodes = NodeCache(inventory)
+        self.passed = 0.0
+        nodes = NodeCache(inventory, lambda: self.passed)
         store = Store(nodes.kind, inventory, lambda _: None)
         store.put(Raw(node(version)))
         return store, nodes, inventory
@@ -157,6 +159,39 @@ class TestLearnedNodes:
         """After the API server was restored from a backup its versions are lower."""
         store, _, inventory = self.known()
         store.put(Raw(node("5", "b")))
+        assert self.zone(inventory) == "b"
+
+    def test_what_the_watch_tells_late_does_not_undo_an_answer(self) -> None:
+        store, nodes, inventory = self.known()
+        nodes.learn(node("13", "d"))
+        for version, zone in (("11", "b"), ("12", "c")):
+            store.put(Raw(node(version, zone)))
+            assert self.zone(inventory) == "d"
+        store.put(Raw(node("13", "d")))
+        store.put(Raw(node("5", "e")))
+        assert self.zone(inventory) == "e", "once the watch has brought the answer, its order counts"
+
+    def test_a_minute_after_an_answer_the_order_of_the_watch_counts_again(self) -> None:
+        store, nodes, inventory = self.known()
+        nodes.learn(node("13", "d"))
+        self.passed = LATE - 1
+        store.put(Raw(node("5", "b")))
+        assert self.zone(inventory) == "d"
+        self.passed = LATE
+        store.put(Raw(node("6", "b")))
+        assert self.zone(inventory) == "b"
+
+    def test_another_node_of_the_name_counts_whatever_its_version(self) -> None:
+        store, nodes, inventory = self.known()
+        nodes.learn(node("13", "d"))
+        store.put(Raw(node("12", "b", uid="u-2")))
+        assert self.zone(inventory) == "b"
+
+    def test_what_was_answered_about_a_node_that_is_gone_is_forgotten(self) -> None:
+        store, nodes, inventory = self.known()
+        nodes.learn(node("13", "d"))
+        store.remove("node-a")
+        store.put(Raw(node("12", "b")))
         assert self.zone(inventory) == "b"
 
     def test_a_node_that_is_gone_does_not_come_back(self) -> None:

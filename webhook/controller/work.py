@@ -67,7 +67,7 @@ class Work:
         self._traces = rules.traces
         self.watched = ObservedInventory(Inventory(policy.spared, Guests(policy.excluded, policy.exclusive_effect)))
         self.queues = Queues(fair_queue(clock), Queue(clock=clock))
-        inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched)
+        inventory, whose, nodes = self.watched.inventory, MarkOwners(self.watched), NodeCache(self.watched, clock)
         self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
         others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, *DEVICES, NODE_TOPOLOGIES, *PLUGIN_OBJECTS
         groups = () if policy.scale_up == "off" else NODE_GROUPS

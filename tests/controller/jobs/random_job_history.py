@@ -10,7 +10,7 @@ from tests.apiserver.garbage import GarbageCollector
 from tests.apiserver.paths import ELEMENTS, JOBS, NODES, PODS, POOLS, element_path, job_path, node_path, pod_path
 from tests.apiserver.requests import delete
 from tests.apiserver.storage import Storage
-from tests.controller.controller_process import ControllerProcess
+from tests.controller.controller_process import ControllerProcess, wall_clock
 from tests.controller.jobs.job_cluster import FINISHED, moment
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
@@ -32,6 +32,7 @@ class JobHistory:
         self.rules = ReconcilerSettings(Policy())
         self.story: list[str] = []
         self.candidates: list[ControllerProcess] = []
+        self.now: Callable[[], float] = wall_clock
         self._standby: ControllerProcess | None = None
         self._quota = False
         self._busy = True
@@ -54,8 +55,7 @@ class JobHistory:
         """Let it happen."""
         for number in range(3):
             self.node_comes(number)
-        world = asyncio.create_task(self._world())
-        self._late.append(world)
+        self.begin()
         self.job_comes()
         self._lead()
         for _ in range(self.dice.randint(4, 30)):
@@ -65,6 +65,10 @@ class JobHistory:
             self.dice.choice(self._happenings)()
         await asyncio.sleep(self.dice.choice([0.0, 0.5, 2.0]))
         self.calm()
+
+    def begin(self) -> None:
+        """From now on pods begin and end by themselves."""
+        self._late.append(asyncio.create_task(self._world()))
 
     def calm(self) -> None:
         """From now on nothing happens by itself, but for pods that begin, and end if they are deleted."""
@@ -261,7 +265,7 @@ class JobHistory:
         delays = {
             kind: self.dice.choice([0.0, 0.0, 0.003, 0.05, 0.7, 6.0]) for kind in (NODES, PODS, POOLS, JOBS, ELEMENTS)
         }
-        candidate = ControllerProcess(self.kube, rules=self.rules, delays=delays)
+        candidate = ControllerProcess(self.kube, rules=self.rules, delays=delays, now=self.now)
         candidate.line.before = self._refuse
         return candidate
 

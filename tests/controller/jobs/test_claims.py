@@ -21,7 +21,8 @@ from webhook.placement.objects.job_spec import JobSpec
 
 def judge(volumes: Lookups | None) -> JobJudge:
     watched = ObservedInventory(cluster(nodes(3)))
-    return JobJudge(watched.inventory, Policy(), Reservations(watched, JobStore(), lambda: 0.0), volumes=volumes)
+    kept = Reservations(watched, JobStore(), (lambda: 0.0, lambda: 0.0))
+    return JobJudge(watched.inventory, Policy(), kept, volumes=volumes)
 
 
 def stored(**template: Any) -> tuple[StoredJob, JobSpec]:

@@ -123,7 +123,7 @@ async def test_operators_that_are_not_fused_in_time_run_nowhere() -> None:
     }
     job = read_job(Raw(json.dumps({"metadata": metadata, "spec": spec}).encode()))
     watched = ObservedInventory(inventory_of(nodes(3)))
-    kept = Reservations(watched, JobStore(), lambda: 0.0)
+    kept = Reservations(watched, JobStore(), (lambda: 0.0, lambda: 0.0))
     judge = JobJudge(watched.inventory, Policy(), kept, lambda: AtOnce(0))
     stated = job.model()
     assert stated is not None

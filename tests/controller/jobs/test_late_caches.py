@@ -58,8 +58,8 @@ class Passes:
         self.reports = jobs = JobReports(self.line, self.store, self.events, self.now)
         watched = ObservedInventory(Inventory())
         watched.set_node(node("node-a"))
-        judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, self.now))
-        self.plans = LaunchPlans(self.line, watched, self.store, judge, jobs, (self.now, self.now))
+        judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, (self.now, self.now)))
+        self.plans = LaunchPlans(self.line, watched, self.store, judge, jobs, self.now)
         steering = Steering(lambda _: UNPLANNED, watched.inventory)
         self.elements = ProcessingElements(self.line, self.store, elements, steering, image="image", now=self.now)
         self.review = SatisfiableReview(watched, self.store, judge, jobs, self.plans, self.now)
@@ -70,7 +70,7 @@ class Passes:
             problems_of_job,
             judge,
             regions=ScaledRegions(self.store, self.now),
-            now=self.now,
+            times=(self.now, self.now),
         )
         job = self.kube.create(JOB, spec={"bundle": {"name": "app.sab"}, "processingElements": [{}]})
         self.kube.create(PE, metadata=self.owned(job), spec={"job": "pe", "launchCount": 1})

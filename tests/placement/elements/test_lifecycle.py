@@ -254,8 +254,10 @@ def test_later_restarts_wait() -> None:
     assert step(launch=2, status=status, now=NOW + 20).act is Act.CREATE
 
 
-def test_a_clock_that_went_back_makes_no_element_wait_longer() -> None:
-    assert step(launch=2, status=created(1, ended=ended(1), failures=2), now=NOW - 10**6).wait == 10
+@pytest.mark.parametrize(("back", "wait"), [(0, 10), (1, 10), (10, 10), (11, None), (10**6, None)])
+def test_a_clock_that_went_back_makes_an_element_wait_twice_as_long_at_most(back: float, wait: float | None) -> None:
+    found = step(launch=2, status=created(1, ended=ended(1), failures=2), now=NOW - back)
+    assert (found.wait, found.act) == (wait, Act.NONE if wait else Act.CREATE)
 
 
 @pytest.mark.parametrize(

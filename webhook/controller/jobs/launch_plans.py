@@ -59,7 +59,7 @@ NAMED: Final = 3
 class LaunchPlans:
     """Knows what is planned for each launch; :meth:`plan` is called by one worker of ``queue``.
 
-    ``times`` are the clock of durations, and the time in seconds since 1970.
+    ``clock`` is that of durations.
     """
 
     def __init__(
@@ -69,9 +69,9 @@ class LaunchPlans:
         store: JobStore,
         judge: JobJudge,
         reports: JobReports,
-        times: tuple[Clock, Clock],
+        clock: Clock,
     ) -> None:
-        self.queue: Queue[Name] = Queue(clock=times[0])
+        self.queue: Queue[Name] = Queue(clock=clock)
         self.wake: list[Callable[[Name], object]] = []
         """Called with the name of an element for which a plan was made."""
         self._server = server
@@ -79,8 +79,8 @@ class LaunchPlans:
         self._store = store
         self._judge = judge
         self._reports = reports
-        self._now = times[1]
-        self._launches = PlannedLaunches(store, self._now)
+        self._clock = clock
+        self._launches = PlannedLaunches(store, clock)
         self._asked: set[Name] = set()
         """Jobs with an element that is to be launched, and that no plan is about."""
         self._short: dict[Name, float] = {}
@@ -162,7 +162,7 @@ class LaunchPlans:
             await self._recovered(job, spec)
             return None
         since = self._short.get(job.key)
-        if since is None or self._now() < since + PATIENCE or self._judge.audit:
+        if since is None or self._clock() < since + PATIENCE or self._judge.audit:
             standing = replace(standing, movable=frozenset())
         async with self._judge.turn:
             replanned = await self._judge.replan(job, spec, standing)
@@ -176,7 +176,7 @@ class LaunchPlans:
                 wake((job.namespace, element))
         if not replanned.short:
             return LOOK if standings.pending else None
-        self._short.setdefault(job.key, self._now())
+        self._short.setdefault(job.key, self._clock())
         return LOOK
 
     async def _say(self, job: StoredJob, spec: JobSpec, replanned: Replanned, *, late: bool) -> StoredJob:
@@ -248,7 +248,7 @@ class LaunchPlans:
 
     def _without_refused(self, job: StoredJob, standings: ElementStandings, standing: Standing) -> Standing:
         """How the elements stand, without nodes onto which the scheduler does not put them."""
-        now, avoided = self._now(), self._avoided.setdefault(job.key, {})
+        now, avoided = self._clock(), self._avoided.setdefault(job.key, {})
         ready = all(pool.phase == Phase.READY for pool in self._store.pools_of(job.key))
         for name, pod in standings.pending.items() if ready else ():
             entry = self._launches.find(self._store.elements.all[job.namespace, name])

@@ -31,17 +31,17 @@ class LaunchEntry(Struct, frozen=True):
 
 
 class PlannedLaunches:
-    """The plans by Job and element; ``now`` is the time in seconds since 1970."""
+    """The plans by Job and element; ``clock`` is that of durations."""
 
-    def __init__(self, store: JobStore, now: Clock) -> None:
+    def __init__(self, store: JobStore, clock: Clock) -> None:
         self._store = store
-        self._now = now
+        self._clock = clock
         self._entries: dict[Name, dict[str, LaunchEntry]] = {}
 
     def note(self, element: StoredElement, launch: int, planned: PlannedLaunch, together: frozenset[str]) -> None:
         """Note the plan for that launch of the element."""
         entries = self._entries.setdefault((element.namespace, element.job), {})
-        entries[element.name] = LaunchEntry(element.uid, launch, planned, self._now(), together)
+        entries[element.name] = LaunchEntry(element.uid, launch, planned, self._clock(), together)
 
     def forget(self, job: Name) -> None:
         """Forget the plan of the Job."""
@@ -55,7 +55,7 @@ class PlannedLaunches:
     def of(self, job: StoredJob, element: StoredElement) -> PlannedLaunch | None:
         """The plan for the present launch of the element; ``None`` if one has to be made."""
         entry = self.find(element)
-        if entry is not None and self._now() < entry.since + VALID:
+        if entry is not None and self._clock() < entry.since + VALID:
             return self._after_others(element, entry)
         if element.launch == 1 and job.phase is JobPhase.SUBMITTING:
             return planned_launch(element.name, job.planned()) if job.judged else UNPLANNED

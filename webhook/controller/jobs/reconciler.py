@@ -22,6 +22,7 @@ from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
 from webhook.controller.jobs.scaled_regions import ScaledRegions
 from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
+from webhook.controller.jobs.submission_times import SubmissionTimes
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import REFUSALS, ObjectEditor
@@ -60,7 +61,10 @@ ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 
 
 class Jobs:
-    """The reconciler, called by any number of workers."""
+    """The reconciler, called by any number of workers.
+
+    ``times`` are the clock of durations, and the time in seconds since 1970.
+    """
 
     def __init__(  # noqa: PLR0913 -- what it knows of, each once
         self,
@@ -71,7 +75,7 @@ class Jobs:
         judge: JobJudge,
         *,
         regions: ScaledRegions,
-        now: Clock,
+        times: tuple[Clock, Clock],
     ) -> None:
         self._judge = judge
         self._regions = regions
@@ -80,7 +84,7 @@ class Jobs:
         self._reports = reports
         self._problems = problems
         self._objects = OwnedObjects(server, store)
-        self._now = now
+        self._submissions = SubmissionTimes(*times)
 
     async def reconcile(self, name: Name) -> float | None:
         """Reconcile the Job; returns the seconds until the next pass, ``None`` if only a change needs one.
@@ -90,6 +94,7 @@ class Jobs:
         job = self._store.jobs.all.get(name)
         if job is None:
             self._regions.forget(name)
+            self._submissions.forget(name)
             return None
         try:
             return await self._advance(job)
@@ -272,7 +277,7 @@ class Jobs:
         begun = len(present) == total and all(element.begun for element in present)
         if status.submitted.holds and begun and ready == len(job.pools):
             return await self._say(job, status, present, tally.phase)
-        wait = self._left(spec, status)
+        wait = self._submissions.left(job, status.since, _limit(spec))
         if wait <= 0:
             waits = "; ".join(filter(None, (first, _pool_words(pools, job), _words(tally, present))))
             await self._fail(job, status, TIMED_OUT, f"after {_limit(spec)} s: {waits}")
@@ -305,11 +310,6 @@ class Jobs:
             raise ApiError(Cause.MISSING, f"the Job {job.name} was replaced by another object of that name")
         self._store.jobs.learn(stored)
         return stored
-
-    def _left(self, spec: JobSpec, status: JobStatus) -> float:
-        """Seconds until the submission has failed."""
-        since = status.since
-        return _limit(spec) if since is None else since + _limit(spec) - self._now()
 
 
 def _limit(spec: JobSpec) -> int:

@@ -34,11 +34,11 @@ class _Promise(Struct, frozen=True):
 
 
 class Reservations:
-    """The stand-ins of all Jobs; ``now`` is the time in seconds since 1970."""
+    """The stand-ins of all Jobs; ``times`` are the clock of durations, and the time in seconds since 1970."""
 
-    def __init__(self, watched: ObservedInventory, store: JobStore, now: Clock) -> None:
+    def __init__(self, watched: ObservedInventory, store: JobStore, times: tuple[Clock, Clock]) -> None:
         self._inventory = watched.inventory
-        self._now = now
+        self._clock, self._now = times
         self._promises: dict[Name, _Promise] = {}
         watched.on_pod.append(self._pod)
         store.jobs.listeners.append(self._job)
@@ -49,13 +49,21 @@ class Reservations:
         self.release(job)
         bound = {pod.pe for _, pod in self._inventory.job_pods(*job).pods.values()}
         kept = [pod for pod in pods if pod.pe not in bound]
-        self._promises[job] = _Promise(judged + SECONDS, {pod.pe: pod.uid for pod in kept}, tuple(pools))
+        until = self._clock() + min(SECONDS, self._left(judged))
+        self._promises[job] = _Promise(until, {pod.pe: pod.uid for pod in kept}, tuple(pools))
         for pod in kept:
             self._inventory.set_pod(pod)
 
     def lasts(self, judged: float) -> bool:
-        """Whether what was promised at that time is kept still."""
-        return judged + SECONDS > self._now()
+        """Whether what was promised at that time is kept still; not if a clock that was set back puts it in the future.
+
+        A clock may be behind another one by as much as a promise lasts.
+        """
+        return 0 < self._left(judged) <= 2 * SECONDS
+
+    def _left(self, judged: float) -> float:
+        """Seconds for which what was promised at that time is kept, by the wall clock."""
+        return judged + SECONDS - self._now()
 
     def release(self, job: Name) -> None:
         """Give up what is kept for the Job."""
@@ -65,7 +73,7 @@ class Reservations:
 
     def expire(self) -> None:
         """Give up what has been kept for too long."""
-        now = self._now()
+        now = self._clock()
         for job in [job for job, promise in self._promises.items() if promise.until <= now]:
             self.release(job)
 

@@ -31,12 +31,12 @@ class _Refused(Struct, frozen=True):
 
 
 class ScaledRegions:
-    """``wake`` is called with the name of a Job whose widths were refused; ``now`` is the time in seconds."""
+    """``wake`` is called with the name of a Job whose widths were refused; ``clock`` is that of durations."""
 
-    def __init__(self, store: JobStore, now: Clock) -> None:
+    def __init__(self, store: JobStore, clock: Clock) -> None:
         self.wake: list[Callable[[Name], object]] = []
         self._store = store
-        self._now = now
+        self._clock = clock
         self._refused: dict[Name, _Refused] = {}
 
     def wanted(self, job: StoredJob, stated: JobSpec) -> dict[str, int]:
@@ -52,7 +52,7 @@ class ScaledRegions:
 
     def refuse(self, job: StoredJob, widths: Mapping[str, int], message: str) -> None:
         """These widths do not fit: they are judged again later."""
-        until = self._now() + RETRY
+        until = self._clock() + RETRY
         self._refused[job.key] = _Refused(job.uid, job.generation, widths, message, until)
         for wake in self.wake:
             wake(job.key)
@@ -69,7 +69,7 @@ class ScaledRegions:
     def pause(self, job: StoredJob, widths: Mapping[str, int]) -> float:
         """Seconds until these widths are judged again; 0 if that is now."""
         found = self._find(job, widths)
-        return max(0.0, found.until - self._now()) if found else 0.0
+        return max(0.0, found.until - self._clock()) if found else 0.0
 
     def _find(self, job: StoredJob, widths: Mapping[str, int]) -> _Refused | None:
         found = self._refused.get(job.key)

@@ -206,10 +206,15 @@ def _on_hold(status: ElementStatus, why: ConditionState, wait: float | None = No
 
 
 def _seconds_to_launch(status: ElementStatus, launch: int, now: float) -> float:
-    """Seconds until the next launch is due; 0 if it does not follow from the end of the last one."""
+    """Seconds until the next launch is due; 0 if it does not follow from the end of the last one.
+
+    An end in the future means that a clock was set back since; no pause then takes more than twice its time.
+    """
     ended = status.ended
     if ended is None or ended.launch_count != launch - 1 or ended.outcome == LaunchOutcome.DELETED:
         return 0.0
     pause = delay(status.failures)
     since = seconds_of(ended.finished_at)
-    return min(pause, since + pause - now) if since is not None else 0.0
+    if since is None or since + pause - now > 2 * pause:
+        return 0.0
+    return min(pause, since + pause - now)

@@ -1,0 +1,77 @@
+"""Over a simulated week and more the laws hold: 2,000 events every day, a million with ``make week``."""
+
+from collections.abc import Coroutine
+from typing import Final
+
+import pytest
+
+from tests.controller.convergence import at_rest
+from tests.controller.jobs.job_safety import JobSafetyMonitor
+from tests.controller.jobs.job_safety import at_rest as jobs_at_rest
+from tests.controller.safety import SafetyMonitor
+from tests.controller.virtual_time import VirtualTimeLoop, clock
+from tests.controller.week.life import lived
+from tests.controller.week.lives import JobLife, PoolLife
+from tests.controller.week.wall_clock import DAY, WallClock
+from tests.example_count import some_of
+
+pytestmark = pytest.mark.examples
+
+LIVES: Final = 4
+EVENTS: Final = some_of(6000) // LIVES
+"""Of one life of each kind."""
+
+WEEK: Final = 7 * DAY
+
+SOON: Final = 700.0
+"""Seconds after which all pools have been read again."""
+
+JOBS_SOON: Final = 900.0
+"""Submissions that time out, and back-offs of five minutes."""
+
+
+def run(life: Coroutine[None, None, float]) -> float:
+    """Let it pass in virtual time; the seconds that it lasts."""
+    loop = VirtualTimeLoop()
+    try:
+        return loop.run_until_complete(life)
+    finally:
+        loop.close()
+
+
+async def of_pools(seed: int) -> float:
+    life, began = PoolLife(seed, WallClock()), clock()
+    monitor = SafetyMonitor(life)
+    try:
+        await lived(
+            life,
+            life.random_cluster.random,
+            EVENTS,
+            soon=SOON,
+            violations=lambda: [*monitor.violations, *at_rest(life.kube, long=True)],
+        )
+    finally:
+        await life.end()
+    return clock() - began
+
+
+async def of_jobs(seed: int) -> float:
+    life, began = JobLife(seed, WallClock()), clock()
+    monitor = JobSafetyMonitor(life)
+    try:
+        await lived(
+            life, life.dice, EVENTS, soon=JOBS_SOON, violations=lambda: [*monitor.violations, *jobs_at_rest(life.kube)]
+        )
+    finally:
+        await life.end()
+    return clock() - began
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
+def test_pools_live_long(seed: int) -> None:
+    assert run(of_pools(seed)) > EVENTS
+
+
+@pytest.mark.parametrize("seed", range(LIVES))
+def test_jobs_live_long(seed: int) -> None:
+    assert run(of_jobs(seed)) > EVENTS
