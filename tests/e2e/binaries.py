@@ -22,6 +22,7 @@ from tests.e2e.modules import (
     HELM_DOCS,
     JOBSET,
     KREW,
+    KUBERAY,
     MODULES,
     OTHERS,
     PROMETHEUS,
@@ -78,6 +79,11 @@ def helm_docs() -> Path:
 def jobset() -> dict[str, Path]:
     """The controller of JobSets, and its project's files that a cluster needs; builds it if it is missing."""
     return _of(JOBSET)
+
+
+def kuberay() -> dict[str, Path]:
+    """The operator of RayClusters, and its project's files that a cluster needs; builds it if it is missing."""
+    return _of(KUBERAY)
 
 
 def second_opinion() -> Path:

@@ -138,5 +138,17 @@ JOBSET: Final = Module(
 )
 """The controller of JobSets, for the tests of applications."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
+_RAY: Final = "github.com/ray-project/kuberay/ray-operator"
+KUBERAY: Final = Module(
+    "kuberay",
+    _RAY,
+    {"ray-operator": _RAY},
+    definitions=(
+        *(f"config/crd/bases/ray.io_{resource}.yaml" for resource in ("rayclusters", "rayjobs", "rayservices")),
+        "config/rbac/role.yaml",
+    ),
+)
+"""The operator of RayClusters, for the tests of applications."""
+
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET, KUBERAY)
 """No parts of a control plane: the tests that need one of them build it for themselves."""

@@ -1,23 +1,25 @@
 """Fixtures: a control plane with the chart, and the operators of applications."""
 
+import re
 from collections.abc import Iterator
 
 import pytest
 
 from tests.e2e import binaries
 from tests.e2e.api import Api
-from tests.e2e.applications import jobset_controller
+from tests.e2e.applications import jobset_controller, kuberay_operator
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
+from tests.e2e.workloads import emptied, namespace
 
 
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with four nodes of 8 CPUs, which no other tests use: the chart is for a whole cluster."""
     folder = tmp_path_factory.mktemp("applications")
-    with ControlPlane(folder, service_accounts=(jobset_controller.ACCOUNT,)) as running:
+    with ControlPlane(folder, service_accounts=(jobset_controller.ACCOUNT, kuberay_operator.ACCOUNT)) as running:
         create_nodes(running.admin, [node(f"node-{number}") for number in range(4)])
         yield running
 
@@ -26,7 +28,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 def installed(plane: ControlPlane) -> Iterator[Kubelet]:
     """The chart, which reviews some kinds."""
     with kubelet(plane) as running:
-        install(plane, running, {**QUICK, "workloads": {"kinds": ["JobSet", "LeaderWorkerSet"]}})
+        account = f"system:serviceaccount:{kuberay_operator.ACCOUNT.replace('/', ':')}"
+        kinds = ["JobSet", "LeaderWorkerSet", "RayCluster"]
+        install(plane, running, {**QUICK, "workloads": {"kinds": kinds, "accounts": [account]}})
         yield running
 
 
@@ -38,6 +42,22 @@ def jobsets(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:  # noqa:
         yield
 
 
+@pytest.fixture(scope="package")
+def rays(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:  # noqa: ARG001 -- after it
+    """The operator of RayClusters runs."""
+    with kuberay_operator.running(plane, binaries.kuberay()):
+        yield
+
+
 @pytest.fixture
-def admin(plane: ControlPlane, jobsets: None) -> Api:  # noqa: ARG001 -- after it
+def admin(plane: ControlPlane, installed: Kubelet) -> Api:  # noqa: ARG001 -- after it
     return plane.admin
+
+
+@pytest.fixture
+def space(admin: Api, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A namespace of the test's own, which leaves the nodes to the next test."""
+    words = re.sub("[^a-z]+", "-", request.node.name.removeprefix("test_"))
+    name = namespace(admin, words[:40].strip("-"))
+    yield name
+    emptied(admin, name)

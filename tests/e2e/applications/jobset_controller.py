@@ -12,9 +12,9 @@ from typing import Final
 import yaml
 
 from tests.e2e.api import Object
+from tests.e2e.applications.manifests import defined, granted
 from tests.e2e.component import Component, Probe
 from tests.e2e.plane import ControlPlane
-from tests.e2e.polling import until
 from tests.e2e.ports import free_ports
 
 SPACE: Final = "jobset-system"
@@ -22,7 +22,6 @@ ACCOUNT: Final = f"{SPACE}/jobset-controller-manager"
 """The ServiceAccount that the project's manifests have."""
 
 JOBSETS: Final = "/apis/jobset.x-k8s.io/v1alpha2"
-SECONDS: Final = 60
 
 
 @contextlib.contextmanager
@@ -42,11 +41,8 @@ def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Ite
         "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
     }
     (folder / "config.yaml").write_text(json.dumps(config))
-    for one in _rights(files["role.yaml"]):
-        plane.admin.create(one)
-    done = plane.kubectl("create", "--filename", str(files["jobset.x-k8s.io_jobsets.yaml"]))
-    assert done.returncode == 0, done.stderr
-    until(lambda: plane.admin.send("GET", f"{JOBSETS}/jobsets").code == 200, "JobSets are served", SECONDS)
+    granted(plane.admin, ACCOUNT, files["role.yaml"])
+    defined(plane, files["jobset.x-k8s.io_jobsets.yaml"], f"{JOBSETS}/jobsets")
     program = [str(files["jobset"]), f"--config={folder / 'config.yaml'}", f"--kubeconfig={plane.kubeconfig(ACCOUNT)}"]
     controller = Component("jobset", program, folder, Probe(health, "/readyz", tls=False))
     try:
@@ -57,21 +53,6 @@ def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Ite
         yield controller
     finally:
         controller.kill()
-
-
-def _rights(file: Path) -> Iterator[Object]:
-    """The project's role, for its account."""
-    role = yaml.safe_load(file.read_text())
-    yield role
-    namespace, name = ACCOUNT.split("/")
-    group = "rbac.authorization.k8s.io"
-    yield {
-        "apiVersion": f"{group}/v1",
-        "kind": "ClusterRoleBinding",
-        "metadata": {"name": "jobset-manager"},
-        "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": role["metadata"]["name"]},
-        "subjects": [{"kind": "ServiceAccount", "namespace": namespace, "name": name}],
-    }
 
 
 def _webhooks(file: Path, port: int, authority: bytes) -> Iterator[Object]:

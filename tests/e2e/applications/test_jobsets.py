@@ -1,35 +1,24 @@
 """JobSets with their real controller: it makes the pods that the product expects, and none of what was refused."""
 
 import json
-from collections import Counter
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from tests.e2e.api import Api, Object
+from tests.e2e.applications.expected_pods import SECONDS, as_expected, pods_of, running
 from tests.e2e.applications.jobset_controller import JOBSETS
 from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.workloads import emptied, is_ready, namespace
+from tests.e2e.workloads import is_ready, namespace
 from webhook.app.application_kinds import application_kinds
-from webhook.placement.kinds.application import ComponentPods, expanded
+from webhook.placement.kinds.application import expanded
+
+pytestmark = pytest.mark.usefixtures("jobsets")
 
 KIND: Final = application_kinds()["jobset.x-k8s.io", "JobSet"]
-PART: Final = "jobset.sigs.k8s.io/replicatedjob-name"
 APART: Final = 'hostExlocation("sets")'
-SECONDS: Final = 60
-DECIDED: Final = ("affinity", "nodeSelector", "tolerations", "schedulerName", "priorityClassName")
-"""Fields of a pod that say where it runs."""
-
-
-@pytest.fixture
-def space(admin: Api, request: pytest.FixtureRequest) -> Iterator[str]:
-    """A namespace of the test's own, which leaves the nodes to the next test."""
-    name = namespace(admin, request.node.name.removeprefix("test_").replace("_", "-")[:40].strip("-"))
-    yield name
-    emptied(admin, name)
 
 
 def part(name: str, pods: int, placement: str = APART, cpu: str = "1", **more: Any) -> Object:
@@ -54,59 +43,12 @@ def jobset(space: str, *parts: Object, **spec: Any) -> Object:
     }
 
 
-def pods_of(admin: Api, space: str) -> list[Object]:
-    listed: list[Object] = admin.get(f"/api/v1/namespaces/{space}/pods")["items"]
-    return listed
-
-
-def running(admin: Api, space: str, count: int) -> list[Object]:
-    """The pods of the namespace, once there are so many and all of them run."""
-
-    def all_run() -> list[Object] | None:
-        found = pods_of(admin, space)
-        return found if len(found) == count and all(map(is_ready, found)) else None
-
-    return until(all_run, f"{count} pods run in {space}", SECONDS)
-
-
-def as_expected(admin: Api, space: str, made: list[Object], components: tuple[ComponentPods, ...]) -> None:
-    """The pods of the controller are those that the product expands the stored JobSet into, one by one."""
-    counts = {one.name: one.count for one in components}
-    assert Counter(f"job {one['metadata']['labels'][PART]}" for one in made) == counts
-    expected = {one.name: placed(admin, one.pod, space) for one in components}
-    for pod in made:
-        wanted = expected[f"job {pod['metadata']['labels'][PART]}"]
-        name = f"{wanted['metadata']['generateName']}{pod['metadata']['labels'][PART]}-"
-        assert pod["metadata"]["name"].startswith(name)
-        for field in ("labels", "annotations"):
-            assert wanted["metadata"][field].items() <= pod["metadata"][field].items()
-        assert {one: pod["spec"].get(one) for one in DECIDED} == {one: wanted["spec"].get(one) for one in DECIDED}
-        assert amounts(pod) == amounts(wanted)
-
-
-def placed(admin: Api, pod: Object, space: str) -> Object:
-    """The pod as the webhook and the API server would complete it."""
-    metadata = {key: said for key, said in pod["metadata"].items() if key != "ownerReferences"}
-    spec = {**pod["spec"], "restartPolicy": "Never"}
-    return admin.create({**pod, "metadata": {**metadata, "namespace": space}, "spec": spec}, dryRun="All")
-
-
-def amounts(pod: Object) -> list[tuple[str, Object]]:
-    """What each container requests."""
-    return [(one["name"], one["resources"]) for one in pod["spec"]["containers"]]
-
-
 def test_one_that_fits_runs_with_the_pods_that_were_expected(admin: Api, plane: ControlPlane, space: str) -> None:
     assert "Warning" not in applied(plane, jobset(space, part("workers", 1, replicas=2), part("driver", 2, cpu="2")))
     made = running(admin, space, 4)
     assert len({one["spec"]["nodeName"] for one in made}) == 4
     stored = admin.get(f"{JOBSETS}/namespaces/{space}/jobsets/set")
-    application = expanded(KIND, stored)
-    assert not application.not_judged
-    empty = f"{space}-empty"
-    namespace(admin, empty)
-    as_expected(admin, empty, made, application.components)
-    admin.delete(f"/api/v1/namespaces/{empty}")
+    as_expected(admin, made, expanded(KIND, stored))
 
 
 def test_one_that_does_not_fit_is_refused_and_no_pod_is_made(admin: Api, plane: ControlPlane, space: str) -> None:
