@@ -12,7 +12,8 @@ import yaml
 from tests.e2e.jobs.streams_jobs import JOBS, Jobs
 from tests.e2e.plane import ControlPlane
 
-EXAMPLES: Final = sorted((Path(__file__).parents[3] / "examples" / "convert").glob("*.expected.yaml"))
+FOLDER: Final = Path(__file__).parents[3] / "examples" / "convert"
+EXAMPLES: Final = sorted(FOLDER.glob("*.expected.yaml"))
 
 REFUSAL: Final = re.compile(
     r"placement\.streams\.ibm\.com\" denied the request: .* cannot (hold: |be completed: |run even by themselves )"
@@ -29,10 +30,23 @@ composite Main {
 """
 
 
+APPLICATIONS: Final = {
+    "regions.spl": [{"Source", "Parsed"}, {"Sink"}],
+    "sensors.adl": [{"Read"}, {"Write"}],
+    "collector.sab": [{"Read", "Parse", "Flows", "Sums", "Batch", "Post"}],
+}
+"""Applications with operators that their rules put into one processing element, or keep alone."""
+
+
 def converted(text: str, folder: Path) -> str:
     """What the command makes of a program."""
     file = folder / "main.spl"
     file.write_text(text)
+    return converted_file(file)
+
+
+def converted_file(file: Path) -> str:
+    """What the command makes of a file."""
     done = subprocess.run(  # noqa: S603 -- the program of this repository
         [sys.executable, "-m", "webhook", "convert", str(file)], capture_output=True, text=True, check=True, timeout=60
     )
@@ -59,6 +73,26 @@ def test_a_program_whose_rules_cannot_hold_is_refused(plane: ControlPlane, jobs:
         "and 4 more cannot all hold: no fusion of 4 operators fits on the cluster.\n"
     )
     assert jobs.api.find(jobs.path(JOBS, "main")) is None
+
+
+@pytest.mark.parametrize("file", APPLICATIONS)
+def test_an_application_is_converted_fused_and_run(plane: ControlPlane, jobs: Jobs, file: str) -> None:
+    """From SPL, from a compiled description and from a bundle; the hosts and tags are those of this cluster."""
+    manifests = converted_file(FOLDER / file).replace("- ib\n", "- source\n")
+    for theirs, ours in (("worker-1", "node-4"), ("worker-2", "node-5")):
+        manifests = manifests.replace(theirs, ours)
+    made = plane.kubectl("apply", "--namespace", jobs.space, "--filename", "-", stdin=manifests)
+    assert made.returncode == 0, made.stderr
+    name = file.partition(".")[0]
+    job = jobs.phase(JOBS, name, "Running")
+    fused = [set(one["operators"]) for one in job["status"]["fusion"]["processingElements"]]
+    assert len(fused) == len(jobs.pods()) < sum(map(len, fused))
+    for together in APPLICATIONS[file]:
+        [element] = [one for one in fused if one & together]
+        assert together <= element
+    stated = {one["name"] for one in job["spec"]["operators"]}
+    assert {operator.partition("[")[0] for one in fused for operator in one} == stated
+    assert all(pod["status"]["phase"] == "Running" for pod in jobs.pods())
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.name.removesuffix(".expected.yaml"))

@@ -119,6 +119,13 @@ TIED = 'partitionColocation("t")'
             id="partitionIsolation",
         ),
         pytest.param(
+            [(name, 'partitionColocation("t"), partitionIsolation') for name in "AB"],
+            'A: partitionColocation("t"), B: partitionColocation("t") and A: partitionIsolation cannot all hold: '
+            "operators of one partition colocation share a processing element.\n"
+            'Nearest fix: drop A: partitionColocation("t"), or drop B: partitionColocation("t").',
+            id="one of two isolated ones is enough",
+        ),
+        pytest.param(
             [("A", 'partitionColocation("t"), partitionExlocation("x")')
              , ("B", 'partitionColocation("t"), partitionColocation("u")')
              , ("C", 'partitionColocation("u"), partitionExlocation("x")')],
@@ -135,6 +142,17 @@ def test_what_contradicts_itself_is_refused_whatever_the_cluster_is(operators: l
     model = fused_job({"operators": operators}, cluster(nodes(3)))
     assert model.verdict.text == text
     assert model.fusion is None
+
+
+def test_one_of_two_exclusive_pools_is_enough_for_a_contradiction() -> None:
+    """An operator that is on an exclusive pool differs from all that are on none, and so from those on another one."""
+    operators = [("A", f"{TIED}, host(Y)"), ("B", f"{TIED}, host(Z)")]
+    pools = [pool(name, size=1, mode="Exclusive", assigned=[node]) for name, node in (("Y", "node-b"), ("Z", "node-c"))]
+    assert fused_job({"operators": operators}, cluster(nodes(3), pools)).verdict.text == (
+        'A: partitionColocation("t"), B: partitionColocation("t") and A: host(Y) cannot all hold: operators of one '
+        "partition colocation share a processing element.\n"
+        'Nearest fix: drop A: partitionColocation("t"), or drop B: partitionColocation("t").'
+    )
 
 
 APART = [("A", f'{TIED}, host("node-a")'), ("B", f'{TIED}, host("node-b")')]

@@ -46,6 +46,9 @@ RULES: tuple[Rule, ...] = (
 )
 """The rules that keep operators apart."""
 
+_OF_ALL = frozenset({partition_isolation.KEY, host.EXCLUSIVE})
+"""Marks that all operators have if one has a clause of the rule: it differs from those that have none, too."""
+
 _TOKENS = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION})
 
 
@@ -191,6 +194,8 @@ def _contradictions(
             if earlier.value != mark.value:
                 linked = chain(operators, earlier.operator, mark.operator)
                 said = [clause for one in (earlier, mark) for clause in (one.clause, one.beside) if clause]
+                if mark.key in _OF_ALL:
+                    said = said[:1]
                 why = ISOLATED if earlier.operator == mark.operator else TOGETHER
                 yield Contradiction(tuple(dict.fromkeys((*linked, *said))), why)
                 break

@@ -6,6 +6,7 @@ Nothing of the fuser is used: its rules are written down here a second time.
 import functools
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from fractions import Fraction
 from typing import Any
 
 Job = dict[str, Any]
@@ -31,29 +32,85 @@ def partitions(items: Sequence[int]) -> Iterator[list[list[int]]]:
         yield [[items[0]], *rest]
 
 
+def expanded(job: Job) -> Job:
+    """The Job with an operator for each channel, in place of parallel regions; it has its ``channel`` beside it.
+
+    A stream's rate is divided among its copies: within regions that both ends are in, channels do not mix.
+    """
+    regions = {one["name"]: one for one in job.get("parallelRegions", ())}
+    copies: dict[str, list[tuple[str, tuple[tuple[str, int], ...]]]] = {}
+    operators = []
+    for one in job["operators"]:
+        path: list[Any] = []
+        region = one.get("region")
+        while region:
+            path.insert(0, regions[region])
+            region = path[0].get("within")
+        for indices in itertools.product(*(range(each["width"]) for each in path)):
+            channel = tuple((each["name"], index) for each, index in zip(path, indices, strict=True))
+            name = one["name"] + "".join(f"[{index}]" for index in indices)
+            copies.setdefault(one["name"], []).append((name, channel))
+            word = ".".join(f"{each}.{index}" for each, index in channel)
+            said = one.get("placement", "").replace('" + byChannel()', f'{word}"')
+            rest = {key: value for key, value in one.items() if key not in {"region", "placement"}}
+            operators.append(rest | {"name": name, "channel": channel} | ({"placement": said} if said else {}))
+    streams = []
+    for stream in job["streams"]:
+        first, second = copies[stream["from"]], copies[stream["to"]]
+        names = [[name for name, _ in ends[0][1]] for ends in (first, second)]
+        shared = sum(1 for _ in itertools.takewhile(lambda pair: pair[0] == pair[1], zip(*names, strict=False)))
+        pairs = [(one, other) for one, at in first for other, to in second if at[:shared] == to[:shared]]
+        streams += [{"from": one, "to": to, "rate": Fraction(stream["rate"], len(pairs))} for one, to in pairs]
+    return {"operators": operators, "streams": streams, "fusion": job["fusion"]}
+
+
 class Oracle:
-    """A Job as the search reads it."""
+    """A Job as the search reads it; one with parallel regions is to be ``expanded``."""
 
     def __init__(self, job: Job, nodes: Mapping[str, int]) -> None:
         self.nodes = nodes
         self.operators = job["operators"]
+        self.type = job["fusion"].get("type")
+        self.channels = [channels_of(one.get("channel", ())) for one in self.operators]
         self.said = [one.get("placement", "").split(", ") for one in self.operators]
         self.costs = [int(one["cost"].removesuffix("m")) if "cost" in one else None for one in self.operators]
         least = min((cost for cost in self.costs if cost), default=1)
         self.loads = [least if cost is None else cost for cost in self.costs]
         names = [one["name"] for one in self.operators]
         self.rates = [(names.index(one["from"]), names.index(one["to"]), one["rate"]) for one in job["streams"]]
+        self.groups = self._groups()
+        self.mixed = {at for at, group in enumerate(self.groups) if self._across(group)}
+        self.units = len({min(group) for group in self.groups})
         self.legacy = "legacy" in job["fusion"]
-        self.held = [at for at, said in enumerate(self.said) if 'partitionColocation("p")' in said]
-        self.units = len(names) - max(0, len(self.held) - 1)
         self.asked = self.units if self.legacy else job["fusion"].get("manual", 1)
+
+    def _groups(self) -> list[list[int]]:
+        """For each operator those that are fused with it in any case."""
+        found = [{at} for at in range(len(self.said))]
+        for one, other in itertools.combinations(range(len(self.said)), 2):
+            if any(clause.startswith("partitionColocation(") for clause in {*self.said[one]} & {*self.said[other]}):
+                both = found[one] | found[other]
+                for at in both:
+                    found[at] = both
+        return [sorted(group) for group in found]
+
+    def _across(self, group: Sequence[int]) -> bool:
+        """Whether the type would keep operators apart that are fused in any case."""
+        return any(self._in_other_channels(one, other) for one, other in itertools.combinations(group, 2))
+
+    def _in_other_channels(self, one: int, other: int) -> bool:
+        first, second = self.channels[one], self.channels[other]
+        if self.type == "channelIsolation":
+            return first != second
+        common = first.keys() & second.keys() if self.type == "channelExlocation" else ()
+        return any(first[region] != second[region] for region in common)
 
     def has(self, at: int, clause: str) -> bool:
         return clause in self.said[at]
 
     def tied(self, at: int) -> list[int]:
         """Operators that are fused with this one in any case."""
-        return self.held if at in self.held else [at]
+        return self.groups[at]
 
     def group(self, at: int) -> set[int]:
         """Operators that are on the host of this one in any case: by the token, or as they are fused."""
@@ -75,6 +132,8 @@ class Oracle:
         if len(hosts) > 1:
             return True
         if any(self.operators[one].get(option) != self.operators[other].get(option) for option in OPTIONS):
+            return True
+        if other not in self.groups[one] and ({one, other} & self.mixed or self._in_other_channels(one, other)):
             return True
         return self._exlocated(one, other) or self._isolated(one, other) or self._isolated(other, one)
 
@@ -102,13 +161,13 @@ class Oracle:
         for at in range(len(self.said)):
             if self._isolated(at, at):
                 return True
-        return any(self.apart(one, other) for one, other in itertools.combinations(self.held, 2))
+        return any(self.apart(one, other) for group in self.groups for one, other in itertools.combinations(group, 2))
 
     def allowed(self, blocks: Sequence[Sequence[int]]) -> bool:
         """Whether the rules allow the partition."""
         if self.legacy and len(blocks) != self.units:
             return False
-        if self.held and not any(set(self.held) <= set(block) for block in blocks):
+        if any(not set(self.groups[at]) <= set(block) for block in blocks for at in block):
             return False
         return not any(pair in self.separated for block in blocks for pair in itertools.combinations(sorted(block), 2))
 
@@ -150,7 +209,7 @@ class Oracle:
             self.allowed(blocks) and self.fits(blocks) for blocks in partitions(range(len(self.said)))
         )
 
-    def goals(self, blocks: Sequence[Sequence[int]]) -> tuple[int, ...]:
+    def goals(self, blocks: Sequence[Sequence[int]]) -> tuple[Fraction | int, ...]:
         """What is compared."""
         place = {at: number for number, block in enumerate(blocks) for at in block}
         loads = [sum(self.loads[at] for at in block) for block in blocks]
@@ -159,12 +218,17 @@ class Oracle:
         cut = sum(rate for one, other, rate in self.rates if place[one] != place[other])
         return abs(len(blocks) - self.asked), len(blocks), over, cut, sum(load * load for load in loads)
 
-    def best(self) -> tuple[int, ...] | None:
+    def best(self) -> tuple[Fraction | int, ...] | None:
         """The goals of the best partition that fits; ``None`` if none does."""
         found = sorted(
             (self.goals(blocks), blocks) for blocks in partitions(range(len(self.said))) if self.allowed(blocks)
         )
         return next((goals for goals, blocks in found if self.fits(blocks)), None)
+
+
+def channels_of(channel: Sequence[tuple[str, int]]) -> dict[str, tuple[tuple[str, int], ...]]:
+    """For each region that an operator is in the whole path to its channel there."""
+    return {region: tuple(channel[: depth + 1]) for depth, (region, _) in enumerate(channel)}
 
 
 def _beside(first: frozenset[str], on: str, second: frozenset[str], to: str) -> bool:

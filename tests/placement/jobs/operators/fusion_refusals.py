@@ -15,6 +15,7 @@ Nodes = Mapping[str, int]
 
 LEGACY: Final = "legacy: true"
 OTHER_SCHEME: Final = "set fusion.automatic in place of fusion.legacy"
+NO_TYPE: Final = "set fusion.type to noChannelInfluence"
 NO_FIX: Final = "none by a single change"
 PARTLY: Final = " (not enough by itself)"
 
@@ -67,6 +68,7 @@ def _of_contradiction(clauses: Sequence[str], job: Job, nodes: Nodes) -> Iterato
 def stated(job: Job) -> list[str]:
     """All that the Job states, in the words of a refusal."""
     texts = [LEGACY] if "legacy" in job["fusion"] else []
+    texts += [f"type: {job['fusion']['type']}"] if "type" in job["fusion"] else []
     for operator in job["operators"]:
         said = operator.get("placement", "").split(", ") if "placement" in operator else []
         said += [f"{option}: false" for option in OPTIONS if option in operator]
@@ -81,6 +83,8 @@ def with_only(job: Job, clauses: Iterable[str]) -> Job:
     kept = set(clauses)
     if LEGACY not in kept:
         changed["fusion"].pop("legacy", None)
+    if f"type: {changed['fusion'].get('type')}" not in kept:
+        changed["fusion"].pop("type", None)
     for operator in changed["operators"]:
         name = operator["name"]
         said = [text for text in operator.pop("placement", "").split(", ") if f"{name}: {text}" in kept]
@@ -96,7 +100,12 @@ def with_only(job: Job, clauses: Iterable[str]) -> Job:
 def _helps(fix: str, job: Job, nodes: Nodes) -> bool:
     """Whether the Job can run once the fix is made."""
     if fix == OTHER_SCHEME:
-        return Oracle(job | {"fusion": {}}, nodes).can_run()
+        fusion = {key: value for key, value in job["fusion"].items() if key == "type"}
+        return Oracle(job | {"fusion": fusion}, nodes).can_run()
+    if fix.removesuffix(PARTLY) == NO_TYPE:
+        fusion = {key: value for key, value in job["fusion"].items() if key != "type"}
+        changed = Oracle(job | {"fusion": fusion}, nodes)
+        return not changed.contradictory() and changed.can_run() is not fix.endswith(PARTLY)
     if fix.startswith("drop "):
         dropped = fix.removeprefix("drop ").removesuffix(PARTLY)
         changed = Oracle(with_only(job, set(stated(job)) - {dropped}), nodes)
@@ -116,6 +125,7 @@ def _of_single_operators(text: str, job: Job, nodes: Nodes) -> Iterator[str]:
     oracle = Oracle(job, nodes)
     told: set[str] = set()
     beyond = 0
+    operators = [one["name"] for one in job["operators"]]
     for line in _ALONE.finditer(text.replace("\n  1 node", " 1 node").replace("\nNearest", " Nearest")):
         names = line["names"].split(", ")
         if more := _MORE.search(names[-1]):
@@ -123,10 +133,10 @@ def _of_single_operators(text: str, job: Job, nodes: Nodes) -> Iterator[str]:
             beyond += int(more["count"])
         told |= set(names)
         for name in names:
-            at = int(name.removeprefix("Op"))
+            at = operators.index(name)
             yield from _of_pod(*_pod(oracle, at), line["clauses"].split(" and "), line["fixes"].split(", or "), nodes)
     alone = {at for at in range(len(job["operators"])) if not _some_node(*_pod(oracle, at), nodes)}
-    if not told <= {f"Op{at}" for at in alone} or len(told) + beyond != len(alone) or not told:
+    if not told <= {operators[at] for at in alone} or len(told) + beyond != len(alone) or not told:
         yield f"told of {sorted(told)} and {beyond} more instead of {sorted(alone)}"
 
 

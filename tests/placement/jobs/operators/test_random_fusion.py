@@ -13,7 +13,7 @@ import pytest
 from tests.builders import cluster, node
 from tests.example_count import some_of
 from tests.fusion_jobs import fused_job
-from tests.placement.jobs.operators.fusion_oracle import Job, Oracle
+from tests.placement.jobs.operators.fusion_oracle import Job, Oracle, expanded
 from tests.placement.jobs.operators.fusion_refusals import wrong_words
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.jobs.whole_job import JobVerdict
@@ -32,6 +32,7 @@ CLAUSES: Final = (
     "hostIsolation",
 )
 OPTIONS: Final = ({}, {}, {}, {}, {"restartable": False}, {"restartable": False}, {"relocatable": False})
+TYPES: Final = ("channelIsolation", "channelExlocation")
 _EVERY_DAY: Final = 100
 EXAMPLES: Final = some_of(5000, every_day=_EVERY_DAY)
 
@@ -64,21 +65,56 @@ def blocks_of(model: Any, names: Sequence[str]) -> list[list[int]]:
     return [[names.index(name) for name in one.operators] for one in model.fusion.processing_elements]
 
 
+def with_regions(seed: int) -> tuple[Job, dict[str, int]]:
+    """The same with one or two parallel regions, and a type; channels make at most six operators of it, or eight."""
+    job, nodes = random_job(seed)
+    draw = random.Random(f"regions {seed}")  # noqa: S311 -- as above
+    job["operators"] = job["operators"][:4]
+    names = {one["name"] for one in job["operators"]}
+    job["streams"] = [one for one in job["streams"] if {one["from"], one["to"]} <= names]
+    job["fusion"] |= draw.choice(({}, {"type": "noChannelInfluence"}, *2 * [{"type": each} for each in TYPES]))
+    outer = {"name": "r", "width": draw.randint(1, 3)}
+    inner = {"name": "s", "width": draw.randint(1, 2), **draw.choice(({}, {"within": "r"}))}
+    job["parallelRegions"] = [outer, *draw.choice(([], [inner]))]
+    for at, operator in enumerate(job["operators"]):
+        if at == 0 or draw.random() < 0.5:
+            operator["region"] = draw.choice(job["parallelRegions"])["name"]
+            own = 'partitionColocation("q" + byChannel())'
+            if draw.random() < 0.3:
+                operator["placement"] = ", ".join(filter(None, (operator.get("placement"), own)))
+    most = 8 if seed % 10 == 0 else 6
+    while len(expanded(job)["operators"]) > most:
+        gone = job["operators"].pop()["name"]
+        job["streams"] = [one for one in job["streams"] if gone not in {one["from"], one["to"]}]
+    return job, nodes
+
+
+def check(seed: int, job: Job, nodes: dict[str, int]) -> None:
+    """The Job is fused in the best way of all in which it fits, or rightly refused, in words that are true."""
+    whole = expanded(job)
+    oracle = Oracle(whole, nodes)
+    model = fused_job(job, cluster([node(name, cpu=cpu) for name, cpu in nodes.items()]))
+    best = None if oracle.contradictory() else oracle.best()
+    assert model.verdict.refused is (best is None), (seed, job, nodes, model.verdict.text, best)
+    if best is None:
+        assert wrong_words(model.verdict, whole, nodes) == [], (seed, job, nodes, model.verdict.text)
+    else:
+        chosen = blocks_of(model, [one["name"] for one in whole["operators"]])
+        assert oracle.allowed(chosen), (seed, job)
+        assert oracle.fits(chosen), (seed, job)
+        assert oracle.goals(chosen) == best, (seed, job, nodes, chosen)
+
+
 @pytest.mark.examples
 def test_fusion_and_placement_are_the_best_of_all() -> None:
     for seed in range(EXAMPLES):
-        job, nodes = random_job(seed)
-        oracle = Oracle(job, nodes)
-        model = fused_job(job, cluster([node(name, cpu=cpu) for name, cpu in nodes.items()]))
-        best = None if oracle.contradictory() else oracle.best()
-        assert model.verdict.refused is (best is None), (seed, job, nodes, model.verdict.text, best)
-        if best is None:
-            assert wrong_words(model.verdict, job, nodes) == [], (seed, job, nodes, model.verdict.text)
-        else:
-            chosen = blocks_of(model, [one["name"] for one in job["operators"]])
-            assert oracle.allowed(chosen), (seed, job)
-            assert oracle.fits(chosen), (seed, job)
-            assert oracle.goals(chosen) == best, (seed, job, nodes, chosen)
+        check(seed, *random_job(seed))
+
+
+@pytest.mark.examples
+def test_fusion_and_placement_of_parallel_regions_are_the_best_of_all() -> None:
+    for seed in range(some_of(500)):
+        check(seed, *with_regions(seed))
 
 
 ISOLATED: Job = {

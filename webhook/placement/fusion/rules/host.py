@@ -10,6 +10,8 @@ from webhook.placement.fusion.application import PhysicalOperator
 from webhook.placement.fusion.rules.mark import Mark, Setting
 from webhook.placement.spl.clauses import ClauseName, PoolName
 
+EXCLUSIVE = "exclusive"
+
 
 def marks(operators: Sequence[PhysicalOperator], setting: Setting) -> list[Mark]:
     """The node, the index and the exclusive pool of each operator that has one."""
@@ -35,4 +37,4 @@ def _exclusive(operators: Sequence[PhysicalOperator], setting: Setting) -> Itera
     }
     for at in range(len(operators)) if pools else ():
         name, said = pools.get(at, ("", ""))
-        yield Mark(at, "exclusive", name, said)
+        yield Mark(at, EXCLUSIVE, name, said)

@@ -6,6 +6,8 @@ from webhook.placement.fusion.application import PhysicalOperator
 from webhook.placement.fusion.rules.mark import Mark, Setting
 from webhook.placement.spl.clauses import ClauseName
 
+KEY = "partitionIsolation"
+
 
 def marks(operators: Sequence[PhysicalOperator], _setting: Setting) -> list[Mark]:
     """Each isolated operator differs from all others, and these are equal."""
@@ -15,7 +17,7 @@ def marks(operators: Sequence[PhysicalOperator], _setting: Setting) -> list[Mark
     return [
         Mark(
             at,
-            "partitionIsolation",
+            KEY,
             operator.name if at in isolated else "",
             operator.says("partitionIsolation") if at in isolated else "",
         )
