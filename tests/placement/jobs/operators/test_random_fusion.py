@@ -33,7 +33,7 @@ CLAUSES: Final = (
 )
 OPTIONS: Final = ({}, {}, {}, {}, {"restartable": False}, {"restartable": False}, {"relocatable": False})
 TYPES: Final = ("channelIsolation", "channelExlocation")
-_EVERY_DAY: Final = 100
+_EVERY_DAY: Final = 300
 EXAMPLES: Final = some_of(5000, every_day=_EVERY_DAY)
 
 
