@@ -57,7 +57,7 @@ def admin(plane: ControlPlane, installed: Kubelet) -> Api:  # noqa: ARG001 -- af
 @pytest.fixture
 def space(admin: Api, request: pytest.FixtureRequest) -> Iterator[str]:
     """A namespace of the test's own, which leaves the nodes to the next test."""
-    words = re.sub("[^a-z]+", "-", request.node.name.removeprefix("test_"))
+    words = re.sub("[^a-z]+", "-", f"{request.path.stem}-{request.node.name}".replace("test_", ""))
     name = namespace(admin, words[:40].strip("-"))
     yield name
     emptied(admin, name)

@@ -11,7 +11,7 @@ from tests.e2e.applications.jobset_controller import JOBSETS
 from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.workloads import is_ready, namespace
+from tests.e2e.workloads import emptied, is_ready, namespace
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
 
@@ -54,10 +54,12 @@ def test_one_that_fits_runs_with_the_pods_that_were_expected(admin: Api, plane: 
 def test_one_that_does_not_fit_is_refused_and_no_pod_is_made(admin: Api, plane: ControlPlane, space: str) -> None:
     said = refusal(plane, jobset(space, part("workers", 2, replicas=2), part("driver", 1)), hook="applications")
     assert said.startswith(f"{APART} cannot hold: 4 of 5 pods fit (job workers, job driver).")
-    running(admin, applied_beside(plane, admin, space), 1)
+    beside = applied_beside(plane, admin, space)
+    running(admin, beside, 1)
     assert admin.find(f"{JOBSETS}/namespaces/{space}/jobsets/set") is None
     assert pods_of(admin, space) == []
     assert admin.get(f"/apis/batch/v1/namespaces/{space}/jobs")["items"] == []
+    emptied(admin, beside)
 
 
 def applied_beside(plane: ControlPlane, admin: Api, space: str) -> str:

@@ -10,7 +10,7 @@ from tests.e2e.applications.kuberay_operator import RAY
 from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.workloads import is_ready, namespace
+from tests.e2e.workloads import emptied, is_ready, namespace
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
 
@@ -68,8 +68,7 @@ def test_one_that_does_not_fit_is_refused_and_no_pod_is_made(admin: Api, plane: 
     running(admin, beside, 1)  # so the operator has worked since
     assert admin.find(path(space)) is None
     assert pods_of(admin, space) == []
-    admin.delete(f"/api/v1/namespaces/{beside}")
-    until(lambda: pods_of(admin, beside) == [], "the nodes are free", SECONDS)
+    emptied(admin, beside)
 
 
 def test_growth_by_the_autoscaler_waits_and_breaks_nothing(admin: Api, plane: ControlPlane, space: str) -> None:
