@@ -34,8 +34,8 @@ async def judgement(*groups: NodeGroup) -> Judgement:
     spec = job.stated()
     assert spec is not None
     watched = ObservedInventory(inventory)
-    judge = JobJudge(watched.inventory, AUTO, Reservations(watched, JobStore(), lambda: 0.0))
-    return await judge.judge(job, spec)
+    kept = Reservations(watched, JobStore(), (lambda: 0.0, lambda: 0.0))
+    return await JobJudge(watched.inventory, AUTO, kept).judge(job, spec)
 
 
 async def test_a_job_that_waits_for_new_nodes_is_made_without_a_plan() -> None:
