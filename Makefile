@@ -108,7 +108,7 @@ fidelity: $(VENV)/dev.stamp             ## N random scenarios and DEVICES of dev
 
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"
-	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_parallel_regions.py
+	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_fusion.py tests/controller/jobs/test_parallel_regions.py
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 

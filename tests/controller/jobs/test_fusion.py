@@ -3,13 +3,16 @@
 import json
 from typing import Any
 
+import pytest
 from msgspec import Raw
 
 from tests.apiserver.paths import ELEMENTS
 from tests.builders import cluster as inventory_of
 from tests.builders import nodes
 from tests.controller.jobs.job_cluster import JobCluster
+from tests.example_count import EVERY_DAY
 from tests.placement.planning.at_once import AtOnce
+from webhook.cluster.queries.job_verdicts import AtOnce as SolvedAtOnce
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.reservations import Reservations
@@ -20,6 +23,9 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.job_spec import JobSpec
 
 Json = dict[str, Any]
+
+PATIENT = 3600.0
+"""Seconds for a search: what a test sees does not depend on how busy the machine is."""
 
 MODEL: Json = {
     "fusion": {"manual": 2},
@@ -148,3 +154,41 @@ def test_a_fusion_that_cannot_be_read_is_none() -> None:
     job = read_job(Raw(json.dumps(item).encode()))
     assert job.fusion() is None
     assert job.stated() == JobSpec()
+
+
+@pytest.mark.parametrize("obeyed", [True, False], ids=["after a request", "before a request"])
+async def test_the_controller_may_die_between_any_two_steps_of_a_fusion(*, obeyed: bool) -> None:
+    """While a Job is fused and submitted, or changed: its successor makes the same, and one pod for each element."""
+    deaths, every = 0, 6 if EVERY_DAY else 1
+    for at in range(1, 200, every):
+        cluster = JobCluster()
+        cluster.rules = ReconcilerSettings(Policy(), solving=lambda: SolvedAtOnce(PATIENT))
+        try:
+            await cluster.lead()
+            line = cluster.candidate.line
+            line.ends, line.obeyed_at_the_end = line.requests + at, obeyed
+            cluster.job(**MODEL)
+            await cluster.wait(5)
+            await cluster.lead() if line.dead.is_set() else None
+            assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"]}
+            assert (cluster.status()["phase"], cluster.status()["running"]) == ("Running", 2)
+            uids = {name: cluster.element(name)["metadata"]["uid"] for name in ("parallel-0", "parallel-1")}
+            kept = cluster.pod("parallel-0-1")["metadata"]["uid"]
+            cluster.change(
+                operators=[*MODEL["operators"], {"name": "Log", "placement": "partitionIsolation"}],
+                streams=[*MODEL["streams"], {"from": "Sink", "to": "Log"}],
+                fusion={"manual": 3},
+            )
+            await cluster.wait(30)
+            await cluster.lead(30) if line.dead.is_set() else None
+            assert operators(cluster) == {"parallel-0": ["Src", "Work"], "parallel-1": ["Sink"], "parallel-2": ["Log"]}
+            assert {name: cluster.element(name)["metadata"]["uid"] for name in uids} == uids
+            assert cluster.pods == ["parallel-0-1", "parallel-1-2", "parallel-2-1"]
+            assert cluster.pod("parallel-0-1")["metadata"]["uid"] == kept
+            assert (cluster.status()["phase"], cluster.status()["running"]) == ("Running", 3)
+            deaths += line.dead.is_set()
+            if not line.dead.is_set():
+                break
+        finally:
+            await cluster.end()
+    assert deaths > 20 // every

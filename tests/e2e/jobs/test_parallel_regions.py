@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.api import Object
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs
+from tests.e2e.jobs.test_colocated_restarts import kill_the_leader
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 
@@ -98,6 +99,22 @@ def test_kubectl_scales_and_what_does_not_change_keeps_its_pods(plane: ControlPl
     assert (condition["type"], condition["status"], condition["message"]) == (
         "Scaled", "True", "2 channels in 2 processing elements",
     )  # fmt: skip
+
+
+def test_controllers_that_are_killed_on_the_way_end_up_with_the_same(plane: ControlPlane, jobs: Jobs) -> None:
+    """4 -> 8 -> 2: as soon as the width is asked for, and again when the first pods have come or gone."""
+    submit(jobs, type="channelIsolation")
+    before, of = pods(jobs), channels(jobs)
+    untouched = {of["Work[0]"], of["Work[1]"], of["Log"]}
+    for width in (8, 2):
+        there = len(jobs.pods())
+        assert kubectl_scale(plane, jobs, width)[0] == 0
+        kill_the_leader(jobs)
+        until(lambda there=there: len(jobs.pods()) != there, "the first pods come or go", 120)  # type: ignore[misc]
+        kill_the_leader(jobs)
+        after = runs(jobs, width, 120)
+        assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
+        assert {name for name in channels(jobs) if name.startswith("Work")} == {f"Work[{at}]" for at in range(width)}
 
 
 def test_an_autoscaler_scales_whatever_the_type(jobs: Jobs) -> None:
