@@ -179,7 +179,7 @@ def bounded(count: int) -> list[str]:
 
 
 def large(sizes: Sequence[int]) -> list[str]:
-    """The rows of larger applications; each is the only one whose memory counts."""
+    """The rows of larger applications; the memory is what each needs beyond all before it."""
     rows = []
     for size in sizes:
         chance = random.Random(size)  # noqa: S311 -- as above
@@ -238,6 +238,11 @@ def main() -> None:
         "| operators | elements | between them | against the bound | time for it | greedy | time | memory |",
         "|---|---|---|---|---|---|---|---|",
         *large((30, 50, 100, 128, 190, 500, 1000, 5000)),
+        "",
+        "The goal is 1.25 times the bound. Up to 24 operators single applications miss it, since rows of trees",
+        "say too little of them; from 30 to 190 none of these does. A step of the bound takes the cube of the",
+        f"operators: of more than {BOUNDED} it is that of a spanning forest, which has a stream for each element, far",
+        "below what can be reached, and so it is in the product of more than 195.",
     ]
     RESULTS.write_text("\n".join(lines) + "\n")
 
