@@ -240,7 +240,10 @@ async def test_a_pod_that_runs_would_not_get_its_node_again(
             "  submitted today it would be refused, 0 of 2 nodes can run it",
             "  host(mine) cannot hold: 0 of 2 nodes can run this pod.",
             "    2 nodes are not in HostPool mine (tag t)",
-            "  Nearest fix: label one more node streams.ibm.com/hostpool=t, or drop host(mine) (1 node would fit).",
+            (
+                "  Nearest fix: label one more node streams.ibm.com/hostpool=t (1 of 2 nodes would do), or "
+                "drop host(mine) (1 node would fit)."
+            ),
             "  since it was created:",
             "    2026-09-01T09:00:00Z HostPool mine: condition Degraded became True: h",
             "    2026-09-01T09:00:00Z HostPool mine: its spec was changed",

@@ -27,7 +27,7 @@ def test_a_job_that_fits_only_pod_by_pod_is_refused_and_runs_after_the_named_fix
     assert (
         'host(Tagged) and hostExlocation("t") cannot both hold: 3 of 4 processing elements fit (e0, e1, e2 and 1 more).'
     ) in text
-    fix = re.search(r"label one more node (\S+)=(\S+?),", text)
+    fix = re.search(r"label one more node (\S+)=([^\s,]+)", text)
     assert fix, text
     node = "/api/v1/nodes/node-5"
     jobs.api.patch(node, {"metadata": {"labels": {fix[1]: fix[2]}}})

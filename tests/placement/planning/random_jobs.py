@@ -25,6 +25,11 @@ ADDED = re.compile(
     r"(?: (?:and|with) the labels? (?P<labels>\S+=\S+(?: and \S+=\S+)*))?"
 )
 
+WOULD_DO = re.compile(
+    r" \((?P<least>at least )?(?P<help>\d+) of (?P<without>\d+) nodes? would do(?:; (?P<note>.*))?\)$"
+)
+"""How many of the nodes a label would help, and what else is said of that fix."""
+
 _CLAUSE = re.compile(r"(\w+)(?:\((.*)\))?")
 
 
@@ -237,6 +242,7 @@ def _wishing(chance: random.Random, part: Part, pools: tuple[HostPool, ...]) -> 
 
 def applied(case: Case, fix: str) -> Iterator[Case]:
     """The cases after the change, for each way to do it; refusals do not say which node is meant."""
+    fix = uncounted(fix)
     if found := re.fullmatch(r"(?:drop|lower) (.*?)(?: to cpu (\d+)(m?))? \((?:it|all \d+) would fit\)", fix):
         cpu = int(found[2] or 0) / (1000 if found[3] else 1)
         yield replace(case, parts=tuple(case.without(part, found[1], cpu) for part in case.parts))
@@ -252,6 +258,11 @@ def applied(case: Case, fix: str) -> Iterator[Case]:
         assert fix in ("none by a single change", "make more nodes eligible") or fix.endswith(
             (" could then have its hosts)", " would be eligible)")
         ), fix
+
+
+def uncounted(fix: str) -> str:
+    """The fix without how many nodes would do."""
+    return WOULD_DO.sub(lambda found: f" ({found['note']})" if found["note"] else "", fix)
 
 
 def resized(case: Case, name: str, size: int) -> Case:

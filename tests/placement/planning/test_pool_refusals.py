@@ -12,7 +12,7 @@ from tests.builders import cluster, node
 from tests.example_count import some_of
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from tests.placement.planning.exhaustive import can_be_placed
-from tests.placement.planning.random_jobs import Case, HostPool, Machine, Part, labelled, resized
+from tests.placement.planning.random_jobs import Case, HostPool, Machine, Part, labelled, resized, uncounted
 from tests.placement.planning.test_haste import Ending
 from tests.placement.planning.test_random_jobs import check_conflict
 from webhook.placement.inventory.inventory import Inventory
@@ -228,7 +228,7 @@ def advice(text: str) -> Iterator[tuple[str, str]]:
     single = text.startswith("HostPool ")
     for line in [text.replace("\n", " ")] if single else re.findall(r"^  HostPool .*", text, re.MULTILINE):
         said, _, fix = line.partition("Nearest fix: ")
-        yield said, fix.removesuffix(".").split(", or ")[0]
+        yield said, uncounted(fix.removesuffix(".").split(", or ")[0])
 
 
 def check_labels(case: Case, names: list[str], fix: str) -> None:

@@ -15,6 +15,7 @@ from tests.placement.planning.at_once import AtOnce, judged
 from tests.placement.planning.exhaustive import can_be_placed
 from tests.placement.planning.random_jobs import (
     ADDED,
+    WOULD_DO,
     Case,
     applied,
     grown,
@@ -22,6 +23,7 @@ from tests.placement.planning.random_jobs import (
     random_case,
     random_wishes,
     resized,
+    uncounted,
 )
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.planning.refusal.conflict import smallest
@@ -135,7 +137,13 @@ def check_fixes(case: Case, verdict: JobVerdict) -> None:
 
 
 def check_number(case: Case, fix: str) -> None:
-    """A number in a fix is the nearest that works."""
+    """A number in a fix is the nearest that works; of the nodes that would do it is that of all which do."""
+    if fix.startswith("label one ") and not fix.endswith(("have its hosts)", "be eligible)")):
+        one = WOULD_DO.search(fix)
+        ways = [accepted(way) for way in applied(case, fix) if way != case]
+        assert len(ways) >= sum(ways) >= (int(one["help"]) if one else len(ways)), fix
+        assert one is None or one["least"] or sum(ways) == int(one["help"]), fix
+    fix = uncounted(fix)
     if (found := ADDED.fullmatch(fix)) and found["count"]:
         assert not accepted(grown(case, int(found["count"]) - 1, int(found["cpu"] or 0), found["labels"] or "")), fix
     elif found := re.fullmatch(r"lower the size of HostPool (\w) to (\d+)", fix):

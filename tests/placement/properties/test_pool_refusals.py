@@ -46,9 +46,14 @@ def test_what_the_refusal_of_a_pool_proposes_completes_it(cluster: Cluster) -> N
         assert hosts(pool, cluster) < (pool.size or 0)
         for fix in refusal.fixes:
             event(type(fix.fix if isinstance(fix, Partly) else fix).__name__)
-            most = max(hosts(*case) - (case[0].size or 0) for case in followed(fix, pool, cluster))
-            short = int(fix.note.split()[0]) - (pool.size or 0) if isinstance(fix, Partly) else 0
-            assert most == short, (str(fix), refusal.text)
+            check_fix(fix, pool, cluster)
+
+
+def check_fix(fix: Fix, pool: Pool, cluster: Cluster) -> None:
+    """The same of one fix of a pool."""
+    most = max(hosts(*case) - (case[0].size or 0) for case in followed(fix, pool, cluster))
+    short = int(fix.note.split()[0]) - (pool.size or 0) if isinstance(fix, Partly) else 0
+    assert most == short, str(fix)
 
 
 @given(clusters())

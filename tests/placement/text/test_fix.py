@@ -38,6 +38,17 @@ VERBS = {SSD: "drop", CORES: "lower"}
         (AddDomain("zone", 1, 2), "add a node with another zone and room for 2 of them"),
         (AddDomain("zone", 2, 1), "add 2 nodes, each with another zone and room for one of them"),
         (LabelNode(more=1, labels={"a": "b", "c": None}), "label one more node a=b and c"),
+        (LabelNode(more=1, labels={"a": "b"}, help=2, without=5), "label one more node a=b (2 of 5 nodes would do)"),
+        (LabelNode(more=1, labels={"a": "b"}, help=5, without=5), "label one more node a=b"),
+        (LabelNode(more=1, labels={"a": "b"}, help=1, without=2, name="n"), "label node n a=b"),
+        (
+            LabelNode(more=2, labels={"a": "b"}, help=3, without=9, at_least=True),
+            "label 2 more nodes a=b (at least 3 of 9 nodes would do)",
+        ),
+        (
+            Partly(LabelNode(more=1, labels={"a": "b"}, help=2, without=5), "6 of 9 would be eligible"),
+            "label one more node a=b (2 of 5 nodes would do; 6 of 9 would be eligible)",
+        ),
         (LabelNode(labels={"a": "b"}, host_of="P"), "label a host of HostPool P a=b"),
         (LabelNode(more=1, name="n", labels={"a": "b"}, host_of="P"), "label node n a=b"),
         (Uncordon(), "uncordon one node"),

@@ -87,9 +87,12 @@ def _labelled(pool: Pool, world: World) -> HostRule:
 
     def fixes(out: Bits) -> Iterator[HostFix]:
         if possible:
-            yield HostFix(out & matching_all(world.inventory.nodes, others), LabelNode(labels=labels))
+            helped, without = out & matching_all(world.inventory.nodes, others), world.everything & ~able
+            fix = LabelNode(labels=labels, help=helped.bit_count(), without=without.bit_count())
+            yield HostFix(helped, fix)
 
-    return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
+    able = matching_all(world.inventory.nodes, needs)
+    return HostRule(able, explain, fixes)
 
 
 def _poolable(world: World) -> HostRule:

@@ -9,12 +9,12 @@ from webhook.placement.decision.verdict import Judged
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement, required_terms
-from webhook.placement.kube.selection.selector import holds
+from webhook.placement.kube.selection.selector import holds, matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.fix import AddNode, Fix, NodeFix
+from webhook.placement.text.fix import AddNode, Fix, LabelNode, NodeFix
 from webhook.placement.text.keys import HOSTNAME, MEMBERSHIP
 
 _NEW = "*"
@@ -55,7 +55,23 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     if labels and {other.topology for other in others} - labels.keys() - {""}:
         return None  # another label may change which domains count, and how many pods are in them
     possible = _compatible(labels, [*needs, *all_needs(others, ask)]) and not _chosen_by(labels, pools, world)
-    return _of_named(fix, others) if possible else None
+    if not possible:
+        return None
+    if not any(other.topology for other in others):  # which count domains, and these may change
+        # A label that another field asks for as well may open nodes that fail both.
+        at_least = any(need.key in labels for need in all_needs(others, ask))
+        fix = _counted(fix, constraint, out, world, at_least=at_least)
+    return _of_named(fix, others)
+
+
+def _counted(fix: Fix, constraint: Constraint, out: Bits, world: World, *, at_least: bool) -> Fix:
+    """The fix with the number of nodes that it would help, if that is known: of ``out`` those that meet all else."""
+    labels = labels_set(constraint.needs)
+    if not isinstance(fix, LabelNode) or fix.labels != labels:
+        return fix
+    helped = out & matching_all(world, [need for need in constraint.needs if need.key not in labels])
+    without = world.everything & ~constraint.filter(world)
+    return replace(fix, help=helped.bit_count(), without=without.bit_count(), at_least=at_least)
 
 
 def _of_named(fix: Fix, others: Iterable[Constraint]) -> Fix:

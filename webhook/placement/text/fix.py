@@ -87,14 +87,26 @@ class NodeFix(Fix, frozen=True, gc=False):
 
 
 class LabelNode(NodeFix, frozen=True, gc=False):
-    """``labels`` are set, those without a value to any one, on hosts of the pool ``host_of`` or on other nodes."""
+    """``labels`` are set, those without a value to any one, on hosts of the pool ``host_of`` or on other nodes.
+
+    Of the nodes ``without`` the labels so many ``help``, or ``at_least`` so many; 0 if that is not known.
+    """
 
     labels: Mapping[str, str | None] = {}
     host_of: str = ""
+    help: int = 0
+    without: int = 0
+    at_least: bool = False
 
     def __str__(self) -> str:
         nodes = f"a host of HostPool {self.host_of}" if self.host_of and not self.name else self.nodes
-        return f"label {nodes} {labels_in_words(self.labels)}"
+        return f"label {nodes} {labels_in_words(self.labels)}{self._which()}"
+
+    def _which(self) -> str:
+        """How many of the nodes would do, in brackets; empty if each of them would, or one is named."""
+        if self.name or self.host_of or not self.help or self.help == self.without:
+            return ""
+        return f" ({'at least ' if self.at_least else ''}{self.help} of {counted(self.without, 'node')} would do)"
 
 
 def labels_in_words(labels: Mapping[str, str | None]) -> str:
@@ -143,7 +155,8 @@ class Partly(Fix, frozen=True, gc=False):
     note: str
 
     def __str__(self) -> str:
-        return f"{shorten(str(self.fix), self.fix.limit)} ({self.note})"
+        text = shorten(str(self.fix), self.fix.limit)
+        return f"{text[:-1]}; {self.note})" if text.endswith(")") else f"{text} ({self.note})"
 
 
 class AddToleration(Fix, frozen=True, gc=False):

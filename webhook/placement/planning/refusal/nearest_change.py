@@ -132,11 +132,13 @@ async def _labelled(group: Group, clause: Clause, members: Sequence[Member], mis
                 opened = union(1 << slot for slot in roomy[first : first + more])
                 return Change(opening=clause, opened=opened, closed=others)
 
-            if any([await works(group, opening(1, first)) for first in range(min(_FEW, len(roomy)))]):
-                return fix
+            tried = min(_FEW, len(roomy))
+            helping = sum([await works(group, opening(1, first)) for first in range(tried)])
+            if helping:
+                return replace(fix, help=helping, at_least=fix.at_least or tried < len(roomy))
             more = 0 if fix.host_of else await _least(group, min(missing, len(roomy)), opening)
             if more:
-                return replace(fix, more=more)
+                return replace(fix, more=more, help=more, at_least=more < len(roomy))
     return None
 
 
