@@ -19,7 +19,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs e2e versions oldest e2e-long nightly week fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs refusals e2e versions oldest e2e-long nightly week fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -67,6 +67,10 @@ docs: $(VENV)/site.stamp                ## the documentation as a site that need
 
 whole-jobs: $(VENV)/dev.stamp           ## 20,000 random Jobs judged as a whole against an exhaustive search: five minutes
 	PROPERTY_TIMES=67 $(BIN)/python $(PYTEST) tests/placement/planning/test_random_jobs.py
+
+refusals: COUNT ?= 4000
+refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, Jobs and HostPools that are refused (FIRST=): each fix is applied, each set checked, the advice followed to its end; ten minutes
+	$(BIN)/python -m tests.refused --count $(COUNT) $(if $(FIRST),--first $(FIRST))
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries all

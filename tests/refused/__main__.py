@@ -1,0 +1,43 @@
+"""Counts refused random cases of each kind: ``python -m tests.refused --count 4000 [--first SEED] [--seconds 300]``.
+
+Each fix is applied, each set that is named is checked, and the advice followed to its end (``census``). Ends with 1 if
+something was wrong.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Sequence
+
+from tests.refused.census import Tried, census, table
+from tests.refused.random_pods import random_pod, random_workload
+from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
+
+KINDS: dict[str, Callable[[int], Tried]] = {
+    "pods": random_pod,
+    "workloads": random_workload,
+    "Jobs": random_job,
+    "HostPools": random_pool,
+    "HostPools of Jobs": random_pools_of_job,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Print the table; 1 if something was wrong."""
+    parser = argparse.ArgumentParser(prog="python -m tests.refused", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--count", type=int, default=4000, help="refused cases in all")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first case of each kind")
+    parser.add_argument("--seconds", type=float, default=1800, help="processor time of each kind at most")
+    parser.add_argument("--kind", choices=KINDS, action="append", help="this kind only")
+    asked = parser.parse_args(words)
+    kinds = asked.kind or [*KINDS]
+    each = -(-asked.count // len(kinds))
+    found = []
+    for kind in kinds:
+        found.append(census(kind, KINDS[kind], each, first=asked.first, seconds=asked.seconds))
+        print(table(found[-1:]), file=sys.stderr, flush=True)  # noqa: T201 -- progress
+    print(table(found))  # noqa: T201 -- the command's result
+    return 1 if any(one.wrong for one in found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
