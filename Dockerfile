@@ -17,8 +17,12 @@ COPY examples examples
 COPY kubeapi kubeapi
 COPY webhook webhook
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "."]
-# Nothing can be installed later; modules are compiled now, since nothing can be written either.
+# Nothing can be installed later; modules are compiled now, since nothing can be written either. What no program imports goes:
+# tests, types and sources of libraries, and extensions of CEL that selectors of devices do not have.
 RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes setuptools pip \
+ && find /opt/streams-placement/lib -path '*/numpy/*' -type d -name tests -prune -exec rm -r {} + \
+ && find /opt/streams-placement/lib -type f '(' -name '*.py[ix]' -o -name '*.pxd' -o -name '*.[ch]' ')' -delete \
+ && find /opt/streams-placement/lib -type f -regex '.*/cel_expr_python/ext/ext_\(encoders\|math\|proto\)\..*' -delete \
  && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/streams-placement/lib
 
 FROM python:${PYTHON}

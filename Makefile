@@ -101,7 +101,7 @@ oldest: $(VENV)/dev.stamp               ## unit tests, but those of releases, wi
 	.cache/oldest/bin/python $(PYTEST) --ignore=tests/tools/release -m $(UNIT)
 
 week: $(VENV)/dev.stamp                 ## a million events in months of virtual time: pools, Jobs, restarts, clocks that jump, certificates that run out; an hour
-	PROPERTY_TIMES=84 $(BIN)/python $(PYTEST) tests/controller/week tests/certs/managed/test_clock_jumps.py
+	PROPERTY_TIMES=167 $(BIN)/python $(PYTEST) tests/controller/week tests/certs/managed/test_clock_jumps.py
 
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026

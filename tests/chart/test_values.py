@@ -184,6 +184,14 @@ def test_the_image_takes_only_what_is_pinned_by_hashes() -> None:
     assert [("--require-hashes" in one, "--no-deps" in one) for one in installs] == [(True, False), (False, True)]
 
 
+def test_what_the_image_leaves_out_is_imported_nowhere() -> None:
+    [names] = re.findall(r"/cel_expr_python/ext/ext_\\\((.+?)\\\)", joined_dockerfile())
+    left_out = {f"ext_{name}" for name in names.split("\\|")} | {"numpy.testing"}
+    code = "".join(path.read_text() for path in (ROOT / "webhook").rglob("*.py"))
+    assert (len(left_out), {name for name in left_out if name in code}) == (4, set())
+    assert "ext_bindings" in code
+
+
 def joined_dockerfile() -> str:
     return (ROOT / "Dockerfile").read_text().replace("\\\n", "")
 

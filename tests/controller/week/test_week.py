@@ -1,4 +1,4 @@
-"""Over a simulated week and more the laws hold: 2,000 events every day, a million with ``make week``."""
+"""Over a simulated week and more the laws hold: 1,000 events every day, a million with ``make week``."""
 
 from collections.abc import Coroutine
 from typing import Final
@@ -12,16 +12,14 @@ from tests.controller.safety import SafetyMonitor
 from tests.controller.virtual_time import VirtualTimeLoop, clock
 from tests.controller.week.life import lived
 from tests.controller.week.lives import JobLife, PoolLife
-from tests.controller.week.wall_clock import DAY, WallClock
+from tests.controller.week.wall_clock import WallClock
 from tests.example_count import some_of
 
 pytestmark = pytest.mark.examples
 
 LIVES: Final = 4
-EVENTS: Final = some_of(6000) // LIVES
+EVENTS: Final = some_of(3000) // LIVES
 """Of one life of each kind."""
-
-WEEK: Final = 7 * DAY
 
 SOON: Final = 700.0
 """Seconds after which all pools have been read again."""
