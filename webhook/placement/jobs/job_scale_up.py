@@ -181,17 +181,16 @@ async def scale_up_job(
     kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
     able = await _able(kinds, scaling, world)
     useful = [at for at in range(len(kinds)) if any(own >> at & 1 for own in able)]
-    counts, cut = _counts([kinds[at] for at in useful], groups, scaling.group.stated)
-    new = [
-        NewNodes(kinds[at][0], kinds[at][1].node.allocatable, count) for at, count in zip(useful, counts, strict=True)
-    ]
+    chosen = [kinds[at] for at in useful]
+    counts, cut = _counts(chosen, groups, scaling.group.stated)
+    new = [NewNodes(group, one.node.allocatable, count) for (group, one), count in zip(chosen, counts, strict=True)]
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
     wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
     answer = await wider.place()
     total = sum(member.count for member in scaling.own)
     if answer.placed is not None:
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
-        made, waiting = _made(wider, own, groups, [kinds[at][1] for at in useful])
+        made, waiting = _made(wider, own, groups, [one for _, one in chosen])
         said = tuple(element_warnings(scaling.own))
         return JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:

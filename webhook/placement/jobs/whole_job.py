@@ -217,20 +217,25 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
         best = await equipped(*await with_devices(group, answer.placed), positions(name, spec))
-        crowded = await without_devices(best.group, best.placed)
-        warnings = (
-            *notices(best.group, best.placed),
-            *_hedges(undecided),
-            *_crowded(crowded),
-            *_denied(best),
-            *element_warnings(members),
-        )
-        return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
+        return await _admitted(best, undecided, members)
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
     if more := with_more_room(members, world):
         return await judged(job, spec, pools, more, solving, staying=staying, brief=brief)
     return _briefly(group, answer) if brief else await _refused(group, answer)
+
+
+async def _admitted(best: Equipped, undecided: Sequence[str], members: Sequence[Member]) -> JobVerdict:
+    """The verdict on a Job that can run by the plan ``best``; conditions of ``undecided`` elements were not planned."""
+    crowded = await without_devices(best.group, best.placed)
+    warnings = (
+        *notices(best.group, best.placed),
+        *_hedges(undecided),
+        *_crowded(crowded),
+        *_denied(best),
+        *element_warnings(members),
+    )
+    return JobVerdict(best.group, GroupAnswer(best.placed), warnings=warnings, given=best.given)
 
 
 def _briefly(group: Group, answer: GroupAnswer) -> JobVerdict:
@@ -313,38 +318,66 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
     ``without_hosts`` are the refusals of its HostPools that cannot be had, which are told of with the elements. Those
     that are ``unlisted`` have no hosts because of their lists: elements may run on any node that a list could name.
     """
-    chosen = frozenset((pool.namespace, pool.name) for pool in choices)
-    members: list[Member] = []
-    refused: list[RefusedElement] = []
     total = len(spec.processing_elements or ())
+    elements = JudgedElements(namespace, world, choices, staying, unlisted)
 
     async def refuse(*, all_known: bool) -> JobVerdict:
-        pools = await refused_pools(namespace, name, choices, world, solving)
-        return _refused_alone(refuse_elements(refused, total, all_known=all_known, pools=without_hosts + pools))
+        pools = without_hosts + await refused_pools(namespace, name, choices, world, solving)
+        return _refused_alone(refuse_elements(elements.refused, total, all_known=all_known, pools=pools))
 
     for element in element_steps(name, spec):
         await solving.rest()
-        if element is None:
+        names = elements.without_staying(*element) if element else ()
+        if not (element and names):
             continue
-        names, pod = element
-        members += pinned_members(names, pod, namespace, world, choices, staying)
-        names = tuple(one for one in names if one not in staying)
-        if not names:
-            continue
-        if solving.left() <= 0:
-            if _told(refused, without_hosts):
-                return await refuse(all_known=False)
-            if without_hosts:
-                return members
+        if solving.left() > 0:
+            elements.judge(names, element[1])
+        elif _told(elements.refused, without_hosts):
+            return await refuse(all_known=False)
+        elif without_hosts:
+            return elements.members
+        else:
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-        member = member_of(names, len(names), pod, namespace, world, chosen)
-        judged = judged_alone(names, member, namespace, [*choices, *unlisted], world)
+    return await refuse(all_known=True) if _told(elements.refused, without_hosts) else elements.members
+
+
+class JudgedElements:
+    """The elements of a Job judged one by one: the ``members`` that can run, and the elements that are ``refused``.
+
+    ``choices`` are the pools whose hosts are yet to be chosen; for the others see :func:`_members`.
+    """
+
+    def __init__(
+        self,
+        namespace: str,
+        world: World,
+        choices: Sequence[Pool],
+        staying: Mapping[str, str],
+        unlisted: Sequence[Pool],
+    ) -> None:
+        self.members: list[Member] = []
+        self.refused: list[RefusedElement] = []
+        self._namespace = namespace
+        self._world = world
+        self._choices = choices
+        self._chosen = frozenset((pool.namespace, pool.name) for pool in choices)
+        self._staying = staying
+        self._without_hosts = [*choices, *unlisted]
+
+    def without_staying(self, names: Sequence[str], pod: Pod) -> tuple[str, ...]:
+        """Add those of these equal elements that stay on their nodes, and return the names of the others."""
+        self.members += pinned_members(names, pod, self._namespace, self._world, self._choices, self._staying)
+        return tuple(one for one in names if one not in self._staying)
+
+    def judge(self, names: Sequence[str], pod: Pod) -> None:
+        """Judge equal elements that do not run yet."""
+        member = member_of(names, len(names), pod, self._namespace, self._world, self._chosen)
+        judged = judged_alone(names, member, self._namespace, self._without_hosts, self._world)
         if isinstance(judged, RefusedElement):
-            refused.append(judged)
+            self.refused.append(judged)
         alone = judged.member if isinstance(judged, RefusedElement) else judged
         if alone is not None:
-            members.append(alone)
-    return await refuse(all_known=True) if _told(refused, without_hosts) else members
+            self.members.append(alone)
 
 
 def _told(refused: Sequence[RefusedElement], without_hosts: Sequence[Refusal]) -> bool:

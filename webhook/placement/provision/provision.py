@@ -1,6 +1,6 @@
 """What a pod's containers are given by its hardware requirements and by CPU binding (``docs/hardware.md``)."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -85,41 +85,58 @@ def provide(
     place = worker(spec, annotations)
     if stated and isinstance(place, Place):
         required = tuple(one for one in required if not _stated_too(one, stated, spec, place))
-    main = None if isinstance(place, Problem) else place
-    claimed = claims(spec, required, main)
+    claimed = claims(spec, required, None if isinstance(place, Problem) else place)
     spec = claimed.spec
-    grants = Grants(spec, required, main, bound=bound)
-    firm = [grant for grant in grants.given if grant.firm]
-    shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
-    filled = shares.spec if shares.given else grants.spec
-    binding, unsuited = _binding(filled, place, annotations, bound=bound)
-    wrong = [*claimed.problems, *grants.problems, *shares.problems, *broken(filled, (*firm, *shares.given))]
-    problems += [*contradictions, *wrong, *unsuited]
-    provided = limited(filled, binding)
-    why = flaw(provided) if not problems and (bound or grants.given) else ""
+    given = _given(spec, required, place, annotations, stated, bound=bound)
+    problems += [*contradictions, *claimed.problems, *given.problems]
+    grants = given.grants.given
+    why = flaw(given.spec) if not problems and (bound or grants) else ""
     if why and bound:
         problems.append(Problem(annotation(keys.BIND), f"{why}; {_EVERY}"))
+    shared = tuple(_shared(given.spec, grants, why)) if why else ()
     return Provision(
-        provided,
-        labels=labels,
-        grants=tuple(grants.given),
-        stated=shares.given,
-        binding=tuple(binding),
-        claims=claimed.given,
-        wanted=tuple(grants.wanted),
-        cpu_bound=bound,
-        own=pod_requests(spec)[0] if grants.given else {},
-        overruled=frozenset(given.resource for given in grants.given if _more(spec, given)),
+        given.spec, labels, tuple(grants), given.shares.given, given.binding, claimed.given,
+        tuple(given.grants.wanted), cpu_bound=bound,
+        own=pod_requests(spec)[0] if grants else {},
+        overruled=frozenset(one.resource for one in grants if _more(spec, one)),
         optional=any(one.allocatable and not one.mandatory for one in required),
         weights={one.text: one.weight for one in required if not one.mandatory},
         problems=tuple(problems),
-        warnings=(
-            *claimed.warnings,
-            *grants.warnings,
-            *shares.warnings,
-            *(_shared(provided, grants.given, why) if why else ()),
-        ),
-    )
+        warnings=(*claimed.warnings, *given.grants.warnings, *given.shares.warnings, *shared),
+    )  # fmt: skip
+
+
+class GivenAmounts(Struct, frozen=True):
+    """The amounts that a pod's containers are given, and ``spec``: the pod's spec once its containers have them.
+
+    ``grants`` are what requirements give, ``shares`` what the worker gets of the stated resources, ``binding`` the
+    limits that CPU binding adds. ``problems`` are all that keeps the containers from being given them.
+    """
+
+    spec: PodSpec
+    grants: Grants
+    shares: Shares
+    binding: tuple[SetResources, ...]
+    problems: tuple[Problem, ...]
+
+
+def _given(
+    spec: PodSpec,
+    required: Sequence[Hardware],
+    place: Place | Problem,
+    annotations: Mapping[str, str],
+    stated: Stated | None,
+    *,
+    bound: bool,
+) -> GivenAmounts:
+    """The amounts that the containers are given: first those of requirements, then stated ones, then of CPU binding."""
+    grants = Grants(spec, required, None if isinstance(place, Problem) else place, bound=bound)
+    shares = _shares(stated, grants, place, bound=bound) if stated else NO_SHARES
+    filled = shares.spec if shares.given else grants.spec
+    binding, unsuited = _binding(filled, place, annotations, bound=bound)
+    firm = [grant for grant in grants.given if grant.firm]
+    problems = (*grants.problems, *shares.problems, *broken(filled, (*firm, *shares.given)), *unsuited)
+    return GivenAmounts(limited(filled, binding), grants, shares, tuple(binding), problems)
 
 
 def _stated_too(hardware: Hardware, stated: Stated, spec: PodSpec, place: Place) -> bool:

@@ -1,28 +1,21 @@
 """What one pod asks for (``Ask``), read once from its annotations, labels and spec, for all constraint families."""
 
-import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.annotations import placement_text, worker_mapping
 from webhook.placement.annotations.hardware import Hardware, mandatory_named
 from webhook.placement.annotations.hardware_text import REQUIREMENT_LIMIT, read_annotation
-from webhook.placement.annotations.mapping_conflicts import conflicts
 from webhook.placement.annotations.placement_text import (
-    SHOWN,
-    PlacementText,
     annotation,
-    idle_preferences,
-    read_placement,
 )
-from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping, read_mapping
-from webhook.placement.inventory.policy import Binding, Policy
+from webhook.placement.annotations.worker_mapping import NOTHING, WorkerMapping
+from webhook.placement.inventory.policy import Binding
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
-from webhook.placement.kube.pod import Affinity, Metadata, OwnerReference, Pod, PodSpec
+from webhook.placement.kube.pod import Metadata, OwnerReference, Pod, PodSpec
 from webhook.placement.kube.requests import Invalid, pod_requests
 from webhook.placement.objects.pool import Pool
 from webhook.placement.pod_defaults.completed_pod import CompletedPod
@@ -31,6 +24,7 @@ from webhook.placement.provision.intended_hardware import intended
 from webhook.placement.provision.provision import BARE, Provision, provide
 from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
+from webhook.placement.request.annotated_pod import AnnotatedPod, annotated
 from webhook.placement.request.claimed_devices import WantedDevices, unjudged_of, wanted_devices
 from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts
 from webhook.placement.request.described_templates import described_by, problems_of_templates
@@ -40,17 +34,27 @@ from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source, parts_of
-from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Problem, quote
 
-_KNOWN = keys.ANNOTATIONS | keys.FOREIGN
-_WRITABLE = sorted(key.removeprefix(keys.PREFIX) for key in keys.ANNOTATIONS - keys.WRITTEN)
 _EQUIPMENT = frozenset(keys.EQUIPMENT)
 _NO_SPEC, _NO_METADATA = PodSpec(), Metadata()
-_NO_TEXTS: Mapping[str, str] = {}
-_NO_DEVICES: Final[tuple[tuple[WantedDevices, ...], tuple[str, ...]]] = (), ()
 _NO_HOST: Final = HostBinding("nodeAffinity")
 """The binding of a pod that names no node."""
+
+
+class PodClaims(Struct, frozen=True, gc=False):
+    """What a pod claims beside its requests: devices and volumes.
+
+    ``unjudged`` are warnings about claims that are not judged, ``problems`` those of the templates that it describes.
+    """
+
+    devices: tuple[WantedDevices, ...]
+    volumes: tuple[ClaimedVolume, ...]
+    unjudged: tuple[str, ...]
+    problems: tuple[Problem, ...]
+
+
+_NO_CLAIMS: Final = PodClaims((), (), (), ())
 
 
 class Ask(Struct, frozen=True, gc=False):
@@ -126,47 +130,31 @@ def read(
     """
     if dropped:
         pod = pod_text.without(pod, dropped)
-    metadata, spec = pod.metadata, pod.spec or _NO_SPEC
-    annotations = (metadata.annotations if metadata else None) or _NO_TEXTS
-    labels = (metadata.labels if metadata else None) or _NO_TEXTS
-    job, pe = labels.get(keys.JOB, ""), labels.get(keys.PE, "")
-    text = annotations.get(keys.PLACEMENT)
-    placement, mapping = read_placement(text, annotations.get(keys.PREFERRED)), read_mapping(annotations)
-    if dropped:
-        placement, mapping = placement_text.without(placement, dropped), worker_mapping.without(mapping, dropped)
-    warnings, problems = _remarks(annotations, placement, mapping, spec.affinity, world.policy)
-    if provision is None:
-        provision = _provided(pod, namespace, world, annotations, dropped)
-    if provision is not BARE:
-        spec = provision.spec
-        warnings += provision.warnings
-        problems += provision.problems
-    pools, missing, closed = look_up(placement.by_name.get(ClauseName.HOST, ()), namespace, job, world, text or "")
-    if missing and ClauseName.HOST in placement.soft:
-        warnings += tuple(problem.message for problem in missing)
-    else:
-        problems += missing
-    elastic, pending = _expected(pools, spec, world)
+    said = annotated(pod, dropped, world.policy)
+    placement, mapping = said.placement, said.mapping
+    provision = provision or _provided(pod, namespace, world, said, dropped)
+    spec = pod.spec or _NO_SPEC if provision is BARE else provision.spec
+    named = look_up(said, namespace, world)
+    warnings = said.warnings + provision.warnings + named.warnings
+    problems = said.problems + provision.problems + named.problems
+    elastic, pending = _expected(named.pools, spec, world)
     requests, unreadable = pod_requests(spec)
+    claims = _NO_CLAIMS
     mapped = world.inventory.devices.classes.mapped(requests)
-    devices, unjudged = _NO_DEVICES
-    if mapped or spec.resource_claims:
-        devices, unjudged, more = _of_devices(spec, namespace, requests, mapped, provision, world)
-        problems += more
-    volumes = claimed_volumes(spec, namespace, world.inventory.volumes) if spec.volumes else ()
-    unjudged += tuple(doubts(volumes)) if volumes else ()
+    if mapped or spec.resource_claims or spec.volumes:
+        claims = _claims(spec, namespace, requests, mapped, provision, world)
+        problems += claims.problems
     requests = world.inventory.devices.classes.judged(requests) if mapped else requests
     host = _NO_HOST
-    names_hosts = ClauseName.HOST in placement.by_name or bool(spec.node_name) or keys.HOST_BINDING in annotations
+    names_hosts = ClauseName.HOST in placement.by_name or bool(spec.node_name) or keys.HOST_BINDING in said.annotations
     if names_hosts:
-        subject = BindingSubject(
-            spec, placement, mapping, job, requests, optional=provision.optional, devices=tuple(mapped)
-        )
+        subject = BindingSubject(spec, placement, mapping, said.job, requests, provision.optional, tuple(mapped))
         host = choose_binding(pod, namespace, subject, world, waits=elastic or pending)
     ask = Ask(
-        namespace, spec, labels, job, pe, placement.clauses, placement.by_name, placement.soft, pools, host.binding,
-        elastic, requests, warnings + host.warnings + unjudged, mapping, provision,
-        metadata.owner_references if metadata else None, closed, volumes, devices, bool(mapped), None, names_hosts,
+        namespace, spec, said.labels, said.job, said.pe, placement.clauses, placement.by_name, placement.soft,
+        named.pools, host.binding, elastic, requests, warnings + host.warnings + claims.unjudged, mapping, provision,
+        pod.metadata.owner_references if pod.metadata else None, named.closed, claims.volumes, claims.devices,
+        bool(mapped), None, names_hosts,
     )  # fmt: skip
     if isinstance(pod, CompletedPod):
         ask = replace(ask, completed=pod, warnings=pod.warnings + ask.warnings)
@@ -174,10 +162,14 @@ def read(
     return ask, problems + host.problems + (_unreadable(unreadable) if unreadable else ())
 
 
-def _of_devices(
+def _claims(
     spec: PodSpec, namespace: str, requests: Tally, mapped: Mapping[str, str], provision: Provision, world: World
-) -> tuple[tuple[WantedDevices, ...], tuple[str, ...], tuple[Problem, ...]]:
-    """The devices that the pod wants, what of them is not judged, and problems of the templates that it describes."""
+) -> PodClaims:
+    """What the pod claims; ``mapped`` are resources that it requests, with their DeviceClasses."""
+    volumes = claimed_volumes(spec, namespace, world.inventory.volumes) if spec.volumes else ()
+    unjudged = tuple(doubts(volumes))
+    if not (mapped or spec.resource_claims):
+        return PodClaims((), volumes, unjudged, ())
     known = world.inventory.devices
     given = {grant.resource for grant in (*provision.grants, *provision.stated)}
     described = described_by(provision.claims)
@@ -186,7 +178,7 @@ def _of_devices(
         devices = wanted_devices(spec, namespace, requests, mapped, known, described)
     made = world.policy.described_devices
     problems = tuple(problems_of_templates(provision.claims, namespace, known, made=made)) if described else ()
-    return devices, tuple(unjudged_of(spec, mapped, devices)), problems
+    return PodClaims(devices, volumes, (*unjudged_of(spec, mapped, devices), *unjudged), problems)
 
 
 def reread(ask: Ask, pod: Pod, world: World) -> tuple[Ask, tuple[Problem, ...]]:
@@ -194,48 +186,13 @@ def reread(ask: Ask, pod: Pod, world: World) -> tuple[Ask, tuple[Problem, ...]]:
     return read(pod, ask.namespace, world, provision=ask.provision) if ask.names_hosts else (ask, ())
 
 
-def _remarks(
-    annotations: Mapping[str, str],
-    placement: PlacementText,
-    mapping: WorkerMapping,
-    affinity: Affinity | None,
-    policy: Policy,
-) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Warnings and problems of the annotations, as far as no pool, node or container has to be known for them."""
-    warnings, problems = placement.warnings, placement.problems
-    unknown = [key for key in annotations if key.startswith(keys.PREFIX) and key not in _KNOWN]
-    if unknown:
-        warned, refused = _unknown(unknown, policy)
-        warnings, problems = warnings + warned, refused + problems
-    if mapping is not NOTHING or placement.soft or (affinity and affinity.pod_affinity):
-        warned, refused = _mapped(mapping, placement, affinity)
-        warnings, problems = warnings + warned, problems + refused
-    return warnings, problems
-
-
-def _mapped(
-    mapping: WorkerMapping, placement: PlacementText, affinity: Affinity | None
-) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Warnings and problems of the worker mapping, and of what contradicts it or is preferred beside it."""
-    warnings = mapping.warnings
-    problems = (*mapping.problems, *conflicts(mapping, placement.clauses, placement.soft, affinity))
-    if placement.soft:
-        broken = bool(mapping.problems)  # what cannot be read may be what is preferred
-        mapped, uniform = broken or bool(mapping.expressions), broken or mapping.uniform != "none"
-        warnings += idle_preferences(placement, mapped=mapped, uniform=uniform)
-    return warnings, problems
-
-
-def _provided(
-    pod: Pod, namespace: str, world: World, annotations: Mapping[str, str], dropped: Collection[Clause]
-) -> Provision:
+def _provided(pod: Pod, namespace: str, world: World, said: AnnotatedPod, dropped: Collection[Clause]) -> Provision:
     """What the pod's containers are given: by its annotations, its Job, and the HPAIntents for its workload."""
-    intents, spec = world.inventory.intents, pod.spec or _NO_SPEC
-    labels = (pod.metadata and pod.metadata.labels) or _NO_TEXTS
+    intents, spec, annotations = world.inventory.intents, pod.spec or _NO_SPEC, said.annotations
     stated = None
-    if pe := labels.get(keys.PE):
-        model = world.inventory.jobs.get((namespace, labels.get(keys.JOB, "")))
-        stated = stated_for(spec, annotations, pe, model, world.policy.element_requests, dropped)
+    if said.pe:
+        model = world.inventory.jobs.get((namespace, said.job))
+        stated = stated_for(spec, annotations, said.pe, model, world.policy.element_requests, dropped)
     if stated is None and _EQUIPMENT.isdisjoint(annotations) and namespace not in intents.enabled:
         return BARE
     hardware: tuple[Hardware, ...] = ()
@@ -273,18 +230,3 @@ def _expected(pools: tuple[tuple[PlacementClause, Pool], ...], spec: PodSpec, wo
 def _unreadable(amounts: Iterable[Invalid]) -> tuple[Problem, ...]:
     """A problem for each amount, given with its path, that is not a Kubernetes quantity."""
     return tuple(Problem(path, f"{quote(value)} is not a Kubernetes quantity") for path, value in amounts)
-
-
-def _unknown(unknown: Iterable[str], policy: Policy) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
-    """Warnings (by policy) or problems for annotation keys under our prefix that are not known.
-
-    The key of a constraint may be misspelt, and a constraint must not be ignored in silence.
-    """
-    problems = []
-    for key in itertools.islice(unknown, SHOWN):
-        near = nearest(key.removeprefix(keys.PREFIX), _WRITABLE)
-        hint = f", did you mean {keys.PREFIX}{near}?" if near else ""
-        problems.append(Problem(annotation(key), f"unknown annotation{hint}"))
-    if policy.unknown_annotations == "warn":
-        return tuple(f"{problem.field}: {problem.message}" for problem in problems), ()
-    return (), tuple(problems)

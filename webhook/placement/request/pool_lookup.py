@@ -1,13 +1,15 @@
 """Which HostPool ``host(P)`` means: that of the pod's job, else one of the namespace that is for no job."""
 
-from collections.abc import Iterable
-from typing import Final, NamedTuple
+from typing import Final
+
+from msgspec import Struct
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import pool_of
+from webhook.placement.request.annotated_pod import AnnotatedPod
 from webhook.placement.request.world import World
-from webhook.placement.spl.clauses import DEFAULT_POOL, PlacementClause, PoolName
+from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.text import keys
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
@@ -21,40 +23,43 @@ _COMPARED = 100
 _CLOSED: Final = frozenset({Phase.FAILED, Phase.RELEASING})
 
 
-class NamedPools(NamedTuple):
+class NamedPools(Struct, frozen=True, gc=False):
     """The pool of each clause ``host(P)`` that can be used, a problem for each other clause, and the ``closed`` pools.
 
-    A closed pool has failed or is being deleted. A pod that was admitted before, or may wait, tolerates its taint.
+    Clauses that are only preferred have ``warnings`` in place of problems. A closed pool has failed or is being
+    deleted. A pod that was admitted before, or may wait, tolerates its taint.
     """
 
     pools: tuple[tuple[PlacementClause, Pool], ...]
     problems: tuple[Problem, ...]
     closed: tuple[tuple[PlacementClause, Pool], ...]
+    warnings: tuple[str, ...]
 
 
-def look_up(clauses: Iterable[PlacementClause], namespace: str, job: str, world: World, text: str) -> NamedPools:
-    """The pool of every ``host(P)`` among these ``host`` clauses, and a problem for each that has no usable pool.
+def look_up(pod: AnnotatedPod, namespace: str, world: World) -> NamedPools:
+    """The pool of every clause ``host(P)`` of the pod, and a problem for each that has no usable pool.
 
-    ``text`` is the annotation that the clauses were read from. Only pools of the pod's own namespace and job are found,
-    or listed in messages.
+    Only pools of the pod's own namespace and job are found, or listed in messages.
     """
     pools: list[tuple[PlacementClause, Pool]] = []
     problems: list[Problem] = []
     closed: list[tuple[PlacementClause, Pool]] = []
-    for clause in clauses:
+    for clause in pod.placement.by_name.get(ClauseName.HOST, ()):
         if not isinstance(clause.argument, PoolName):
             continue
         if clause.argument.name == DEFAULT_POOL and clause.argument.index is None:
             continue
-        pool = _named(clause.argument, namespace, job, world.inventory, listing=not problems)
+        pool = _named(clause.argument, namespace, pod.job, world.inventory, listing=not problems)
         wrong = pool if isinstance(pool, str) else _unusable(pool, clause.argument, world)
         if isinstance(pool, Pool) and not wrong:
             pools.append((clause, pool))
             continue
-        problems.append(_problem(clause, wrong, text))
+        problems.append(_problem(clause, wrong, pod.annotations.get(keys.PLACEMENT, "")))
         if isinstance(pool, Pool) and pool.phase in _CLOSED:
             closed.append((clause, pool))
-    return NamedPools(tuple(pools), tuple(problems), tuple(closed))
+    if problems and ClauseName.HOST in pod.placement.soft:
+        return NamedPools(tuple(pools), (), tuple(closed), tuple(problem.message for problem in problems))
+    return NamedPools(tuple(pools), tuple(problems), tuple(closed), ())
 
 
 def _problem(clause: PlacementClause, message: str, text: str) -> Problem:

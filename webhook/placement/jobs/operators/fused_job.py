@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.fusion.application import application_of
+from webhook.placement.fusion.application import Application, application_of
 from webhook.placement.fusion.cut_bound import least_cut
 from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
@@ -65,14 +65,7 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
         return ModelVerdict(await judge_scaled_job(job, spec, inventory, policy, solving), spec)
     application = await solving.run(functools.partial(application_of, spec))
     search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
-    outcome = await search.find(spec, application)
-    later = await search.recovering(spec) if outcome.found is None else None
-    if later is not None:
-        recovered = await later.find(spec, application)
-        if recovered.found is not None and recovered.verdict is not None:
-            hint = "not all processing elements can run at a time now"
-            said = replace(recovered.verdict, warnings=(*recovered.verdict.warnings, hint))
-            outcome = replace(recovered, verdict=said)
+    outcome = await _outcome(search, spec, application)
     chosen = outcome.found or outcome.first
     undecided = JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
     if chosen is None and not outcome.decided:
@@ -88,6 +81,19 @@ async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answe
     verdict = outcome.verdict or undecided
     warnings = (*verdict.warnings, *_hints(spec, outcome.first or chosen, fusion))
     return ModelVerdict(replace(verdict, warnings=warnings), chosen.spec, fusion)
+
+
+async def _outcome(search: FusionSearch, spec: JobSpec, application: Application) -> FusionOutcome:
+    """What the search finds, if need be as if passing conditions of nodes had ended."""
+    outcome = await search.find(spec, application)
+    later = await search.recovering(spec) if outcome.found is None else None
+    if later is None:
+        return outcome
+    recovered = await later.find(spec, application)
+    if recovered.found is None or recovered.verdict is None:
+        return outcome
+    hint = "not all processing elements can run at a time now"
+    return replace(recovered, verdict=replace(recovered.verdict, warnings=(*recovered.verdict.warnings, hint)))
 
 
 def _at_once() -> bool:

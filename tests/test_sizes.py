@@ -1,0 +1,20 @@
+"""Functions that a reader takes in at once."""
+
+import ast
+
+from tests.docs.pages import ROOT
+from tests.test_names import PACKAGES
+
+LINES = 40
+"""Lines of a function at most, with its signature and docstring."""
+
+
+def test_no_function_is_long() -> None:
+    found = {
+        f"{path.relative_to(ROOT)}: {node.name}": node.end_lineno - node.lineno + 1
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
+    }
+    assert {name: lines for name, lines in found.items() if lines > LINES} == {}
