@@ -21,7 +21,7 @@ WHOLE = {"a": {"b": {"c": 1}}, "list": [{"x": 1}, "odd", None, {"y": 2}], "text"
         pytest.param(["a", "b", "c"], {}, id="a number"),
     ],
 )
-def test_what_is_no_object_is_empty(path: list[str], expected: dict[str, object]) -> None:
+def test_what_is_not_an_object_is_empty(path: list[str], expected: dict[str, object]) -> None:
     assert mapping(WHOLE, *path) == expected
 
 
@@ -34,7 +34,7 @@ def test_what_is_no_object_is_empty(path: list[str], expected: dict[str, object]
         pytest.param("gone", [], id="no field"),
     ],
 )
-def test_what_is_no_list_of_objects_is_empty(key: str, expected: list[object]) -> None:
+def test_what_is_not_a_list_of_objects_is_empty(key: str, expected: list[object]) -> None:
     assert sequence(WHOLE, key) == expected
 
 

@@ -152,7 +152,7 @@ def test_what_asks_for_nothing_is_not_noted_in_the_audit_log() -> None:
     assert response(submitted(of_others(nodeName="node-b"), CLOSED)).keys() == {"uid", "allowed"}
 
 
-def test_nobody_gets_round_an_exclusive_host_where_finished_pods_are_not_verified() -> None:
+def test_an_exclusive_host_is_kept_where_finished_pods_are_not_verified() -> None:
     lax = Policy(verify_pods=False)
     for found in (workload(placement=APART, tolerations=[EVERYTHING]), of_others(tolerations=[EVERYTHING])):
         assert (whole(found, lax), final(found, lax)) == (BY_TOLERATION, BY_TOLERATION)

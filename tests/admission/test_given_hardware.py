@@ -181,7 +181,7 @@ def test_a_pod_that_an_intent_concerns_is_checked_too() -> None:
     assert refused(validate(review(replica()), inventory, POLICY)) == (403, f"spec: lacks resources {LACKS}")
 
 
-def test_a_device_that_was_given_and_is_gone_is_no_matter_any_more() -> None:
+def test_a_device_that_was_given_and_is_gone_no_longer_matters() -> None:
     made = mutated(WISHING, devices())
     assert response(validate(review(made), cluster(nodes(1)), POLICY))["allowed"]
 

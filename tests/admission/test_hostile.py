@@ -45,7 +45,7 @@ UNREADABLE: dict[str, bytes] = {
 
 @entries
 @pytest.mark.parametrize("body", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_body_that_is_no_review_is_a_bad_request(entry: Entry, body: bytes) -> None:
+def test_a_body_that_is_not_a_review_is_a_bad_request(entry: Entry, body: bytes) -> None:
     assert answered(entry, body) is None
 
 
@@ -83,7 +83,7 @@ SURROGATES = {
 
 @entries
 @pytest.mark.parametrize("text", SURROGATES.values(), ids=SURROGATES.keys())
-def test_half_a_surrogate_pair_is_no_text_at_all(entry: Entry, text: bytes) -> None:
+def test_half_a_surrogate_pair_is_not_text(entry: Entry, text: bytes) -> None:
     body = review({"metadata": {}, "spec": {}}).replace(b'"metadata":{}', b'"metadata":{' + text + b"}")
     assert answered(entry, body) is None
 

@@ -114,7 +114,7 @@ def test_a_made_up_owner_excuses_no_pod() -> None:
     assert used(owned("Deployment", workload("ReplicaSet", "host(MyPool)")))
 
 
-def test_an_account_of_that_name_in_another_namespace_is_no_controller() -> None:
+def test_an_account_of_that_name_in_another_namespace_is_not_a_controller() -> None:
     other = {"username": "system:serviceaccount:default:replicaset-controller"}
     assert used(pod("host(MyPool)", owner="ReplicaSet"), userInfo=other)
 
@@ -136,7 +136,7 @@ OTHER = {
 
 
 @pytest.mark.parametrize(("found", "fields"), OTHER.values(), ids=OTHER)
-def test_nobody_is_asked_about(found: Json, fields: Json) -> None:
+def test_no_right_is_asked_for(found: Json, fields: Json) -> None:
     assert used(found, **fields) == ()
 
 

@@ -175,7 +175,7 @@ def test_a_daemon_set_of_another_group_is_none_of_kubernetes() -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["parallel", None], ids=["of a job", "of nobody"])
-def test_nobody_brings_the_toleration_of_ours(toleration: Json, name: str | None) -> None:
+def test_a_pod_cannot_bring_the_toleration_of_exclusive_hosts(toleration: Json, name: str | None) -> None:
     found = pod(job=name, pe=None, tolerations=[{"key": keys.EXCLUSIVE, **toleration}])
     assert refused(validate(review(found), CLOSED, POLICY))[1] == (
         "spec.tolerations[0]: "
@@ -213,7 +213,7 @@ def test_a_kept_ruling_about_a_daemon_is_not_that_of_who_is_only_called_one() ->
     assert answers == [True, False, True, False]
 
 
-def test_an_owner_that_is_no_controller_excuses_no_pod() -> None:
+def test_an_owner_that_is_not_a_controller_excuses_no_pod() -> None:
     found = pod(nodeName="node-a")
     found["metadata"]["ownerReferences"] = [{"kind": "DaemonSet", "name": "d"}]
     assert not response(validate(review(found), CLOSED, POLICY))["allowed"]

@@ -162,7 +162,7 @@ def test_is_refused(found: Json, user: object) -> None:
     assert refused(asked(found, user)) == (403, NO_NODE)
 
 
-def test_an_owner_that_is_no_controller_does_not_count() -> None:
+def test_an_owner_that_is_not_a_controller_does_not_count() -> None:
     found = replica()
     found["metadata"]["ownerReferences"][0]["controller"] = False
     assert refused(asked(found))[0] == 403
@@ -296,7 +296,7 @@ class TestTheFinalPod:
             "spec: lacks nodeAffinity that its clauses require: something removed what the placement webhook had added",
         )
 
-    def test_of_somebody_else_is_refused_for_a_pool_that_has_failed(self) -> None:
+    def test_of_another_owner_is_refused_for_a_pool_that_has_failed(self) -> None:
         made = patched(replica(), asked(replica(), inventory=self.FAILED))
         assert refused(validate(review(made), self.FAILED, Policy()))[0] == 403
         strict = Policy(unsatisfiable_pods="refuse")
@@ -332,7 +332,7 @@ class TestAPodForWhichANodeGroupCanMakeANode:
         assert patched(pod("host(MyPool)"), found)["metadata"]["annotations"][keys.WAITS] == waits
         assert warnings(found) == ["no node yet: NodePool ib can make one"]
 
-    def test_is_answered_anew_once_the_group_is_gone(self) -> None:
+    def test_is_answered_again_once_the_group_is_gone(self) -> None:
         tagged = NodeGroup("NodePool", "ib", labels={keys.TAG: LabelValues.one_of("ib")})
         inventory, memo = self.scaled(tagged), Memo[Ruling]()
 

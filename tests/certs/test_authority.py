@@ -70,7 +70,7 @@ def test_an_authority_may_not_make_further_authorities() -> None:
     assert (constraints.critical, constraints.value) == (True, x509.BasicConstraints(ca=True, path_length=0))
 
 
-def test_a_leaf_is_no_authority() -> None:
+def test_a_leaf_is_not_an_authority() -> None:
     constraints = extension(LEAF.certificate, x509.BasicConstraints)
     assert (constraints.critical, constraints.value) == (True, x509.BasicConstraints(ca=False, path_length=None))
 
@@ -158,7 +158,7 @@ def test_an_authority_reads_itself_back() -> None:
         pytest.param(LEAF.certificate_pem, LEAF.key_pem, "the certificate is not an authority's", id="leaf"),
     ],
 )
-def test_what_is_no_authority_is_not_read_back(certificate: bytes, key: bytes, message: str) -> None:
+def test_what_is_not_an_authority_is_not_read_back(certificate: bytes, key: bytes, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{message}$"):
         Authority.from_pem(certificate, key)
 

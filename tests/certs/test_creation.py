@@ -41,12 +41,12 @@ def test_doing_it_again_changes_no_byte(tmp_path: Path) -> None:
     assert (again.made, contents(tmp_path)) == ((), before)
 
 
-def test_another_lifetime_is_no_reason_to_replace_a_good_leaf(tmp_path: Path) -> None:
+def test_another_lifetime_is_not_a_reason_to_replace_a_good_leaf(tmp_path: Path) -> None:
     created(tmp_path)
     assert created(tmp_path, days=30).made == ()
 
 
-def test_the_order_of_names_is_no_reason_either(tmp_path: Path) -> None:
+def test_the_order_of_names_is_not_a_reason_either(tmp_path: Path) -> None:
     created(tmp_path, names=Names(("a", "b")))
     assert created(tmp_path, names=Names(("b", "a"))).made == ()
 
@@ -97,7 +97,7 @@ def test_a_leaf_is_cut_to_its_authority_and_stays(tmp_path: Path) -> None:
     assert (first.leaf.not_valid_after_utc, second.made) == (NOW + 30 * DAY, ())
 
 
-def test_force_makes_all_anew(tmp_path: Path) -> None:
+def test_force_replaces_all(tmp_path: Path) -> None:
     first = created(tmp_path)
     forced = create(order(tmp_path, force=True), NOW)
     assert isinstance(forced, Created)

@@ -103,7 +103,7 @@ def test_the_api_server_sends_exactly_the_objects_that_ask(name: str) -> None:
 
 @pytest.mark.parametrize("wrong", [None, 7, "streams.ibm.com/", [OURS], []], ids=repr)
 @pytest.mark.parametrize("name", KINDS)
-def test_a_part_of_another_type_says_nothing_and_is_no_error(name: str, wrong: object) -> None:
+def test_a_part_of_another_type_says_nothing_and_is_not_an_error(name: str, wrong: object) -> None:
     condition = Condition(KINDS[name])
     found, runtime = next(examples(name))
     fields = {one.annotations_field for one in expanded(KINDS[name], found, runtime).components}

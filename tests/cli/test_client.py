@@ -45,7 +45,7 @@ def url(tmp_path: Path) -> Iterator[str]:
         thread.join()
 
 
-def test_an_answer_that_is_no_review_is_trouble(url: str, tmp_path: Path) -> None:
+def test_an_answer_that_is_not_a_review_is_trouble(url: str, tmp_path: Path) -> None:
     client = Client(url, tmp_path / "ca.crt")
     with pytest.raises(ConnectionError, match="^the server answered 503: the snapshot is not read yet$"):
         client.review_pod({"metadata": {"name": "p"}}, "default")

@@ -313,6 +313,6 @@ def test_a_cluster_is_only_named_for_fusion(run: Run) -> None:
     )
 
 
-def test_a_folder_that_is_no_cluster_is_trouble(run: Run) -> None:
+def test_a_folder_that_is_not_a_cluster_is_trouble(run: Run) -> None:
     code, out, _ = run("a.spl", "--fused", "--snapshot", "nowhere", a_spl=STREAMED % "hostIsolation")
     assert (code, out) == (3, "")

@@ -203,7 +203,7 @@ def test_no_cluster_at_all_is_trouble(explain: Explain, monkeypatch: pytest.Monk
     assert err.endswith("or give --snapshot with a folder of what kubectl prints\n")
 
 
-def test_a_folder_that_is_no_cluster_is_trouble(explain: Explain, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_a_cluster_is_trouble(explain: Explain, tmp_path: Path) -> None:
     code, _, err = explain("-f", "examples/pool-any.yaml", "--snapshot", str(tmp_path))
     assert code == 3
     assert "holds no Node" in err

@@ -198,7 +198,7 @@ def test_files_with_one_reason_are_one_warning(explain: Explain, folder: Path) -
     )
 
 
-def test_documents_after_one_that_is_no_object_are_judged(explain: Explain, folder: Path) -> None:
+def test_documents_after_one_that_is_not_an_object_are_judged(explain: Explain, folder: Path) -> None:
     (folder / "a.yml").write_text(f"{POD % 'first'}---\n- 1\n---\n{POD % 'last'}")
     code, out, _ = explain("-f", str(folder / "a.yml"), *CLUSTER, "-o", "json")
     assert (code, [judged["origin"] for judged in json.loads(out)]) == (2, ["Pod first", "Pod last"])

@@ -134,7 +134,7 @@ def test_wrong_use_is_2_and_a_sentence(
     assert (capsys.readouterr().err, asked) == (f"streams-placement: {sentence}\n", [])
 
 
-def test_what_is_no_number_is_2(asked: list[ReleaseRequest]) -> None:
+def test_what_is_not_a_number_is_2(asked: list[ReleaseRequest]) -> None:
     assert (main(["release", "--all", "--wait", "soon"]), asked) == (2, [])
 
 
@@ -200,7 +200,7 @@ DONE = "HostPool team/p: released node-a, removed its finalizer\n"
 class TestTheProcess:
     """Who is waited for, and what is left behind."""
 
-    async def test_gives_back_what_nobody_controls(self, server: ApiServer, tmp_path: Path) -> None:
+    async def test_releases_hosts_when_no_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
         assert await command(server, tmp_path, "--all") == (0, DONE, AGAIN)
         assert (is_free(server), others(server)) == (True, [])
 

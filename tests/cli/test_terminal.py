@@ -67,7 +67,7 @@ def test_what_programs_read_is_never_coloured(form: str) -> None:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("words", [("version",), (*EXPLAIN, "-o", "json"), PLAN], ids=lambda words: words[0])
-def test_a_reader_that_has_enough_is_no_error_to_talk_about(words: tuple[str, ...], unbuffered: str) -> None:
+def test_a_reader_that_has_enough_is_not_an_error_to_talk_about(words: tuple[str, ...], unbuffered: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
     command = (sys.executable, "-m", "webhook", *words)

@@ -32,7 +32,7 @@ def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     assert str(caught.value) == f"the folder {tmp_path}/none cannot be listed: No such file or directory"
 
 
-def test_a_file_is_no_folder(tmp_path: Path) -> None:
+def test_a_file_is_not_a_folder(tmp_path: Path) -> None:
     (tmp_path / "a.json").touch()
     with pytest.raises(SnapshotError) as caught:
         files(tmp_path / "a.json")

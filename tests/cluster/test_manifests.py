@@ -41,7 +41,7 @@ def test_every_object_is_read(name: str, text: str, kinds: list[str], tmp_path: 
 
 
 @pytest.mark.parametrize(("name", "text", "reason"), UNREADABLE.values(), ids=UNREADABLE)
-def test_a_file_that_is_no_manifest_is_named_with_the_reason(
+def test_a_file_that_is_not_a_manifest_is_named_with_the_reason(
     name: str, text: str | None, reason: str, tmp_path: Path
 ) -> None:
     path = tmp_path / name

@@ -81,7 +81,7 @@ def test_of_others_only_sleepers_are_known_to_wait(spec: dict[str, Any], *, slee
     assert (demand({}, **spec) is not None) is sleeps
 
 
-def test_an_agent_of_a_daemon_set_is_no_sleeper() -> None:
+def test_an_agent_of_a_daemon_set_is_not_a_sleeper() -> None:
     made = {**pod(labels={}), "spec": {"tolerations": [EVERY]}}
     made["metadata"] |= {
         "ownerReferences": [{"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "logs", "controller": True}]

@@ -110,7 +110,7 @@ def test_a_watched_group_comes_and_goes(kind: AnyKind, found: dict[str, Any], ke
     assert told == []
 
 
-def test_an_object_that_is_scaled_no_more_is_no_group() -> None:
+def test_an_object_that_is_no_longer_scaled_is_not_a_group() -> None:
     sink = Recorder()
     store = Store(NODE_GROUPS[1], sink, lambda _: None)
     for found in (machines(), machines(annotations={})):

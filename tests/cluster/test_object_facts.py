@@ -19,6 +19,6 @@ def test_an_object_is_read_without_what_is_nested_too_deeply() -> None:
 @pytest.mark.parametrize(
     ("body", "reason"), [(b"[]", "Expected `object`, got `array`"), (b"{", "Input data was truncated")]
 )
-def test_what_is_no_object_is_an_error_of_the_answer(body: bytes, reason: str) -> None:
+def test_what_is_not_an_object_is_an_error_of_the_answer(body: bytes, reason: str) -> None:
     with pytest.raises(ApiError, match=f"an object cannot be read: {reason}"):
         decoded(body)

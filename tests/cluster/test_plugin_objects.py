@@ -66,7 +66,7 @@ def test_objects_without_a_spec_say_nothing(tmp_path: Path) -> None:
         (runtime_class("a", overhead={"podFixed": {"cpu": "x"}}), 'overhead.podFixed[cpu]: "x" is not a quantity'),
     ],
 )
-def test_one_with_an_amount_that_is_no_quantity_is_skipped(tmp_path: Path, found: Any, reason: str) -> None:
+def test_one_with_an_amount_that_is_not_a_quantity_is_skipped(tmp_path: Path, found: Any, reason: str) -> None:
     sink, report = read(tmp_path, node(), found)
     name = "default/a" if found["kind"] == "LimitRange" else "a"
     assert [str(one) for one in report.skipped] == [f"all.json: {found['kind']} {name}: {reason}"]

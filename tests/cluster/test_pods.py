@@ -253,7 +253,7 @@ def test_what_may_run_on_exclusive_hosts_of_others_is_known(found: dict[str, Any
     assert bound(found).guest == expected
 
 
-def test_a_pod_that_nobody_made_does_not_go_with_its_node() -> None:
+def test_a_pod_without_an_owner_does_not_go_with_its_node() -> None:
     assert not bound(pod()).of_node
 
 

@@ -591,7 +591,7 @@ def test_a_finding_is_cut_when_it_is_too_long(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_folder_without_a_node_is_no_cluster(tmp_path: Path, files: dict[str, object], rest: str) -> None:
+def test_a_folder_without_a_node_is_not_a_cluster(tmp_path: Path, files: dict[str, object], rest: str) -> None:
     put(tmp_path, **files)
     with pytest.raises(SnapshotError) as caught:
         read(tmp_path)
@@ -599,7 +599,7 @@ def test_a_folder_without_a_node_is_no_cluster(tmp_path: Path, files: dict[str, 
     assert str(caught.value) == f"the folder {tmp_path} holds no Node: {advice}{rest}"
 
 
-def test_a_missing_folder_is_no_cluster(tmp_path: Path) -> None:
+def test_a_missing_folder_is_not_a_cluster(tmp_path: Path) -> None:
     with pytest.raises(SnapshotError) as caught:
         read(tmp_path / "none")
     assert str(caught.value) == f"the folder {tmp_path}/none cannot be listed: No such file or directory"

@@ -217,7 +217,7 @@ async def test_selectors_and_tokens_arrive_as_they_are(server: Pages) -> None:
 
 
 @pytest.mark.integration
-async def test_what_is_no_list_is_a_failure(server: Pages) -> None:
+async def test_what_is_not_a_list_is_a_failure(server: Pages) -> None:
     server.body = "[]"
     with pytest.raises(ApiError, match="^the list cannot be read: expected `object`, got `array`$") as failure:
         await asked(server)

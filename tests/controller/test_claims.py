@@ -124,7 +124,7 @@ async def test_a_node_that_is_ours_stays_ours_whoever_wants_it(scenario: ClaimsS
     assert await scenario.claim_all([scenario.host()]) == Claimed([], [], [])
 
 
-async def test_somebody_who_comes_in_between_loses_nothing(scenario: ClaimsScenario) -> None:
+async def test_a_concurrent_change_is_kept(scenario: ClaimsScenario) -> None:
     foreign = {"key": "dedicated", "effect": "NoSchedule"}
     comes = iter([lambda: scenario.change({"taints": [foreign]})])
     scenario.line.before = lambda _: next(comes, lambda: None)()
@@ -132,7 +132,7 @@ async def test_somebody_who_comes_in_between_loses_nothing(scenario: ClaimsScena
     assert scenario.kube.node("node-a")["spec"]["taints"] == [foreign, OWN]
 
 
-async def test_somebody_who_comes_in_between_all_the_time_is_left_to_it(scenario: ClaimsScenario) -> None:
+async def test_a_node_that_keeps_changing_is_given_up(scenario: ClaimsScenario) -> None:
     number = iter(range(1000))
     scenario.line.before = lambda _: scenario.change({"podCIDR": str(next(number))})
     with pytest.raises(ApiError, match="^node node-a keeps being changed by other clients$") as failure:
@@ -170,7 +170,7 @@ async def test_hosts_stand_whose_nodes_are_there(scenario: ClaimsScenario) -> No
     assert (await scenario.claims.standing(hosts), scenario.line.writes) == ([scenario.host("node-a")], [])
 
 
-async def test_of_nobody_nothing_is_asked(scenario: ClaimsScenario) -> None:
+async def test_without_hosts_no_request_is_sent(scenario: ClaimsScenario) -> None:
     assert (await scenario.claim_all([]), scenario.line.requests) == (Claimed([], [], []), 0)
 
 

@@ -193,7 +193,7 @@ async def test_what_is_said_again_while_it_cannot_be_written_is_forgotten_as_wel
         assert (events.failed, events.written, len(slow.times)) == (1, 0, 1)
 
 
-async def test_what_is_said_once_is_no_series(target: Target) -> None:
+async def test_what_is_said_once_is_not_a_series(target: Target) -> None:
     async with telling(target) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(300)
@@ -215,7 +215,7 @@ async def test_what_says_something_else_is_another_event(target: Target, other: 
     assert len(target.created) == 2
 
 
-async def test_an_event_that_is_no_more_is_created_again_with_its_count(target: Target) -> None:
+async def test_an_event_that_was_deleted_is_created_again_with_its_count(target: Target) -> None:
     async with telling(target) as events:
         events.warning(POOL, "NoRoom", "too few hosts")
         await asyncio.sleep(7200)
@@ -252,7 +252,7 @@ async def test_what_could_not_be_written_is_an_event_when_it_is_said_again(targe
         assert (events.failed, events.written) == (1, 1)
 
 
-async def test_a_count_that_could_not_be_written_begins_anew(target: Target) -> None:
+async def test_a_count_that_could_not_be_written_starts_over(target: Target) -> None:
     async with telling(target) as events:
         events.normal(POOL, "Allocated", "3 hosts")
         await asyncio.sleep(100)
@@ -271,7 +271,7 @@ async def test_whoever_may_not_write_any_more_stops(target: Target) -> None:
         await events.run()
 
 
-async def test_telling_waits_for_nobody(target: Target) -> None:
+async def test_recording_an_event_does_not_wait(target: Target) -> None:
     class Hanging(Target):
         async def create(self, path: str, body: Any) -> bytes:
             del path, body
@@ -333,7 +333,7 @@ async def test_of_too_many_those_of_the_namespace_with_most_are_dropped(target: 
     assert {body["note"] for _, body in target.created} == {"mine", *map(str, range(1, 60))}
 
 
-async def test_an_event_that_is_dropped_while_it_is_written_is_no_trouble() -> None:
+async def test_an_event_that_is_dropped_while_it_is_written_does_no_harm() -> None:
     class Slow(Target):
         async def create(self, path: str, body: Any) -> bytes:
             await asyncio.sleep(1)

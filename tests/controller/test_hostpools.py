@@ -278,7 +278,7 @@ class TestTooManyPools:
 
 
 class TestStrangers:
-    async def test_a_node_where_somebody_slipped_in_is_not_given_away(self, controlled: ControlledCluster) -> None:
+    async def test_a_node_where_another_pod_has_started_is_not_assigned(self, controlled: ControlledCluster) -> None:
         controlled.delays = {"/api/v1/pods": 60.0}
         controlled.pool(size=1, mode="Exclusive")
         await controlled.lead(0.5)
@@ -396,7 +396,7 @@ class TestAHostThatChanges:
             ("HostReplaced", "host 0: node-c takes the place of node-a"),
         )
 
-    async def test_is_another_host_when_it_is_made_anew(self, controlled: ControlledCluster) -> None:
+    async def test_is_another_host_when_it_is_made_again(self, controlled: ControlledCluster) -> None:
         controlled.pool(size=3)
         await controlled.lead()
         old = controlled.status()["hosts"][0]["uid"]
@@ -494,7 +494,7 @@ class TestMarksOfOthers:
         )
 
     @pytest.mark.parametrize("label", ["0", "7", "yes", ""])
-    async def test_a_label_on_a_node_that_is_no_host_is_taken_off(
+    async def test_a_label_on_a_node_that_is_not_a_host_is_taken_off(
         self, controlled: ControlledCluster, label: str
     ) -> None:
         controlled.pool(size=1)
@@ -527,7 +527,7 @@ class TestMarksOfOthers:
 
 
 class TestTrouble:
-    async def test_a_status_that_somebody_else_wrote_meanwhile_is_written_again(
+    async def test_a_status_that_another_client_wrote_meanwhile_is_written_again(
         self, controlled: ControlledCluster
     ) -> None:
         controlled.pool(size=1)

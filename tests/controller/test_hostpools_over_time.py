@@ -69,7 +69,7 @@ class TestAPoolThatIsDeleted:
         finalizers = controlled.kube.pool("p")["metadata"]["finalizers"]
         assert (finalizers, controlled.label("node-a")) == (["example.com/other"], None)
 
-    async def test_is_released_although_nobody_can_read_what_it_was(self, controlled: ControlledCluster) -> None:
+    async def test_is_released_although_its_spec_cannot_be_read(self, controlled: ControlledCluster) -> None:
         controlled.pool(size=1, mode="Exclusive")
         await controlled.lead()
         await controlled.end()

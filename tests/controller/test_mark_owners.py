@@ -177,7 +177,7 @@ class TestANode:
         scenario.watched.set_node(host(zone="a"))
         assert [await scenario.due(), await scenario.due(0.2)] == [([], []), (["p"], [])]
 
-    async def test_with_nobodys_mark_is_looked_at(self, scenario: TriggersScenario) -> None:
+    async def test_with_the_mark_of_no_pool_is_looked_at(self, scenario: TriggersScenario) -> None:
         await scenario.lead()
         scenario.watched.set_node(node(taints=[GONE]))
         assert await scenario.due() == ([], ["node-a"])
@@ -223,7 +223,7 @@ class TestAPod:
         scenario.watched.set_pod(bound_pod())
         assert [await scenario.due(), await scenario.due(0.2)] == [([], []), (["p"], [])]
 
-    async def test_of_others_is_nobodys_business(self, scenario: TriggersScenario) -> None:
+    async def test_of_others_is_left_alone(self, scenario: TriggersScenario) -> None:
         scenario.watched.set_pool(pool(name="p", size=1, assigned=["node-a"]))
         scenario.watched.set_node(host())
         await scenario.lead()

@@ -118,7 +118,7 @@ def test_a_node_carries_the_whole_mark_or_does_not(
 
 
 @pytest.mark.parametrize("body", [b"{", b'{"metadata": {"labels": {"a": 1}}}', b"\xff"])
-def test_what_is_no_node_is_a_failure(body: bytes) -> None:
+def test_what_is_not_a_node_is_a_failure(body: bytes) -> None:
     with pytest.raises(ApiError, match="^the node cannot be read: ") as failure:
         read_node(body)
     assert failure.value.cause is Cause.UNREADABLE

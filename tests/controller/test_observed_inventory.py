@@ -114,7 +114,7 @@ def test_listeners_hear_of_what_comes_changes_and_goes(
 
 
 @pytest.mark.parametrize(("listeners", "put", "first", "then", "remove", "key"), CHANGES)
-def test_what_says_the_same_again_is_no_news(
+def test_what_says_the_same_again_is_not_news(
     listeners: str,
     put: Callable[..., None],
     first: Any,
@@ -130,7 +130,7 @@ def test_what_says_the_same_again_is_no_news(
     assert heard == []
 
 
-def test_of_a_pod_without_a_job_nobody_knows_what_it_was(watched: ObservedInventory) -> None:
+def test_what_a_pod_without_a_job_was_is_not_known(watched: ObservedInventory) -> None:
     heard = listen(watched.on_pod)
     watched.set_pod(STRANGER)
     watched.set_pod(replace(STRANGER, terminating=True))

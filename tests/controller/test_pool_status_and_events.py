@@ -140,7 +140,7 @@ class TestAStatus:
     def test_says_nothing_of_that_where_no_host_is_exclusive(self) -> None:
         assert "Exclusive" not in conditions(READY)
 
-    def test_is_no_longer_than_anybody_reads(self) -> None:
+    def test_is_short_enough_to_read(self) -> None:
         message = conditions(State(Phase.FAILED, "x", "y" * 5000))["Ready"]["message"]
         assert message == "y" * 2045 + "..."
 

@@ -57,7 +57,7 @@ class TestSettling:
         settling.begin(NAME, [B])
         assert (round(settling.left(NAME, [A, B]), 3), round(settling.left(NAME, [A]), 3)) == (1.0, 0.6)
 
-    async def test_those_that_nobody_has_begun_with_are_unseen(self) -> None:
+    async def test_hosts_whose_grace_period_has_not_begun_are_unseen(self) -> None:
         settling = TaintGracePeriod(clock)
         before = settling.unseen(NAME, [A, B])
         settling.begin(NAME, [A])
@@ -76,7 +76,7 @@ class TestSettling:
         await asyncio.sleep(1.5)
         assert settling.left(NAME, [A]) == 0
 
-    async def test_nobody_has_settled_at_once(self) -> None:
+    async def test_without_hosts_there_is_nothing_to_wait_for(self) -> None:
         assert TaintGracePeriod(clock).left(NAME, []) == 0
 
     async def test_nothing_is_left_in_the_end(self) -> None:
@@ -240,7 +240,7 @@ class TestRounds:
     async def test_the_more_they_are_the_later(self) -> None:
         assert set(await self.arrivals(250, 1)) == {5.0}
 
-    async def test_nobody_is_not_looked_at(self) -> None:
+    async def test_without_a_pool_nothing_is_looked_at(self) -> None:
         assert await self.arrivals(0, 1) == []
 
     async def test_at_most_once_in_so_many_seconds(self) -> None:

@@ -200,7 +200,7 @@ class TestLearnedNodes:
         nodes.learn(node("11", "b"))
         assert self.zone(inventory) is None
 
-    def test_what_is_no_node_is_not_learned(self) -> None:
+    def test_what_is_not_a_node_is_not_learned(self) -> None:
         _, nodes, inventory = self.known()
         for text in (b"{", b"{}", b"\xff"):
             nodes.learn(text)

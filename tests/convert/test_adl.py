@@ -246,7 +246,7 @@ DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it c
         ('<?xml version="1.0" encoding="utf-7"?><a/>', None),
     ],
 )
-def test_what_is_no_adl_or_breaks_rules_is_refused(text: str, refusal: str | None) -> None:
+def test_what_is_not_an_adl_or_breaks_rules_is_refused(text: str, refusal: str | None) -> None:
     found = refusals(text, "adl")
     if refusal is None:
         assert found[0].startswith(("in:1: this is not XML", "in:1: this XML cannot be read"))

@@ -65,7 +65,7 @@ def test_problems_say_the_path_in_the_bundle() -> None:
     ]
 
 
-def test_what_is_no_archive_is_no_bundle() -> None:
+def test_what_is_not_an_archive_is_not_a_bundle() -> None:
     assert not reading.is_bundle(b"composite Main {}")
 
 
@@ -148,7 +148,7 @@ def oversized() -> bytes:
         (packed({"tar/bundle.tar": tar({"Main.so": b"x" * 3000})[:1024]}), "there is no ADL in the bundle"),
     ],
 )
-def test_what_is_no_bundle_or_hostile_is_refused(content: bytes, refusal: str) -> None:
+def test_what_is_not_a_bundle_or_hostile_is_refused(content: bytes, refusal: str) -> None:
     assert refusals(content, "sab", file="x.sab") == [f"x.sab: {refusal}"]
 
 

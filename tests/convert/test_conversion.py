@@ -73,7 +73,7 @@ def test_a_name_that_is_too_long_for_a_job_is_refused() -> None:
     assert (problem.field, problem.message) == ("in:1", f'metadata.name: "{"x" * 62}" has 62 characters: {rule}')
 
 
-def test_a_program_that_is_no_text_is_refused_beside_others() -> None:
+def test_a_program_that_is_not_text_is_refused_beside_others() -> None:
     inputs_ = [Input("a", b"\xff", InputKind.SPL), Input("b", b"type T = int32 a;", InputKind.SPL)]
     broken, library = convert(inputs_, ConvertOptions())
     assert [problem.message for problem in broken.problems] == ["byte 0 is not UTF-8: save the input as UTF-8"]

@@ -129,7 +129,7 @@ def test_every_form_of_an_intent_is_read(text: str) -> None:
     assert found.manifests == (HPA_INTENT,)
 
 
-def test_what_is_no_intent_is_said() -> None:
+def test_what_is_not_an_intent_is_said() -> None:
     assert remarks(converted(RESOURCES, "emco"))[0] == (
         "in:1: projects is left out: it is not a hardware intent; create it in EMCO as before"
     )

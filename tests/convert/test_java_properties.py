@@ -53,7 +53,7 @@ def test_an_even_number_of_backslashes_ends_a_line() -> None:
         (r"a=\ud800", "in:1: an escape is half of a surrogate pair, so this is not Unicode text"),
     ],
 )
-def test_what_is_no_entry_is_refused(text: str, message: str) -> None:
+def test_what_is_not_an_entry_is_refused(text: str, message: str) -> None:
     with pytest.raises(RefusedInputError) as raised:
         entries(text)
     (problem,) = raised.value.problems

@@ -121,7 +121,7 @@ def test_regions_have_identifiers_of_their_own() -> None:
     assert len(set(found)) == 4
 
 
-def test_an_operator_that_is_there_twice_is_no_region() -> None:
+def test_an_operator_that_is_there_twice_is_not_a_region() -> None:
     found = converted(main(parallel("A", "hostIsolation") + parallel("A", "hostIsolation")), "spl")
     assert [problem.message for problem in found.problems] == [
         '"A[0]" is also spec.operators[0].name',

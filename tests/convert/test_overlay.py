@@ -305,7 +305,7 @@ def test_changes_of_operators_are_ignored_under_the_legacy_scheme() -> None:
         ),
     ],
 )
-def test_what_is_no_overlay_is_refused(text: str, refusal: str) -> None:
+def test_what_is_not_an_overlay_is_refused(text: str, refusal: str) -> None:
     assert refused(text) == [refusal]
 
 

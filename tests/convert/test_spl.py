@@ -322,7 +322,7 @@ def test_what_is_computed_is_lost_and_said(clause: str) -> None:
         ("host(P[-1])", 'an index is a whole number from 0 to 4294967295, found "-1"'),
     ],
 )
-def test_what_is_no_placement_is_refused(placement: str, refusal: str) -> None:
+def test_what_is_not_a_placement_is_refused(placement: str, refusal: str) -> None:
     assert refusals(main(beacon(placement)), "spl") == [f"in:3: {refusal}"]
 
 
@@ -402,7 +402,7 @@ def test_relocatable_is_noted() -> None:
 # Tokens
 
 
-def test_a_token_that_is_no_label_value_becomes_one() -> None:
+def test_a_token_that_is_not_a_label_value_becomes_one() -> None:
     graph = "\n".join(
         beacon(f'host("h"), hostColocation("{token}")', f"A{at}")
         for at, token in enumerate(["a b", "a-b", "a  b", "ok", "a b", ""])
@@ -530,7 +530,7 @@ def test_the_size_of_the_default_pool_is_lost_and_said() -> None:
     ]
 
 
-def test_the_pool_of_all_hosts_is_no_constraint() -> None:
+def test_the_pool_of_all_hosts_is_not_a_constraint() -> None:
     assert operators(main(beacon("host($default)"))) == {"A": None}
 
 

@@ -102,7 +102,7 @@ def test_an_operator_is_named_by_as_or_by_its_first_stream_and_never_by_a_port(
         ("type(x) = Beacon() {}", '"type(x) = Beacon()"'),
     ],
 )
-def test_what_is_no_invocation_in_a_graph_is_refused(graph: str, found: str) -> None:
+def test_what_is_not_an_invocation_in_a_graph_is_refused(graph: str, found: str) -> None:
     assert refusals(f"composite Main {{\ngraph {graph} }}", "spl") == [
         f"in:2: {found} begins no operator invocation such as stream<int32 i> A = Beacon() {{}}"
     ]
@@ -116,7 +116,7 @@ def test_semicolons_between_invocations_are_passed_over() -> None:
 
 
 @pytest.mark.parametrize("odd", ["= Beacon();", "(a) to = Beacon();", "(a b) c = Beacon();", "a(b);"])
-def test_what_is_no_invocation_outside_of_a_graph_is_passed_over(odd: str) -> None:
+def test_what_is_not_an_invocation_outside_of_a_graph_is_passed_over(odd: str) -> None:
     assert operators(f"{odd}\n() as A = Custom(I) {{ {PLACED} }}") == {"A": 'host("worker-1")'}
 
 

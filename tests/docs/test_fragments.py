@@ -29,7 +29,7 @@ def test_a_fragment_of_an_example_is_part_of_it(block: Block) -> None:
     assert part_of(yaml.safe_load(block.text), whole.get("admitted", whole))
 
 
-def test_a_fragment_is_no_part_of_what_says_something_else() -> None:
+def test_a_fragment_is_not_part_of_what_says_something_else() -> None:
     whole = {"a": [{"b": 1, "c": 2}]}
     assert [part_of(shown, whole) for shown in ({"a": [{"b": 1}]}, {"a": []}, {"a": [{"b": 2}]}, {"d": 1})] == [
         True, False, False, False,

@@ -32,7 +32,7 @@ def sections(name: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("path", "text"), making.files().items(), ids=lambda one: getattr(one, "name", ""))
-def test_what_is_made_of_the_code_is_made_anew_after_a_change(path: Path, text: str) -> None:
+def test_what_is_made_of_the_code_is_made_again_after_a_change(path: Path, text: str) -> None:
     """If not: ``make monitoring``."""
     assert path.read_text() == text
 

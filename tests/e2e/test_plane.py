@@ -89,7 +89,7 @@ def test_the_pods_of_a_job_complete(admin: Api) -> None:
         ("streams-system/streams-placement", "system:serviceaccount:streams-system:streams-placement"),
     ],
 )
-def test_each_identity_is_somebody(plane: ControlPlane, name: str, user: str) -> None:
+def test_each_identity_is_its_user(plane: ControlPlane, name: str, user: str) -> None:
     review = {"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {}}
     said = plane.api(name).call("POST", "/apis/authentication.k8s.io/v1/selfsubjectreviews", review).body
     assert said["status"]["userInfo"]["username"] == user

@@ -50,5 +50,5 @@ def test_connections_go_to(conditions: list[dict[str, bool]], hosts: list[str]) 
         pytest.param([service()], [{**endpoints(READY), "endpoints": None}], id="the slice is empty"),
     ],
 )
-def test_nobody_listens_when(services: list[dict[str, Any]], slices: list[dict[str, Any]]) -> None:
+def test_the_route_is_dead_when(services: list[dict[str, Any]], slices: list[dict[str, Any]]) -> None:
     assert routes(services, slices) == {}

@@ -118,7 +118,7 @@ def test_tests_that_are_not_there_are_no_success(folder: Path) -> None:
 
 
 @pytest.mark.integration
-def test_what_is_no_text_is_left_alone_and_named(folder: Path) -> None:
+def test_what_is_not_text_is_left_alone_and_named(folder: Path) -> None:
     (folder / "product.py").write_text(PRODUCT.replace("WORD", "cannot").replace("return 3", "return 4"))
     golden = Golden(folder)
     assert golden.rewrite(["test_sample.py"]) == set()

@@ -23,7 +23,7 @@ def test_dots_stay_and_shown_lines_become_the_ones_most_like_them() -> None:
 
 
 @pytest.mark.integration
-def test_the_output_of_a_command_is_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_output_of_a_command_is_rewritten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.docs.pages.ROOT", tmp_path)
     page = tmp_path / "page.md"
     page.write_text("Text.\n\n```sh\n$ echo new words\nold words\n$ true\n```\n")

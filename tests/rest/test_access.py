@@ -62,7 +62,7 @@ async def test_every_token_of_the_file_counts(file: Path, header: str) -> None:
         ({"Authorization": f"Bearer {TOKEN[:-1]}"}, "is not a token that this server accepts"),
     ],
 )
-async def test_what_is_no_token(file: Path, headers: dict[str, str], rule: str) -> None:
+async def test_what_is_not_a_token(file: Path, headers: dict[str, str], rule: str) -> None:
     with pytest.raises(RequestError) as refused:
         await TokenAccess(file).identify(request(**headers))
     assert (refused.value.status, refused.value.headers) == (401, {"WWW-Authenticate": "Bearer"})
@@ -127,7 +127,7 @@ def test_a_rate_below_one() -> None:
     assert rate.wait("a") == 0
 
 
-def test_no_rate_is_no_bound() -> None:
+def test_without_a_rate_there_is_no_bound() -> None:
     rate = RequestRate(0)
     assert {rate.wait("a") for _ in range(100)} == {0}
 

@@ -146,7 +146,7 @@ async def test_without_clusters_the_query_says_what_is_missing(tmp_path: Path) -
     assert "start hpa-api with --clusters or --contexts" in reply.json["detail"]
 
 
-async def test_clusters_are_looked_for_anew(tmp_path: Path) -> None:
+async def test_clusters_are_read_again(tmp_path: Path) -> None:
     fleet = tmp_path / "fleet"
     (fleet / "a").mkdir(parents=True)
     async with placing(tmp_path, fleet) as client:

@@ -122,7 +122,7 @@ async def test_a_body_that_does_not_arrive(tmp_path: Path) -> None:
         writer.close()
 
 
-async def test_what_is_no_http_is_told_as_a_problem(file_client: RestClient) -> None:
+async def test_a_request_that_is_not_http_is_answered_with_a_problem(file_client: RestClient) -> None:
     host, _, port = file_client.url.removeprefix("http://").partition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"GET / HTTP/9\r\n\r\n")

@@ -59,7 +59,7 @@ def test_escaped_names_are_decoded() -> None:
 
 
 @pytest.mark.parametrize("name", ["", "a%20b", "a%2Fb", "-a", "a.", "%ff", "%00", "a" * 129, "%2e%2e", "%C3%A9"])
-def test_what_is_no_name(name: str) -> None:
+def test_what_is_not_a_name(name: str) -> None:
     with pytest.raises(RequestError) as refused:
         parse_path(f"{GROUP}/hpa-intents/{name}/hpa-resource-consumers")
     (error,) = refused.value.errors

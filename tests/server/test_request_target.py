@@ -31,7 +31,7 @@ def test_gos_durations_are_seconds(text: str, seconds: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "10", "s", "-1s", "+1s", "0s", "1 s", "1s ", "1d", "ten", "1e3s", "\u0661s", ".s", "1s" * 33]
 )
-def test_everything_else_is_no_duration(text: str) -> None:
+def test_everything_else_is_not_a_duration(text: str) -> None:
     assert request_target.seconds(text) is None
 
 

@@ -114,7 +114,7 @@ async def test_a_review_of_a_request_that_is_not_traced_is_not(traced: Running, 
     assert memory.get_finished_spans() == ()
 
 
-async def test_a_header_that_is_no_trace_begins_one(traced: Running, memory: InMemorySpanExporter) -> None:
+async def test_a_header_that_is_not_a_trace_begins_one(traced: Running, memory: InMemorySpanExporter) -> None:
     await traced.ask(post(b"{}", "/mutate", traceparent="00-zz-1-01"))
     assert spans(memory)["POST /mutate"].parent is None
 

@@ -23,7 +23,7 @@ def site(folder: Path, **pages: str) -> Path:
         '<a href="other.html?q=1">', '<link rel="next" href="other.html">',
     ],
 )  # fmt: skip
-def test_what_is_right_is_no_problem(text: str, tmp_path: Path) -> None:
+def test_what_is_right_is_not_a_problem(text: str, tmp_path: Path) -> None:
     assert problems(site(tmp_path, index=text, other='<p id="there">')) == []
 
 

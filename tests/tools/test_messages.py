@@ -55,7 +55,7 @@ def test_lines_of_a_text_are_parted_by_strokes() -> None:
         "described = " + repr("a word " * 60),
     ],
 )
-def test_what_no_user_sees_is_no_message(source: str) -> None:
+def test_what_no_user_sees_is_not_a_message(source: str) -> None:
     assert texts(source) == []
 
 
@@ -68,9 +68,7 @@ def test_of_a_module_of_rules_only_what_the_rules_say_counts() -> None:
     assert texts(source, of_rules=True) == ["must be the same as two"]
 
 
-def test_the_page_is_written_anew_only_if_it_says_something_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_is_rewritten_only_if_it_says_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "PAGE", tmp_path / "messages.md")
     messages.PAGE.write_text("")
     assert [messages.write(), messages.write()] == [[tmp_path / "messages.md"], []]

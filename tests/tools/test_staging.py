@@ -67,7 +67,7 @@ def test_pictures_stay_what_they_are(repository: Path) -> None:
     assert "- [sketch.svg](sketch.svg)\n" in (stage / "examples/index.md").read_text()
 
 
-def test_a_bundle_is_no_text_and_can_be_downloaded(repository: Path) -> None:
+def test_a_bundle_is_not_text_and_can_be_downloaded(repository: Path) -> None:
     bundle = b"PK\3\4" + bytes(range(256))
     (repository / "examples/all.sab").write_bytes(bundle)
     stage = staged(repository)

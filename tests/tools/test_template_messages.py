@@ -35,7 +35,7 @@ def test_a_text_is_found_with_an_ellipsis_for_what_is_put_in(source: str, text: 
         "name: plain",
     ],
 )
-def test_what_says_nothing_is_no_text(source: str) -> None:
+def test_what_says_nothing_is_not_text(source: str) -> None:
     assert list(template_texts(source)) == []
 
 

@@ -111,7 +111,7 @@ def test_one_that_only_mentions_the_product_is_allowed() -> None:
         },
     ],
 )
-def test_what_is_no_object_or_is_being_deleted_is_allowed(found: object) -> None:
+def test_what_is_not_an_object_or_is_being_deleted_is_allowed(found: object) -> None:
     answer = submitted(found)
     assert (response(answer)["allowed"], answer.question) == (True, None)
 

@@ -110,5 +110,5 @@ def test_one_that_cannot_be_read_is_refused() -> None:
     assert (code, message.startswith("the DaemonSet is not readable: ")) == (422, True), message
 
 
-def test_what_is_no_review_is_not_answered() -> None:
+def test_what_is_not_a_review_is_not_answered() -> None:
     assert guard(b"{}", CLOSED, Policy()).outcome is Outcome.UNREADABLE

@@ -136,7 +136,7 @@ def test_in_audit_mode_a_refusal_is_a_warning() -> None:
     assert json.loads(answer.body)["response"]["warnings"] == ["audit: this would be refused: 0 is less than 1"]
 
 
-def test_a_job_that_is_no_review_is_checked_as_well() -> None:
+def test_a_job_that_is_not_a_review_is_checked_as_well() -> None:
     found = {"metadata": {"name": "parallel"}, "spec": on_pool("P")}
     assert [problem.message for problem in problems_of(found, "default", cluster(pools=[pool("P")]))] == []
     [problem] = problems_of({"metadata": {}, "spec": {"bundles": {}}}, "default", cluster())

@@ -99,7 +99,7 @@ COPIED: dict[str, tuple[Json, str]] = {
 
 
 @pytest.mark.parametrize(("found", "account"), COPIED.values(), ids=COPIED)
-def test_what_a_controller_copied_is_not_lost_unless_somebody_else_says_so(found: Json, account: str) -> None:
+def test_annotations_that_a_controller_copied_count_only_for_pods_of_controllers(found: Json, account: str) -> None:
     assert response(submitted(found, ONE, by=account))["allowed"]
     assert refused(submitted(found, ONE))[0] == 422
 

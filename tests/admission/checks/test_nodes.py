@@ -50,7 +50,7 @@ def test_a_cordon_is_one_warning() -> None:
     assert warnings(changed(object_of(IB, unschedulable=True))) == [CORDONED]
 
 
-def test_a_node_that_was_cordoned_is_no_news() -> None:
+def test_a_node_that_was_cordoned_is_not_news() -> None:
     cordoned = object_of(IB, unschedulable=True)
     assert response(changed(cordoned, old=cordoned)) == {"uid": UID, "allowed": True}
 

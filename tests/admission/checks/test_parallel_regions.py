@@ -165,7 +165,7 @@ def moving(*, isolated: bool = False) -> tuple[Json, Inventory]:
     return job, cluster([node("node-a", cpu=7000), node("node-b", cpu=6000)], pods=pods)
 
 
-def test_what_runs_may_go_elsewhere_if_it_is_fused_anew() -> None:
+def test_what_runs_may_go_elsewhere_if_it_is_fused_again() -> None:
     """It is replaced then; an element that keeps its operators and streams stays."""
     job, inventory = moving()
     assert response(answered(scale(3, inventory, before=1), job))["allowed"]
@@ -300,7 +300,7 @@ def test_what_is_being_deleted_is_not_held_back() -> None:
     assert (response(answer)["allowed"], answer.question) == (True, None)
 
 
-def test_nobody_but_the_controller_makes_one() -> None:
+def test_only_the_controller_makes_one() -> None:
     body = review({"metadata": {"name": "own"}, "spec": {}}, kind="ParallelRegion", group=GROUP, resource=RESOURCE)
     assert refused(validate(body, running(), Policy())) == (
         403,

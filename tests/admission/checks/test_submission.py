@@ -188,7 +188,7 @@ def test_what_was_made_by_another_workload_was_decided_about_if_its_controller_s
         pytest.param({"ownerReferences": [{"kind": ["Deployment"], "controller": True}, None, 5]}, id="odd owners"),
     ],
 )
-def test_others_have_nobody_else_who_was_reviewed(metadata: Json) -> None:
+def test_a_replica_set_of_another_owner_is_reviewed_itself(metadata: Json) -> None:
     assert refused(submitted(workload("ReplicaSet", APART, count=3, metadata=metadata), TWO))[0] == 403
 
 

@@ -40,5 +40,5 @@ def test_a_quarter_of_the_texts_is_like_no_other() -> None:
     assert sum(texts.count(text) == 1 for text in texts) == 40
 
 
-def test_nobody_schedules_them() -> None:
+def test_they_are_not_scheduled() -> None:
     assert json.loads(pods.body(OURS, 0))["spec"]["schedulerName"] == "nobody"

@@ -27,7 +27,7 @@ def test_a_bundle_reads_back_in_its_order() -> None:
         pytest.param(b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----", id="not a certificate"),
     ],
 )
-def test_nobody_is_trusted_by_what_is_no_bundle(text: bytes) -> None:
+def test_text_that_is_not_a_bundle_trusts_no_authority(text: bytes) -> None:
     assert read_bundle(text) == ()
 
 

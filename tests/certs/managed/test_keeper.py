@@ -133,7 +133,7 @@ async def test_a_deleted_configuration_is_never_made_again(keeper: Keeper, clust
     assert is_consistent(cluster)
 
 
-async def test_a_deleted_secret_is_made_anew_while_the_old_leaf_stays_trusted(
+async def test_a_deleted_secret_is_made_again_while_the_old_leaf_stays_trusted(
     keeper: Keeper, cluster: FakeCluster
 ) -> None:
     await settle(keeper)
@@ -296,7 +296,7 @@ async def test_a_conflict_while_the_lease_is_ours_is_tried_again(keeper: Keeper,
         await until(lambda: SECRET in cluster.objects and is_consistent(cluster))
 
 
-async def test_a_fight_with_another_program_is_no_race(
+async def test_a_fight_with_another_program_is_not_a_race(
     keeper: Keeper, cluster: FakeCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Somebody wipes whatever is written; after a streak there is a rest after every step."""

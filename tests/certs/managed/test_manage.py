@@ -79,7 +79,7 @@ async def test_killed_during_a_rotation_the_next_one_finishes_it(
     assert all(served)
 
 
-async def test_what_somebody_destroys_is_restored(made: FakeCluster) -> None:
+async def test_what_others_destroy_is_restored(made: FakeCluster) -> None:
     async with leader(made):
         first = held(made)
         made.put(MUTATING, webhooks("a", "b", bundle=""))

@@ -116,7 +116,7 @@ def test_a_leaf_that_ends_with_its_authority_is_not_renewed_for_nothing() -> Non
         pytest.param(leaf(ONE, names=Names(("a",))), "tls.crt was for other names", id="for another name"),
     ],
 )
-def test_a_leaf_that_nobody_takes_is_made_anew_at_once(broken: Leaf, reason: str) -> None:
+def test_a_leaf_that_no_client_accepts_is_replaced_at_once(broken: Leaf, reason: str) -> None:
     step = decide(view(holding(ONE, leaf=broken), b""), terms(), NOW + HOUR)
     assert isinstance(step, WriteSecret)
     assert step.reason == reason
@@ -124,7 +124,7 @@ def test_a_leaf_that_nobody_takes_is_made_anew_at_once(broken: Leaf, reason: str
     assert set(names_of(step.holding.leaf.certificate).dns) == set(NAMES.dns)
 
 
-def test_a_leaf_that_is_for_clients_is_made_anew() -> None:
+def test_a_leaf_that_is_for_clients_is_replaced() -> None:
     names = x509.SubjectAlternativeName([x509.DNSName(name) for name in NAMES.dns])
     usage = x509.ExtendedKeyUsage([x509.ExtendedKeyUsageOID.CLIENT_AUTH])
     pem, key = other_programs(names, usage, issuer=ONE)

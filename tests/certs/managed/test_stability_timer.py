@@ -12,7 +12,7 @@ def test_what_stays_gets_older() -> None:
     assert [steady.seconds("fact", 1, moment) for moment in (100.0, 103.0, 110.0)] == [0, 3, 10]
 
 
-def test_a_change_starts_anew_even_back_to_what_was() -> None:
+def test_a_change_starts_over_even_back_to_what_was() -> None:
     steady = StabilityTimer()
     assert [steady.seconds("fact", *seen) for seen in ((1, 0.0), (2, 5.0), (1, 7.0), (1, 8.0))] == [0, 0, 0, 1]
 

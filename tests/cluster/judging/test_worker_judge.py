@@ -208,7 +208,7 @@ def test_a_forgotten_review_is_not_judged() -> None:
     assert [one.number for one in said] == [2, 3]
 
 
-def test_a_server_that_is_gone_is_no_error() -> None:
+def test_a_server_that_is_gone_is_not_an_error() -> None:
     ours, theirs = socket.socketpair()
     with theirs:
         ours.sendall(written(asked(TWO)))

@@ -145,7 +145,7 @@ async def test_who_may_not_use_one_is_told_which(rights: FakeAuthorizer, writes:
     assert "mypool" not in message
 
 
-async def test_nobody_gets_through_while_rights_cannot_be_found_out(objects: ApiServer, writes: ObjectClient) -> None:
+async def test_requests_are_refused_while_rights_cannot_be_checked(objects: ApiServer, writes: ObjectClient) -> None:
     async def down(_: Seen) -> web.StreamResponse:
         return said_no(500, "InternalError")
 

@@ -47,12 +47,12 @@ NOT_ASKED = {"names no pool": pod('host("node-a")'), "is refused anyway": {"kind
 
 
 @pytest.mark.parametrize("found", NOT_ASKED.values(), ids=NOT_ASKED)
-async def test_nobody_is_asked_about_a_pod_that(asking: Reviewer, rights: FakeAuthorizer, found: object) -> None:
+async def test_rights_are_not_checked_for_a_pod_that(asking: Reviewer, rights: FakeAuthorizer, found: object) -> None:
     assert isinstance(asking(review(found)), Answer)
     assert rights.asked == []
 
 
-async def test_without_the_setting_nobody_is_asked(live: LiveCluster[Inventory], rights: FakeAuthorizer) -> None:
+async def test_without_the_setting_rights_are_not_checked(live: LiveCluster[Inventory], rights: FakeAuthorizer) -> None:
     answer = validator(live, POLICY, queries_of(live))(review(pod("host(MyPool)")))
     assert isinstance(answer, Answer)
     assert (response(answer)["allowed"], rights.asked) == (True, [])

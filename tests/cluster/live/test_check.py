@@ -101,7 +101,7 @@ async def test_a_user_without_the_right(server: ApiServer, capfd: pytest.Capture
     assert (code, lines) == (3, [f"FAILED  an admission: {said}", f"FAILED  a refusal: {said}"])
 
 
-async def test_an_api_server_that_believes_nobody(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_an_api_server_that_accepts_no_identity(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
     answers(server, *[lambda _: status(401, "who are you?", reason="Unauthorized")] * 3)
     code, lines, err = await asked(capfd)
     assert (code, lines) == (3, [])

@@ -97,7 +97,9 @@ async def test_others_are_none(objects: ApiServer, workloads: JobWorkloads, unkn
 
 
 @pytest.mark.parametrize("job", ["", "a job", "-a", "x" * 64])
-async def test_nobody_is_asked_about_what_is_no_label(objects: ApiServer, workloads: JobWorkloads, job: str) -> None:
+async def test_a_job_that_is_not_a_label_value_is_not_looked_up(
+    objects: ApiServer, workloads: JobWorkloads, job: str
+) -> None:
     assert (await names(workloads, job), objects.seen) == ([], [])
 
 
@@ -137,7 +139,7 @@ async def test_without_the_right_to_list_nothing_is_known(
     assert len(objects.seen) == 4
 
 
-async def test_an_answer_that_is_no_list_is_unknown(
+async def test_an_answer_that_is_not_a_list_is_unknown(
     objects: ApiServer, workloads: JobWorkloads, unknown: Unknown
 ) -> None:
     async def odd(_: Seen) -> web.StreamResponse:
@@ -199,7 +201,9 @@ async def test_it_is_allowed_where_there_are_none(objects: ApiServer, connection
     assert len(objects.seen) == 4
 
 
-async def test_it_is_allowed_where_nobody_knows(objects: ApiServer, connection: Connection, unknown: Unknown) -> None:
+async def test_it_is_allowed_where_the_workloads_are_unknown(
+    objects: ApiServer, connection: Connection, unknown: Unknown
+) -> None:
     stored(objects, workload("Deployment", APART, count=2, name="source"))
     objects.missing.add("deployments")
     assert response(await answered(connection, SINK, unknown))["allowed"]
@@ -229,7 +233,7 @@ async def test_a_workload_of_no_job_costs_no_question(
     assert objects.seen == []
 
 
-async def test_nobody_is_asked_by_those_who_ask_nobody(connection: Connection, unknown: Unknown) -> None:
+async def test_entries_without_queries_send_none(connection: Connection, unknown: Unknown) -> None:
     live: LiveCluster[Inventory] = LiveCluster(connection, THREE)
     body = review(SINK, kind="Deployment", group="apps")
     answer = validator(live, Policy(), ReviewQueries())(body)

@@ -214,7 +214,7 @@ async def test_a_list_that_fails_begins_again(server: ApiServer, what: str) -> N
         ),
     ],
 )
-async def test_a_page_that_is_no_list_is_asked_for_again(server: ApiServer, body: str, text: str) -> None:
+async def test_a_page_that_is_not_a_list_is_asked_for_again(server: ApiServer, body: str, text: str) -> None:
     nodes(server, "node-a")
     server.answers["nodes", "list"].append(lambda: web.Response(text=body))
     async with WatchedCluster().running() as watched:

@@ -176,7 +176,7 @@ async def test_a_bookmark_makes_it_young(server: ApiServer) -> None:
         await until(lambda: watched.cluster.ages()["nodes"] < 0.1)
 
 
-async def test_what_is_too_old_is_no_ground_to_decide_on(server: ApiServer) -> None:
+async def test_what_is_too_old_is_not_a_ground_to_decide_on(server: ApiServer) -> None:
     async with WatchedCluster(limit=0.4).running() as watched:
         await until(lambda: all(server.watching[resource] for resource in PATHS))
         for resource in PATHS:

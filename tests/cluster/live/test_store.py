@@ -274,7 +274,7 @@ def test_what_is_wrong_in_an_intent_is_told_and_it_stays() -> None:
     ]
 
 
-def test_an_intent_that_is_no_object_is_skipped() -> None:
+def test_an_intent_that_is_not_an_object_is_skipped() -> None:
     kept = StoreWithSink(INTENTS)
     kept.put({"metadata": {"name": "a", "labels": 5}})
     assert kept.sentences == ["HPAIntent a: metadata.labels: expected `object | null`, got `int`"]

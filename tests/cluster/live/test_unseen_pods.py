@@ -135,7 +135,7 @@ async def test_a_pod_that_has_ended_is_left_to_it_as_well(connection: Connection
         ),
     ],
 )
-async def test_where_nobody_can_tell_it_is_our_trouble(
+async def test_a_failed_look_up_is_an_internal_error(
     connection: Connection, there: Objects, found: dict[str, Json | int], said: str
 ) -> None:
     there.found = found
@@ -175,7 +175,7 @@ async def test_without_anybody_to_ask_it_is_allowed() -> None:
     assert response(answer)["allowed"]
 
 
-async def test_nobody_is_asked_where_it_does_not_matter(connection: Connection, there: Objects) -> None:
+async def test_the_api_server_is_not_asked_where_it_does_not_matter(connection: Connection, there: Objects) -> None:
     live: LiveCluster[Inventory] = LiveCluster(connection, cluster(nodes(2), pods=[bound_pod()]))
     body = review({"metadata": {"name": "x"}, "target": {"name": "node-a"}}, kind="Binding", subresource="binding")
     answer = validator(live, Policy(guard_bindings=True), queries_of(live))(body)

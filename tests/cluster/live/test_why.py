@@ -561,7 +561,7 @@ async def test_an_api_server_in_trouble(server: ApiServer, capfd: pytest.Capture
     assert (code, out, err) == (3, "", f"streams-placement: {said}\n")
 
 
-async def test_an_answer_that_is_no_object(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+async def test_an_answer_that_is_not_an_object(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
     server.answers["pods", "GET"].append(lambda: web.Response(text="[]", content_type="application/json"))
     code, _, err = await asked(capfd, "w")
     assert (code, err) == (

@@ -106,7 +106,7 @@ async def test_a_workload_says_how_many_pods_it_wants(
         pytest.param(WorkloadRef("team", "apps/v1", "ReplicaSet", ""), id="no name"),
     ],
 )
-async def test_nobody_is_asked_about(sizes: WorkloadSizes, workloads: Workloads, workload: WorkloadRef) -> None:
+async def test_no_right_is_asked_for(sizes: WorkloadSizes, workloads: Workloads, workload: WorkloadRef) -> None:
     assert not await sizes.learn(workload)
     assert workloads.asked == []
 

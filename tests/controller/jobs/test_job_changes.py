@@ -80,14 +80,14 @@ async def test_pools_are_added_changed_and_removed(running: JobCluster) -> None:
     assert (running.names(POOLS), running.status()["pools"]) == (["parallel-q"], 1)
 
 
-async def test_a_default_that_the_api_server_states_is_no_change(running: JobCluster) -> None:
+async def test_a_default_that_the_api_server_states_is_not_a_change(running: JobCluster) -> None:
     running.kube.change(pool_path("parallel-p"), {"spec": {"mode": "Shared", "elastic": False}})
     running.change(processingElements=[{}])
     await running.wait(5)
     assert running.pool("parallel-p")["spec"]["mode"] == "Shared"
 
 
-async def test_a_pool_whose_spec_is_none_is_written_anew(running: JobCluster) -> None:
+async def test_a_pool_whose_spec_is_none_is_rewritten(running: JobCluster) -> None:
     running.kube.change(pool_path("parallel-p"), {"spec": {"odd": 1}})
     running.change(processingElements=[{}])
     await running.wait(5)

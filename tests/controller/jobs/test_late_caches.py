@@ -122,7 +122,7 @@ def passes() -> Passes:
     return Passes()
 
 
-async def test_an_element_that_is_gone_is_nobodys_business(passes: Passes) -> None:
+async def test_an_element_that_is_gone_is_left_alone(passes: Passes) -> None:
     passes.store.elements.drop(NAME)
     assert (await passes.elements.reconcile(NAME), await passes.jobs.reconcile(("default", "other"))) == (None, None)
 

@@ -121,7 +121,7 @@ async def test_an_element_that_is_yet_to_be_made_is_planned_with_the_others(pass
     assert passes.store.jobs.all[JOB].planned().by_element() == {"pe-0": "node-a"}
 
 
-async def test_a_pod_of_nobodys_element_is_not_planned(passes: Passes) -> None:
+async def test_a_pod_of_an_element_that_is_gone_is_not_planned(passes: Passes) -> None:
     passes.plans.begin()
     pod = passes.pod(1, phase="Pending", conditions=[{"type": "PodScheduled", "status": "False", "message": "no"}])
     passes.store.elements.drop(("default", "pe-0"))

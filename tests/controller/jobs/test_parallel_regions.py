@@ -112,7 +112,7 @@ async def test_what_does_not_change_keeps_its_pods(cluster: JobCluster) -> None:
     assert scaled(cluster)[2] == "1 channel in 1 processing element"
 
 
-async def test_without_isolated_channels_operators_may_be_fused_anew(cluster: JobCluster) -> None:
+async def test_without_isolated_channels_operators_may_be_fused_again(cluster: JobCluster) -> None:
     cluster.job(**{**MODEL, "fusion": {"manual": 2}})
     await cluster.lead()
     scale(cluster, 4)

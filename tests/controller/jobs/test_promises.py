@@ -75,7 +75,7 @@ async def test_one_that_cannot_run_as_a_whole_is_failed_and_nothing_is_made(clus
     assert "plan" not in cluster.status()
 
 
-async def test_a_change_that_lets_it_run_begins_anew(cluster: JobCluster) -> None:
+async def test_a_change_that_lets_it_run_starts_over(cluster: JobCluster) -> None:
     cluster.job(processingElements=apart(4))
     await cluster.lead()
     cluster.change(processingElements=apart(3))

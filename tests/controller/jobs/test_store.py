@@ -67,7 +67,7 @@ def test_what_is_not_there_can_go() -> None:
     assert (list(store.pod_uids), store.jobs.all) == ([], {})
 
 
-def test_a_listener_that_fails_is_no_fault_of_the_object(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_listener_that_fails_is_not_the_fault_of_the_object(caplog: pytest.LogCaptureFixture) -> None:
     store, heard = JobStore(), []
 
     def fail(*_: object) -> None:
@@ -131,7 +131,7 @@ class Heard:
         self.records.on_news.append(lambda _, after: self.news.append(after.version if after else 0))
 
 
-def test_an_answer_is_no_news() -> None:
+def test_an_answer_is_not_news() -> None:
     heard = Heard()
     with heard.records.writing(("team", "pe")):
         heard.records.learn(element(2))
@@ -139,7 +139,7 @@ def test_an_answer_is_no_news() -> None:
     assert (heard.all, heard.news) == ([2], [])
 
 
-def test_a_write_that_the_watch_brings_before_its_answer_is_no_news() -> None:
+def test_a_write_that_the_watch_brings_before_its_answer_is_not_news() -> None:
     heard = Heard()
     with heard.records.writing(("team", "pe")):
         heard.records.put(element(2))
@@ -209,7 +209,7 @@ def test_of_an_object_that_is_gone_nothing_is_corrected() -> None:
     assert (heard.all, heard.records.all) == ([0], {})
 
 
-def test_a_pod_that_has_not_changed_is_no_news() -> None:
+def test_a_pod_that_has_not_changed_is_not_news() -> None:
     store, heard = JobStore(), list[object]()
     store.on_pod.append(lambda _, after: heard.append(after))
     store.put_pod(pod())

@@ -112,7 +112,7 @@ async def test_pods_that_do_not_start_in_time_fail_it_and_nothing_is_left(cluste
     assert ("TimedOut", said) in cluster.said
 
 
-async def test_another_generation_begins_anew(cluster: JobCluster) -> None:
+async def test_another_generation_starts_over(cluster: JobCluster) -> None:
     cluster.runs = lambda _: False
     cluster.job(processingElements=[{}, {}], submissionTimeOutInSeconds=2)
     await cluster.lead(10)

@@ -138,7 +138,7 @@ def test_another_workload_cannot_either(admin: Api) -> None:
     assert (answer.code, answer.message) == (403, by_policy('deployments.apps "stranger"', "templates", ONLY))
 
 
-def test_a_toleration_that_somebody_gives_us_besides_is_kept(admin: Api, plane: ControlPlane, running: Kubelet) -> None:
+def test_an_additional_toleration_of_our_own_pods_is_kept(admin: Api, plane: ControlPlane, running: Kubelet) -> None:
     """The obvious value, which used to be refused, changes nothing; others are added."""
     more = {"key": "dedicated", "operator": "Equal", "value": "infra", "effect": "NoSchedule"}
     install(plane, running, {**QUICK, "tolerations": [EVERY, more]})

@@ -109,7 +109,7 @@ EMPTY: Final = ({"metadata": None}, {"metadata": {"annotations": None}}, {"metad
 """Templates that say nothing, as a definition without a schema lets them be."""
 
 
-def test_while_nobody_answers_only_those_that_ask_are_refused(admin: Api) -> None:
+def test_without_a_running_webhook_only_those_that_ask_are_refused(admin: Api) -> None:
     admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 0}})
     try:
         until(lambda: not ready_pods(admin), "nobody answers")

@@ -115,7 +115,7 @@ def test_a_new_node_with_a_label_of_the_controllers_is_told_of(admin: Api) -> No
     assert f"metadata.labels[{MEMBER}]: says which HostPool the node belongs to" in warning
 
 
-def test_nobody_is_asked_about_what_the_controller_of_host_pools_does(plane: ControlPlane) -> None:
+def test_changes_by_the_controller_of_host_pools_are_not_reviewed(plane: ControlPlane) -> None:
     taint = {"key": keys.EXCLUSIVE, "value": keys.exclusive(SPACE, "sized"), "effect": "NoSchedule"}
     before = reviews(plane.admin)
     answer = plane.api(f"{NAMESPACE}/{RELEASE}-controller").call(
@@ -124,7 +124,7 @@ def test_nobody_is_asked_about_what_the_controller_of_host_pools_does(plane: Con
     assert (reviews(plane.admin), answer.warnings) == (before, ())
 
 
-def test_nobody_is_asked_about_what_a_kubelet_says_of_its_node(plane: ControlPlane) -> None:
+def test_what_a_kubelet_reports_of_its_node_is_not_reviewed(plane: ControlPlane) -> None:
     before = reviews(plane.admin)
     plane.api("node").patch("/api/v1/nodes/node-1?dryRun=All", {"metadata": {"labels": {"example.com/x": "y"}}})
     assert reviews(plane.admin) == before

@@ -48,7 +48,7 @@ GO_ON: Final[dict[str, Object]] = {
 
 
 @pytest.mark.parametrize("thing", GO_ON.values(), ids=GO_ON.keys())
-def test_nobody_waits_for_us(admin: Api, user: Api, thing: Object) -> None:
+def test_requests_do_not_wait_for_the_webhook(admin: Api, user: Api, thing: Object) -> None:
     started = time.monotonic()
     (user if thing["metadata"].get("namespace") == SPACE else admin).create(thing, dryRun="All")
     assert time.monotonic() - started < 1  # a time-out would be three

@@ -134,7 +134,7 @@ def test_a_pod_without_a_pool_cannot_tolerate_exclusive_hosts(user: Api) -> None
         user.create(pod("p", SPACE, pod_spec(tolerations=[EXCLUSIVE])), dryRun="All")
 
 
-def test_one_of_somebody_with_the_right_can(admin: Api) -> None:
+def test_one_of_a_user_with_the_right_can(admin: Api) -> None:
     admin.create(pod("p", SPACE, pod_spec(tolerations=[EXCLUSIVE])), dryRun="All")
 
 

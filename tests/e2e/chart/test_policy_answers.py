@@ -31,14 +31,14 @@ def meta(**fields: Any) -> Object:
 
 
 @pytest.mark.parametrize("space", ["kube-system", NAMESPACE])
-def test_a_pod_that_asks_where_nobody_listens_is_refused(admin: Api, space: str) -> None:
+def test_a_pod_with_placement_is_refused_in_a_namespace_without_the_webhook(admin: Api, space: str) -> None:
     with pytest.raises(RefusedError) as refused:
         admin.create(asking("p", space), dryRun="All")
     said = f"the webhook of streams-placement has not reviewed it: namespace {space} is excluded, use another one"
     assert (refused.value.code, said in refused.value.message) == (403, True), refused.value.message
 
 
-def test_a_pod_of_a_job_where_nobody_listens_is_refused(admin: Api) -> None:
+def test_a_pod_of_a_job_is_refused_in_a_namespace_without_the_webhook(admin: Api) -> None:
     with pytest.raises(RefusedError, match="403: .*has not reviewed it"):
         admin.create(pod("p", "kube-system", labels={"streams.ibm.com/job": "j"}), dryRun="All")
 

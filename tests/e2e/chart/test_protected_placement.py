@@ -62,7 +62,7 @@ CHANGES: Final[dict[str, tuple[str, str, str, str | None]]] = {
 
 @pytest.mark.parametrize("part", ["", "/status"], ids=["pods", "pods/status"])
 @pytest.mark.parametrize(("name", "field", "key", "value"), CHANGES.values(), ids=CHANGES.keys())
-def test_nobody_replaces_a_pod_by_one_with(
+def test_a_pod_cannot_be_replaced_by_one_with(
     user: Api, name: str, field: str, key: str, value: str | None, part: str
 ) -> None:
     def replaced() -> str:
@@ -90,7 +90,7 @@ OURS: Final[dict[str, Object]] = {
 
 @pytest.mark.parametrize("name", ["asks", "plain", "gated"])
 @pytest.mark.parametrize("toleration", OURS.values(), ids=OURS.keys())
-def test_nobody_adds_our_toleration(user: Api, name: str, toleration: Object) -> None:
+def test_our_toleration_cannot_be_added(user: Api, name: str, toleration: Object) -> None:
     said = refusal(user, f"{PODS}/{name}", "PATCH", f"{PODS}/{name}", tolerating(toleration), JSON_PATCH)
     assert said == by_policy(f'pods "{name}"', "protected", f"spec.tolerations: {TOLERATING}")
 
@@ -103,7 +103,7 @@ def _exclusive(admin: Api) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_exclusive")
 @pytest.mark.parametrize("name", ["asks", "plain", "gated"])
-def test_nobody_tolerates_everything_later_while_there_are_exclusive_hosts(user: Api, name: str) -> None:
+def test_a_toleration_of_everything_cannot_be_added_while_there_are_exclusive_hosts(user: Api, name: str) -> None:
     at = len(user.get(f"{PODS}/{name}")["spec"]["tolerations"])
     said = refusal(user, f"{PODS}/{name}", "PATCH", f"{PODS}/{name}", tolerating(EVERYTHING), JSON_PATCH)
     by = 'admission webhook "tolerations.placement.streams.ibm.com" denied the request: '

@@ -119,7 +119,7 @@ def test_the_webhook_knows_the_kinds_and_the_accounts() -> None:
         ("JobSet", "workloads"),
     ],
 )
-def test_what_is_no_kind_is_refused(kinds: object, said: str) -> None:
+def test_what_is_not_a_kind_is_refused(kinds: object, said: str) -> None:
     done = helm("template", RELEASE, str(CHART), "--namespace", NAMESPACE, values={"workloads": {"kinds": kinds}})
     assert done.returncode != 0
     assert said in done.stderr

@@ -203,7 +203,7 @@ def test_as_many_controllers_stand_by_as_are_wanted() -> None:
     assert f"--lease-name={RELEASE}-controller" in container["args"]
 
 
-def test_network_policies_can_be_left_to_somebody_else() -> None:
+def test_network_policies_can_be_left_to_others() -> None:
     assert not of_kind(render({"networkPolicy": {"enabled": False}}), "NetworkPolicy")
 
 
@@ -254,13 +254,13 @@ def test_the_job_takes_the_lease_of_the_controllers() -> None:
     assert set(place) < set(controller["args"])
 
 
-def test_both_jobs_talk_to_the_api_server_and_nobody_to_them() -> None:
+def test_both_jobs_connect_to_the_api_server_and_accept_no_connections() -> None:
     _, controller = (one["spec"] for one in of_kind(render(EXISTING), "NetworkPolicy"))
     expression = {"key": "app.kubernetes.io/component", "operator": "In", "values": ["controller", "release", "test"]}
     assert controller["podSelector"]["matchExpressions"] == [expression]
 
 
-def test_hosts_can_be_left_to_somebody_else() -> None:
+def test_hosts_can_be_left_to_others() -> None:
     assert hooks(render({"uninstall": {"releaseHosts": False}})) == {}
 
 

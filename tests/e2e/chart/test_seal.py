@@ -80,7 +80,7 @@ def asked(admin: Api, one: Object) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("one", ONCE.values(), ids=ONCE)
-def test_a_pod_that_nobody_changes_is_reviewed_once(admin: Api, one: Object) -> None:
+def test_a_pod_that_no_other_webhook_changes_is_reviewed_once(admin: Api, one: Object) -> None:
     assert asked(admin, one) == {"/mutate": 1}
 
 

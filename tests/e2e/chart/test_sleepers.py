@@ -63,7 +63,7 @@ def only(*nodes: str, operator: str = "In") -> Object:
 
 
 @pytest.mark.usefixtures("_exclusive")
-def test_nobody_jumps_onto_an_exclusive_host(user: Api) -> None:
+def test_a_waiting_pod_cannot_move_onto_an_exclusive_host(user: Api) -> None:
     answer = changed(user, "jumps", nodeSelector={HOSTNAME: NODE}, schedulingGates=None)
     assert (answer.code, answer.message) == (403, f"{BY}spec.tolerations[0]: {LOOSE}")
     assert "nodeName" not in user.get(f"{PODS}/jumps")["spec"]
@@ -73,7 +73,7 @@ def test_nobody_jumps_onto_an_exclusive_host(user: Api) -> None:
 @pytest.mark.parametrize(
     "spec", [{"nodeSelector": {HOSTNAME: NODE}}, {"affinity": only(NODE)}], ids=["a node selector", "an affinity"]
 )
-def test_nobody_narrows_his_choice_to_an_exclusive_host(user: Api, spec: Object) -> None:
+def test_a_gated_pod_cannot_be_narrowed_to_an_exclusive_host(user: Api, spec: Object) -> None:
     answer = changed(user, "narrows", **spec)
     assert (answer.code, answer.message) == (403, f"{BY}spec.tolerations[0]: {NARROWED}")
 

@@ -106,7 +106,9 @@ def test_a_pod_that_could_not_run_is_refused_whatever_the_annotation_says(admin:
 
 @pytest.mark.parametrize("space", ["kube-system", NAMESPACE])
 @pytest.mark.parametrize("forged", FORGED.values(), ids=FORGED.keys())
-def test_where_nobody_listens_the_annotation_does_not_help(admin: Api, space: str, forged: str) -> None:
+def test_a_forged_annotation_does_not_help_in_a_namespace_without_the_webhook(
+    admin: Api, space: str, forged: str
+) -> None:
     answer = admin.send(
         "POST", f"/api/v1/namespaces/{space}/pods?dryRun=All", asking("p", space, annotations={INJECTED: forged})
     )

@@ -102,7 +102,7 @@ def test_a_pod_of_the_pool_comes_there(admin: Api) -> None:
     assert admin.get(f"/api/v1/namespaces/{OWNER}/pods/pe-0")["spec"]["nodeName"] == NODE
 
 
-def test_while_nobody_answers_bindings_pass_and_ways_round_do_not(admin: Api) -> None:
+def test_without_a_running_webhook_bindings_pass_and_ways_round_do_not(admin: Api) -> None:
     """Without bindings nothing starts, the network of nodes neither; ``webhook.guardFailurePolicy`` asks for that."""
     entries = {one["name"].partition(".")[0]: one["failurePolicy"] for one in admin.get(CONFIGURATION)["webhooks"]}
     asked = ("bindings", "guard", "tolerations", "workload-guard")

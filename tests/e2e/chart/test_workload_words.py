@@ -87,7 +87,7 @@ def test_so_is_one_that_names_the_host(plane: ControlPlane) -> None:
 
 
 @pytest.mark.usefixtures("_exclusive")
-def test_a_daemon_set_of_somebody_with_the_right_may_tolerate_everything(plane: ControlPlane) -> None:
+def test_a_daemon_set_of_a_user_with_the_right_may_tolerate_everything(plane: ControlPlane) -> None:
     found = of_kind("DaemonSet", of_others("daemons", **EVERYTHING))
     assert plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(found)).returncode == 0
 
@@ -108,7 +108,7 @@ def test_a_workload_that_tolerates_our_taint_is_refused_as_its_pods_are(plane: C
 
 
 @pytest.mark.parametrize("kind", ["ReplicationController", "PodTemplate"])
-def test_so_is_what_is_no_workload_of_apps(plane: ControlPlane, kind: str) -> None:
+def test_so_is_what_is_not_a_workload_of_apps(plane: ControlPlane, kind: str) -> None:
     assert ONLY_THE_WEBHOOK in refused(plane, of_kind(kind, of_others("ours", **OURS)))
 
 
@@ -116,13 +116,15 @@ def test_so_is_a_cron_job(plane: ControlPlane) -> None:
     assert ONLY_THE_WEBHOOK in refused(plane, of_kind("CronJob", of_others("ours", **OURS)))
 
 
-def test_a_daemon_set_of_somebody_with_the_right_may_tolerate_our_taint(plane: ControlPlane) -> None:
+def test_a_daemon_set_of_a_user_with_the_right_may_tolerate_our_taint(plane: ControlPlane) -> None:
     found = of_kind("DaemonSet", of_others("daemons", **OURS))
     assert plane.kubectl("apply", "--dry-run=server", "-f", "-", stdin=json.dumps(found)).returncode == 0
 
 
 @pytest.mark.parametrize("space", ["kube-system", NAMESPACE])
-def test_a_workload_that_asks_where_nobody_listens_is_refused_as_its_pods_are(plane: ControlPlane, space: str) -> None:
+def test_a_workload_in_a_namespace_without_the_webhook_is_refused_as_its_pods_are(
+    plane: ControlPlane, space: str
+) -> None:
     said = (
         "this pod asks for hosts, but the webhook of streams-placement has not reviewed it: "
         f"namespace {space} is excluded, use another one"
@@ -167,7 +169,7 @@ def test_so_is_one_of_the_jobs_of_a_cron_job(plane: ControlPlane) -> None:
     )
 
 
-def test_nobody_annotates_a_deployment_that_is_there(plane: ControlPlane) -> None:
+def test_an_existing_deployment_cannot_be_annotated(plane: ControlPlane) -> None:
     applied(plane, of_others("there"))
     said = f"{PLACEMENT}={APART}"
     done = plane.kubectl("annotate", "deployment/there", said, "--namespace", SPACE)

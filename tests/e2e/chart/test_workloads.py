@@ -139,7 +139,7 @@ def test_a_rollout_without_room_to_spare_is_told_how_to_do_without(admin: Api, p
     assert refusal(plane, rolled(found, "example.invalid/new", maxUnavailable=0, maxSurge=1)) == NO_ROOM_TO_SPARE
 
 
-def test_what_could_not_be_created_anew_can_be_deleted(admin: Api, plane: ControlPlane) -> None:
+def test_what_could_not_be_recreated_can_be_deleted(admin: Api, plane: ControlPlane) -> None:
     """By somebody who waits for its pods, so that it is changed while it is being deleted."""
     found = standing(admin, plane, "ending")
     done = plane.kubectl("cordon", "node-3")
@@ -160,7 +160,7 @@ def refused_anew(plane: ControlPlane, found: Object) -> bool:
     return plane.kubectl("apply", "--dry-run=server", "--filename", "-", stdin=json.dumps(other)).returncode != 0
 
 
-def test_nobody_asks_about_a_deployment_that_asks_for_nothing(admin: Api, plane: ControlPlane) -> None:
+def test_a_deployment_without_placement_is_not_reviewed(admin: Api, plane: ControlPlane) -> None:
     def asked() -> int:
         return counted(admin, "reviews_total", "kind")[("Deployment",)]
 

@@ -74,7 +74,7 @@ def test_nor_changes_what_is_there(jane: Api, plural: str, change: Object) -> No
 
 
 @pytest.mark.parametrize("plural", ["streamsjobs", "streamspes"])
-def test_labels_are_nobodys_pods(jane: Api, plural: str) -> None:
+def test_labels_can_be_changed_without_the_right(jane: Api, plural: str) -> None:
     change = {"metadata": {"labels": {"team": "a"}}}
     assert jane.send("PATCH", f"{ROOT}/{plural}/there", change, content=MERGE).code == 200
 
@@ -84,7 +84,7 @@ def test_with_the_right_jobs_are_submitted(plane: ControlPlane, jane: Api) -> No
     until(lambda: made(jane, "streamsjobs", "Job", "new", {}).code == 201, "jane may", 20)
 
 
-def test_a_setting_asks_nobody() -> None:
+def test_a_setting_leaves_out_the_policy() -> None:
     def policies(*, asked: bool) -> set[str]:
         objects = of_kind(render({"rbac": {"authorizeJobs": asked}}), "ValidatingAdmissionPolicy")
         return {one["metadata"]["name"] for one in objects}

@@ -93,7 +93,7 @@ def test_a_pod_gets_the_host_that_took_the_place(admin: Api) -> None:
     admin.delete(f"{PODS}/first", gracePeriodSeconds="0")
 
 
-def test_marks_that_somebody_takes_off_are_soon_there_again(admin: Api) -> None:
+def test_marks_that_are_removed_are_soon_restored(admin: Api) -> None:
     before = hosts(admin.get(PATH))
     change = {"metadata": {"labels": {membership(SPACE, "kept"): None}}, "spec": {"taints": None}}
     admin.patch(f"/api/v1/nodes/{before[1]}", change)
@@ -101,7 +101,7 @@ def test_marks_that_somebody_takes_off_are_soon_there_again(admin: Api) -> None:
     assert hosts(admin.get(PATH)) == before
 
 
-def test_a_node_that_somebody_marks_is_no_host(admin: Api) -> None:
+def test_a_node_that_another_client_marks_does_not_become_a_host(admin: Api) -> None:
     admin.patch("/api/v1/nodes/node-7", {"metadata": {"labels": {membership(SPACE, "kept"): "7"}}})
     until(lambda: not marks(admin.get("/api/v1/nodes/node-7")), "it is let go", SOON)
     assert "node-7" not in hosts(admin.get(PATH))

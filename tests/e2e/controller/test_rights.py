@@ -123,12 +123,12 @@ FOREIGN: Final[dict[str, tuple[Object, str]]] = {
 
 
 @pytest.mark.parametrize(("change", "said"), FOREIGN.values(), ids=FOREIGN.keys())
-def test_nobody_with_its_token_gives_a_node(controller: Api, change: Object, said: str) -> None:
+def test_its_token_cannot_give_a_node(controller: Api, change: Object, said: str) -> None:
     answer = controller.send("PATCH", PATH, change, content=STRATEGIC)
     assert (answer.code, answer.message) == (403, by_policy(f'nodes "{NODE}"', "controller", said))
 
 
-def test_nobody_with_its_token_takes_a_taint_of_others_off(controller: Api, admin: Api) -> None:
+def test_its_token_cannot_remove_the_taints_of_others(controller: Api, admin: Api) -> None:
     foreign = {"key": "example.com/x", "value": "y", "effect": "NoSchedule"}
     path = PATH.partition("?")[0]
     admin.patch(path, {"spec": {"taints": [foreign]}})

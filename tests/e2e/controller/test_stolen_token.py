@@ -135,7 +135,7 @@ def test_no_pod_is_evicted_by_a_taint(thief: Api) -> None:
     assert (answer.code, answer.message) == (403, by_policy('nodes "node-7"', "controller", HOSTS))
 
 
-def test_no_node_is_closed_that_is_no_pools(thief: Api) -> None:
+def test_only_nodes_of_a_pool_are_closed(thief: Api) -> None:
     answer = thief.send("PATCH", NODE, {"spec": {"taints": [TAINT]}}, content=STRATEGIC)
     assert (answer.code, answer.message) == (403, by_policy('nodes "node-7"', "controller", HOSTS))
 

@@ -99,7 +99,7 @@ def test_so_are_all_pods_of_a_deployment(admin: Api, plane: ControlPlane) -> Non
     assert [(one["requests"]["cpu"], one["limits"]["cpu"]) for one in found] == [("1", "2")] * 2
 
 
-def test_a_workload_that_is_nobodys_consumer_stays_as_it_is(admin: Api, plane: ControlPlane) -> None:
+def test_a_workload_that_no_intent_names_stays_as_it_is(admin: Api, plane: ControlPlane) -> None:
     applied(plane, deployment("stranger", ENABLED))
     (found,) = running(admin, ENABLED, "stranger")
     assert (resources(found), "annotations" in found["metadata"]) == ({}, False)

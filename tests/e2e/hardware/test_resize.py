@@ -93,7 +93,7 @@ CHANGED: Final[dict[str, tuple[str, str, Object]]] = {
 
 
 @pytest.mark.parametrize(("kind", "name", "change"), CHANGED.values(), ids=CHANGED.keys())
-def test_nobody_resizes_the_cores_of_a_bound_worker(
+def test_the_cores_of_a_bound_worker_cannot_be_resized(
     user: Api, bound: str, kind: str, name: str, change: Object
 ) -> None:
     answer = resized(user, bound, name, kind, **change)

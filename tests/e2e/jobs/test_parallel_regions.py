@@ -184,7 +184,7 @@ def test_a_job_that_is_applied_again_keeps_the_width_until_it_states_another(pla
     until(lambda: region(jobs)["spec"]["width"] == 3, "the region follows")
 
 
-def test_nobody_but_the_controller_makes_one(plane: ControlPlane, jobs: Jobs) -> None:
+def test_only_the_controller_makes_one(plane: ControlPlane, jobs: Jobs) -> None:
     made = {
         "apiVersion": "streams.ibm.com/v1",
         "kind": "ParallelRegion",

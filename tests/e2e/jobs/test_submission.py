@@ -102,7 +102,7 @@ def test_a_job_that_makes_no_sense_is_refused(jobs: Jobs, spec: Object, named: s
     assert (refused.value.code, named in refused.value.message) == (422, True), refused.value.message
 
 
-def test_a_pool_that_nobody_declares_is_refused(jobs: Jobs) -> None:
+def test_a_pool_that_does_not_exist_is_refused(jobs: Jobs) -> None:
     with pytest.raises(RefusedError) as refused:
         jobs.submit("j", [element("a", "host(P)")])
     assert (refused.value.code, 'the Job declares no HostPool "P"' in refused.value.message) == (403, True)

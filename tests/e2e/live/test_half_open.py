@@ -73,7 +73,7 @@ async def create(core: BarePlane, name: str) -> None:
     await asyncio.to_thread(core.admin.create, node(name))
 
 
-async def test_what_a_dead_watch_missed_is_caught_up_and_nobody_is_turned_away(
+async def test_changes_that_a_dead_watch_missed_are_read_and_no_request_is_refused(
     core: BarePlane, gate: ClosableProxy
 ) -> None:
     async with watching(gate) as cluster:

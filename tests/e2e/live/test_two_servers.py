@@ -99,7 +99,7 @@ def test_pods_may_be_created_through_either(twofold: TwoApiServers) -> None:
     assert load.causes() == {STORED: load.sent}
 
 
-def test_certificates_change_with_an_overlap_and_nobody_notices(
+def test_certificates_change_with_an_overlap_and_no_request_fails(
     twofold: TwoApiServers, server: Server, tmp_path: Path
 ) -> None:
     command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path))

@@ -79,7 +79,7 @@ class TestBeforeTheFirstList:
         assert page.text.startswith("the cluster is not read yet: nodes: ")
 
     @pytest.mark.parametrize("path", ["/mutate", "/validate"])
-    def test_nobody_listens(self, cold: Silent, path: str) -> None:
+    def test_it_refuses_connections(self, cold: Silent, path: str) -> None:
         with pytest.raises(ConnectionRefusedError):
             cold.server.ask(path, WANTED)
 

@@ -102,7 +102,7 @@ def test_without_a_pod_and_a_kubeconfig_there_is_no_cluster(tmp_path: Path) -> N
     )
 
 
-def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
+def test_an_unknown_context_is_not_a_cluster(config: Kubeconfig) -> None:
     with pytest.raises(NoClusterError) as caught:
         find_configuration("other")
     assert str(caught.value) == (
@@ -111,7 +111,7 @@ def test_an_unknown_context_is_no_cluster(config: Kubeconfig) -> None:
 
 
 @pytest.mark.parametrize("content", ["", "text", "{", "[1]", "contexts: 5"])
-def test_a_damaged_kubeconfig_is_no_cluster(config: Kubeconfig, content: str) -> None:
+def test_a_damaged_kubeconfig_is_not_a_cluster(config: Kubeconfig, content: str) -> None:
     config.path.write_text(content)
     with pytest.raises(NoClusterError, match="^there is no cluster to connect to: there is no usable kubeconfig "):
         find_configuration("test")

@@ -94,7 +94,7 @@ def test_a_plugin_that_is_a_path_begins_there_too(tmp_path: Path, config: writte
         ("current-context: a", "has no context a"),
     ],
 )
-def test_what_is_no_kubeconfig_is_named(tmp_path: Path, text: str | bytes, problem: str) -> None:
+def test_what_is_not_a_kubeconfig_is_named(tmp_path: Path, text: str | bytes, problem: str) -> None:
     path = tmp_path / "config"
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(ValueError) as caught:  # noqa: PT011 -- the text is compared

@@ -341,7 +341,7 @@ async def test_a_renewal_at_once_finds_out_that_an_earlier_answer_was_lost(lease
         assert (leases.asked[2:], election.leading) == (["PUT", "GET", "PUT"], True)
 
 
-async def test_a_renewal_at_once_that_fails_is_no_loss(leases: Leases) -> None:
+async def test_a_renewal_at_once_that_fails_is_not_a_loss(leases: Leases) -> None:
     election = candidate(leases)
     async with running(election):
         leases.troubles = [unreachable()]

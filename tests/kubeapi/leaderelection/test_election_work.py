@@ -158,7 +158,7 @@ async def test_what_is_anothers_by_now_is_not_given_back(leases: Leases) -> None
     assert leases.spec["holderIdentity"] == "you"
 
 
-async def test_what_is_no_more_is_not_given_back(leases: Leases) -> None:
+async def test_a_deleted_lease_is_not_released(leases: Leases) -> None:
     async with running(candidate(leases)):
         leases.delete()
     assert leases.asked[2:] == ["GET"]

@@ -52,7 +52,7 @@ def test_whatever_can_be_read_of_a_lease_is(spec: Any, holder: str | None, durat
     ],
     ids=["a list", "a page", "no version"],
 )
-def test_what_is_no_lease_is_unreadable(body: bytes, text: str) -> None:
+def test_what_is_not_a_lease_is_unreadable(body: bytes, text: str) -> None:
     with pytest.raises(ApiError) as caught:
         Record.of(body)
     assert (caught.value.cause, str(caught.value)) == (Cause.UNREADABLE, text)
@@ -86,7 +86,7 @@ def test_a_renewal_changes_nothing_but_the_time_of_it() -> None:
 @pytest.mark.parametrize(
     ("before", "after"), [({}, 1), ({"leaseTransitions": 4}, 5), ({"leaseTransitions": "x"}, 1)], ids=str
 )
-def test_taking_it_over_counts_and_begins_anew(before: dict[str, Any], after: int) -> None:
+def test_taking_it_over_counts_and_starts_over(before: dict[str, Any], after: int) -> None:
     spec = record(holderIdentity="you", acquireTime=EARLIER, **before).held("me", duration=15, now=NOW)["spec"]
     assert (spec["leaseTransitions"], spec["acquireTime"], spec["holderIdentity"]) == (after, NOW, "me")
 

@@ -17,7 +17,7 @@ def read(near: str | None = None, away: str | None = None) -> tuple[PodSelection
     return found
 
 
-def test_what_is_not_there_is_no_company() -> None:
+def test_what_is_not_there_is_not_company() -> None:
     assert read() == ()
 
 

@@ -109,7 +109,7 @@ def test_a_warning_about_all_of_them_is_not_cut() -> None:
     assert len(found) <= 250
 
 
-def test_mapping_that_is_off_and_says_nothing_is_no_matter() -> None:
+def test_mapping_that_is_off_and_empty_does_not_matter() -> None:
     assert read(mapping(on="false")) == WorkerMapping()
 
 

@@ -100,7 +100,7 @@ def test_the_first_mistake_is_shown_where_it_is(text: str, message: str, offset:
     ],
     ids=["too long", "no text"],
 )
-def test_what_is_no_text_is_not_read(text: str, message: str) -> None:
+def test_what_is_not_text_is_not_read(text: str, message: str) -> None:
     _, problem = parse_yaml(text, "f")
     assert problem is not None
     assert problem.message == message

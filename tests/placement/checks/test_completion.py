@@ -49,5 +49,5 @@ def test_a_host_beyond_the_size_is_none_of_its_own() -> None:
 @pytest.mark.parametrize(
     ("given", "refused"), [(["node-a", "node-b"], False), (["node-a", "gone"], True)], ids=["all", "all but one"]
 )
-def test_a_quota_that_was_lowered_is_no_matter_to_a_pool_that_has(given: list[str], refused: bool) -> None:  # noqa: FBT001 -- of a table
+def test_a_quota_that_was_lowered_does_not_matter_to_a_pool_that_has(given: list[str], refused: bool) -> None:  # noqa: FBT001 -- of a table
     assert bool(refusal(pool(size=2, mode="Exclusive", assigned=given), Policy(quota=Quota(1)))) is refused

@@ -70,7 +70,7 @@ def test_no_pool_is_broken_when(after: Node | None, wanted: Pool) -> None:
     assert broken(after, wanted) == []
 
 
-def test_a_node_of_the_same_name_and_another_identity_is_no_host() -> None:
+def test_a_node_of_the_same_name_and_another_identity_is_not_a_host() -> None:
     again = node("node-a", labels=IB, uid="another")
     assert broken(None, SIZED, before=again) == []
 

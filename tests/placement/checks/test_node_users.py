@@ -111,5 +111,5 @@ def test_of_many_pools_three_are_named() -> None:
     )
 
 
-def test_a_cordon_of_one_of_many_is_no_warning() -> None:
+def test_a_cordon_of_one_of_many_is_not_a_warning() -> None:
     assert list(cordoned(HOST, cluster([HOST, *OTHERS, *nodes(1)], [TAGGED]))) == []

@@ -109,7 +109,7 @@ def test_a_pod_with_a_forged_owner_is_trouble_for_an_exclusive_pool() -> None:
     assert list(troubles(asked(), inventory)) == []
 
 
-def test_who_tolerates_the_taint_is_no_trouble_but_named() -> None:
+def test_pods_that_tolerate_the_taint_are_named_but_do_no_harm() -> None:
     wanted = asked(mode="Exclusive")
     inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
     assert guests(wanted, inventory) == ("DaemonSet logging/agent",)

@@ -151,7 +151,7 @@ def test_who_counts(found: PodInfo, expected: int) -> None:
     assert count(found) == expected
 
 
-def test_nobody_counts_for_a_pool_that_is_shared_or_has_no_host() -> None:
+def test_no_sleeper_counts_for_a_pool_that_is_shared_or_has_no_host() -> None:
     shared = pool("S", size=1, assigned=["node-a"])
     assert (count(sleeper(), of=shared), count(sleeper(), hosts=0)) == (0, 0)
 

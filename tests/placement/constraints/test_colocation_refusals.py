@@ -107,7 +107,7 @@ def test_only_requests_of_the_group_count_against_what_the_node_offers() -> None
 
 
 @pytest.mark.parametrize("token", ["", "two words", "_x", "x.", "x" * 64, "t\u00e9"], ids=ascii)
-def test_a_token_that_is_no_label_value_is_a_problem(token: str) -> None:
+def test_a_token_that_is_not_a_label_value_is_a_problem(token: str) -> None:
     shown = token.replace("\u00e9", r"\u00e9")
     assert decided(pod(f'hostColocation("{token}")'), cluster(nodes(1))).message == (
         f'{FIELD}: hostColocation("{shown}"): '

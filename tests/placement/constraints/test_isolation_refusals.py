@@ -93,5 +93,5 @@ def test_a_pod_that_would_disturb_or_be_disturbed_is_refused(found: Json, invent
         ),
     ],
 )
-def test_isolation_that_is_nobodys_is_a_problem(found: Json, expected: str) -> None:
+def test_isolation_without_an_owner_is_a_problem(found: Json, expected: str) -> None:
     assert decided(found, cluster(nodes(1))).message == expected

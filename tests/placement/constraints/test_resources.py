@@ -149,7 +149,7 @@ ONE_CPU = pod('host("node-a")', requests={"cpu": "1"}, annotations=OUTRIGHT)
         ),
     ],
 )
-def test_what_a_full_node_does_not_lack_is_no_fix(found: Json, wrong: str) -> None:
+def test_more_of_what_a_full_node_does_not_lack_is_not_a_fix(found: Json, wrong: str) -> None:
     inventory = cluster([node(pods=1)], pods=[bound_pod(job="")])
     assert wrong not in decided(found, inventory).message
 

@@ -94,7 +94,7 @@ def test_a_pod_that_tolerates_none_of_the_taints_is_refused(inventory: Inventory
     assert decided(pod(), inventory).message == expected
 
 
-def test_tolerating_one_of_two_taints_of_a_node_is_no_fix() -> None:
+def test_tolerating_one_of_two_taints_of_a_node_is_not_a_fix() -> None:
     message = decided(pod(), cluster(nodes(1, taints=[INFRA, BARE]))).message
     assert not message.endswith("Nearest fix: tolerate dedicated=infra:NoSchedule.")
 
@@ -124,7 +124,7 @@ def test_tolerated_taints_open_their_nodes(tolerations: list[dict[str, str]], ca
     assert verdict.candidates == candidates
 
 
-def test_a_tolerated_taint_is_no_reason() -> None:
+def test_a_tolerated_taint_is_not_a_reason() -> None:
     inventory = cluster([node(taints=[INFRA, BARE])])
     message = decided(pod(tolerations=[{"key": "dedicated", "operator": "Exists"}]), inventory).message
     assert message == (

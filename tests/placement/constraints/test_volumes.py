@@ -119,7 +119,7 @@ def test_a_volume_of_a_zone_asks_for_a_node_there() -> None:
         pytest.param((NodeTerm(match_fields=(Requirement("metadata.name", "In", ("gone",)),)),), id="a name"),
     ],
 )
-def test_what_no_single_label_says_is_no_advice(terms: tuple[NodeTerm, ...]) -> None:
+def test_what_no_single_label_says_is_not_advice(terms: tuple[NodeTerm, ...]) -> None:
     found = decided(with_claim(), stored(volume=PersistentVolume("v", terms)))
     assert found.message.splitlines()[-1] == f"Nearest fix: drop {CLAIM} (3 nodes would fit)."
 

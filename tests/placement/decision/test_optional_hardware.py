@@ -117,7 +117,7 @@ def test_a_heavier_wish_for_memory_makes_huge_pages_possible() -> None:
     assert wishes(HUGE, wanted(PAGES, "4Mi", 2), wanted("memory", "1Gi", 3)) == (["memory", PAGES], [])
 
 
-def test_what_is_wanted_for_nobody_was_refused_before() -> None:
+def test_a_wish_for_no_container_was_refused_before() -> None:
     inventory = cluster([equipped("node-a", 1)])
     found = pod(annotations=required(wanted(GPU, of="x")))
     assert asked(found, inventory).provision.problems

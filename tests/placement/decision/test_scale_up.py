@@ -251,7 +251,7 @@ def test_labels_of_a_group_with_nodes_are_those_of_the_nodes_there_are() -> None
     assert reasons(misspelt)[-1] == "MachineSet ms makes no nodes with disktype=sssd (it makes ssd)"
 
 
-def test_a_preference_is_no_obstacle() -> None:
+def test_a_preference_is_not_an_obstacle() -> None:
     mapped = {keys.MAPPED: "true", keys.MAPPING_KEY: "gpu", keys.MAPPING_OPERATOR: "Exists", keys.PREFERRED: "mapping"}
     group = NodeGroup("NodePool", "fast", labels={"disktype": SSD, "rack": ANYTHING})
     assert (

@@ -283,7 +283,7 @@ def test_an_end_whose_time_is_not_known_delays_no_launch() -> None:
 
 
 @pytest.mark.parametrize(("seconds", "failures"), [(599, 6), (600, 1)])
-def test_who_ran_for_long_begins_anew(seconds: float, failures: int) -> None:
+def test_an_element_that_ran_for_long_starts_over(seconds: float, failures: int) -> None:
     long = pod(1, "Failed", started=NOW - seconds, finished=NOW)
     assert step(long, status=created(1, failures=5)).status.failures == failures
 

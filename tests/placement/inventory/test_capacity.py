@@ -133,7 +133,7 @@ def test_changes_are_counted_by_resource(capacity: Capacity, resources: list[str
     assert capacity.changes(resources) == expected
 
 
-def test_what_nodes_offer_is_no_change_of_what_is_used(capacity: Capacity) -> None:
+def test_what_nodes_offer_is_not_a_change_of_what_is_used(capacity: Capacity) -> None:
     before = capacity.changes(["cpu"])
     capacity.offer(0, {"cpu": 8000})
     assert capacity.changes(["cpu"]) == before

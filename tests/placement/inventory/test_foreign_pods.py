@@ -187,7 +187,7 @@ def test_namespaces_are_listed_between_commas(text: str, expected: set[str]) -> 
 
 
 @pytest.mark.parametrize("name", ["A", "a_b", "-a", "a-", "a.b", "x" * 64, "a b", ""])
-def test_what_is_no_name_of_a_namespace_is_refused(name: str) -> None:
+def test_what_is_not_a_name_of_a_namespace_is_refused(name: str) -> None:
     with pytest.raises(ValueError, match="is not a namespace name$") as error:
         parse_namespaces(f"team,{name}")
     assert str(error.value) == f'"{name}" is not a namespace name'

@@ -41,7 +41,7 @@ def test_the_effect_that_counts_is_that_of_the_installation() -> None:
     assert Guests(SPARED, "NoExecute").include(pod(EVICTED))
 
 
-def test_where_nobody_asks_none_is_kept() -> None:
+def test_no_guest_is_kept_by_default() -> None:
     guests = Guests()
     guests.add(0, pod())
     assert (guests.include(pod()), on(guests)) == (False, [])

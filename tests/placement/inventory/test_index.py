@@ -41,7 +41,7 @@ def test_a_changed_label_moves_the_node() -> None:
     assert (found.with_label("zone", ["1"]), found.with_label("zone", ["2"])) == (0b10, 0b01)
 
 
-def test_a_node_that_is_put_again_as_it_was_is_no_change() -> None:
+def test_a_node_that_is_put_again_as_it_was_is_not_a_change() -> None:
     found = index(node("a", labels={"zone": "1"}))
     before = found.version
     found.put(node("a", labels={"zone": "1"}))
@@ -145,13 +145,13 @@ def test_a_node_that_offers_the_same_as_before_is_not_counted_again() -> None:
     assert found.capacity.allocatable("cpu", 0) == 8000
 
 
-def test_a_node_that_offers_more_is_counted_anew() -> None:
+def test_a_node_that_offers_more_is_counted_again() -> None:
     found = index(node("a"))
     found.put(node("a", cpu=16_000))
     assert found.capacity.allocatable("cpu", 0) == 16_000
 
 
-def test_a_name_that_only_pods_know_is_no_node() -> None:
+def test_a_name_that_only_pods_know_is_not_a_node() -> None:
     found = index()
     found.reserve("a")
     assert (found.get("a"), found.named("a"), found.everything) == (None, 0, 0)

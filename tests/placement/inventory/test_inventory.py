@@ -25,7 +25,7 @@ def test_a_pod_that_waits_holds_nothing() -> None:
     assert (used(inventory), inventory.job_pods(NAMESPACE, JOB).everyone.nodes) == (0, 0)
 
 
-def test_a_pod_of_no_job_is_counted_but_is_no_sibling() -> None:
+def test_a_pod_of_no_job_is_counted_but_is_not_a_sibling() -> None:
     inventory = cluster([node()], pods=[bound_pod(job="")])
     assert (used(inventory), list(inventory.jobs_with_pods())) == (1, [])
 

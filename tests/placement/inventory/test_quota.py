@@ -55,7 +55,7 @@ def test_a_quota_is_read(text: str, expected: Quota) -> None:
         ),
     ],
 )
-def test_a_text_that_is_no_quota_is_told_all_that_is_wrong(text: str, wrong: str) -> None:
+def test_a_text_that_is_not_a_quota_is_told_all_that_is_wrong(text: str, wrong: str) -> None:
     with pytest.raises(ValueError, match="quota|default") as caught:
         parse_quota(text)
     assert str(caught.value) == wrong

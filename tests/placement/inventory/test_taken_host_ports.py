@@ -89,7 +89,7 @@ def test_a_port_is_free_again_when_its_pod_is_gone() -> None:
     assert inventory.without_ports([ALL]) == 0
 
 
-def test_pods_of_the_job_that_is_judged_anew_count_as_gone() -> None:
+def test_pods_of_the_job_that_is_judged_again_count_as_gone() -> None:
     inventory = cluster(nodes(1), (), [holding(ALL, job="app")])
     assert not judged(job_spec(taking(ALL)), inventory).text
     assert judged(job_spec(taking(ALL)), inventory, name="another").text

@@ -164,7 +164,7 @@ class TestPodsThatRun:
     def test_leave_room_for_less(self) -> None:
         assert not judged(own("sink", requests={"cpu": "5"}), self.SOURCE, inventory=self.FULL).refused
 
-    def test_of_nobody_that_is_known_do_not_count(self) -> None:
+    def test_of_a_workload_without_pods_do_not_count(self) -> None:
         sink = own("sink", count=2, requests={"cpu": "5"})
         assert not judged(sink, pods("other", count=0), inventory=self.FULL).refused
 

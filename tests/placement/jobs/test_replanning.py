@@ -197,7 +197,7 @@ def test_what_an_element_had_it_gets_again_before_others() -> None:
         assert [each.processing_elements for each in found.plan.hardware] == [(had,)]
 
 
-def test_too_little_time_is_no_reason_to_hold_anything_back() -> None:
+def test_too_little_time_is_not_a_reason_to_hold_anything_back() -> None:
     found = replanned(GROUP, world(), {}, seconds=0.0)
     assert found.undecided
     assert set(found.short) == {"app-0", "app-1", "app-2"}

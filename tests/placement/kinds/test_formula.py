@@ -80,7 +80,7 @@ def test_brackets_stand_for_the_instance(at: int, value: object) -> None:
     assert parse(".spec.groups[].name").of(DOCUMENT, at) == value
 
 
-def test_brackets_of_what_is_no_list_have_no_value() -> None:
+def test_brackets_of_what_is_not_a_list_have_no_value() -> None:
     assert parse(".spec.text[].name").of(DOCUMENT) is None
 
 
@@ -102,7 +102,7 @@ def test_brackets_of_what_is_no_list_have_no_value() -> None:
         ("sum(1)", "'sum(1)': there is no function sum of 1 arguments"),
     ],
 )
-def test_a_text_that_is_no_expression_says_where(text: str, problem: str) -> None:
+def test_a_text_that_is_not_an_expression_says_where(text: str, problem: str) -> None:
     with pytest.raises(FormulaError) as error:
         parse(text)
     assert str(error.value) == problem

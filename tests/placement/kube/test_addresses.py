@@ -70,7 +70,7 @@ def test_text_is_the_address(text: str, address: Address) -> None:
         pytest.param("node-a", id="name"),
     ],
 )
-def test_text_is_no_address(text: str) -> None:
+def test_text_is_not_an_address(text: str) -> None:
     assert parse_address(text) is None
 
 

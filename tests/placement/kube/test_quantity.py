@@ -94,7 +94,7 @@ def test_text_is_the_amount(text: str, nano: int) -> None:
         pytest.param("\ud800", id="half a surrogate pair"),
     ],
 )
-def test_text_is_no_quantity(text: str) -> None:
+def test_text_is_not_a_quantity(text: str) -> None:
     assert parse_quantity(text) is None
 
 
@@ -119,7 +119,7 @@ def test_json_number_is_the_amount(number: float, nano: int | None) -> None:
     assert parse_quantity(number) == nano
 
 
-def test_a_boolean_is_no_number_after_the_number_it_equals() -> None:
+def test_a_boolean_is_not_a_number_after_the_number_it_equals() -> None:
     assert (parse_quantity(1), parse_quantity(1.0), parse_quantity(True)) == (UNIT, UNIT, None)  # noqa: FBT003 - the boolean is the case
 
 

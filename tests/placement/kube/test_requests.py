@@ -140,7 +140,7 @@ def test_requests_are_counted_as_the_scheduler_does(spec: dict[str, object], exp
     assert asked(**spec) == expected | {"pods": 1}
 
 
-def test_what_is_no_quantity_is_named_with_its_path_and_counts_as_nothing() -> None:
+def test_what_is_not_a_quantity_is_named_with_its_path_and_counts_as_nothing() -> None:
     spec: dict[str, object] = {
         "containers": [container(cpu="1"), container(limits={"memory": "x"}, cpu="-1")],
         "initContainers": [container(cpu="1 ")],

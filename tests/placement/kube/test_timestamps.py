@@ -46,6 +46,6 @@ def test_a_timestamp_without_a_zone_is_in_utc(text: str) -> None:
         "0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-14:00",
     ],
 )  # fmt: skip
-def test_anything_else_is_no_time(text: object) -> None:
+def test_anything_else_is_not_a_time(text: object) -> None:
     assert time_of(text) is None
     assert seconds_of(text) is None

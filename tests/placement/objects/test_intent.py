@@ -305,7 +305,7 @@ def test_a_consumer_keeps_its_own_problems_for_its_pods() -> None:
     ]
 
 
-def test_a_consumer_that_names_no_workload_is_nobody() -> None:
+def test_a_consumer_that_names_no_workload_matches_no_pod() -> None:
     assert read({"consumers": [{"consumer": {}}]}).consumers == ()
 
 

@@ -110,7 +110,7 @@ def test_a_refusal_says_so() -> None:
     )
 
 
-def test_a_new_node_of_a_zone_that_is_closed_is_no_fix() -> None:
+def test_a_new_node_of_a_zone_that_is_closed_is_not_a_fix() -> None:
     inventory = cluster(ZONES[:1], (), [shy(BY_ZONE)])
     web = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "pe"}]}}
     verdict = judged(job_spec({**element(), "template": web}), inventory)

@@ -80,7 +80,7 @@ def test_whether_a_group_can_be_placed(fact: str) -> None:
     assert (answer.placed is not None, answer.decided) == (expected, True)
 
 
-def test_a_pod_with_mistakes_is_no_member() -> None:
+def test_a_pod_with_mistakes_is_not_a_member() -> None:
     found = member_of(["w"], 1, typed(pod("host(")), NAMESPACE, World(TWO, Policy()), ())
     assert isinstance(found, tuple)
 

@@ -65,7 +65,7 @@ def test_a_node_that_only_has_to_recover_is_waited_for() -> None:
     assert verdict.warnings[0].startswith('not all at a time now: host("node-a") cannot hold')
 
 
-def test_an_index_that_a_smaller_pool_lacks_is_no_fix() -> None:
+def test_an_index_that_a_smaller_pool_lacks_is_not_a_fix() -> None:
     pools = ({"name": "P", "size": 3, "mode": "Exclusive"}, {"name": "Q", "size": 1, "mode": "Exclusive"})
     verdict = judged(job_spec(element("host(P[2])"), element("host(Q)"), pools=pools), cluster(nodes(3)))
     assert verdict.text == (

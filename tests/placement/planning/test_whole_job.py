@@ -218,7 +218,7 @@ def test_who_prefers_a_pool_shares_a_host_with_who_requires_it() -> None:
     assert judged(stated, THREE).text == ""
 
 
-def test_no_room_beside_who_prefers_a_pool_is_no_contradiction() -> None:
+def test_no_room_beside_pods_that_prefer_a_pool_is_not_a_contradiction() -> None:
     near = f"{TOGETHER}, host(P)"
     stated = spec(element(near, "6"), wishing(near, resources={"requests": {"cpu": "6"}}), pools=(ONE_P,))
     verdict = judged(stated, THREE)
@@ -317,7 +317,7 @@ def test_a_pool_that_is_there_keeps_its_hosts() -> None:
     assert verdict.answer.placed.slots[0] == verdict.answer.placed.slots[1]
 
 
-def test_pods_of_jobs_that_are_decided_about_anew_leave_and_no_others() -> None:
+def test_pods_of_jobs_that_are_decided_about_again_leave_and_no_others() -> None:
     pods = [bound_pod("node-a", job="one"), bound_pod("node-b", job="two")]
     world = World(cluster(nodes(2), pods=pods), Policy(), leaving=((NAMESPACE, "one"),))
     left = {job: world.job_pods(NAMESPACE, job).everyone.nodes.bit_count() for job in ("one", "two")}

@@ -77,7 +77,7 @@ def test_a_memo_does_not_grow_beyond_its_size() -> None:
     ],
     ids=["an annotation of ours", "an unknown annotation", "a label of ours"],
 )
-def test_a_pod_that_says_more_than_usual_is_decided_anew(said: Json) -> None:
+def test_a_pod_that_says_more_than_usual_is_decided_again(said: Json) -> None:
     memo = Memo[Ruling]()
     metadata = {**said, "labels": {"streams.ibm.com/job": "j", **said.get("labels", {})}}
     mutate(body({"metadata": metadata}), Inventory(), decision_core.POLICY, Known(memo))

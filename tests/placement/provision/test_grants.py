@@ -51,7 +51,7 @@ def test_a_requirement_is_for_one_container(found: PodSpec, name: str, main: Pla
         pytest.param(PodSpec(), "", None, id="no containers"),
     ],
 )
-def test_nobody_is_given_what_is_for_nobody(found: PodSpec, name: str, main: Place | None) -> None:
+def test_a_requirement_for_no_container_gives_nothing(found: PodSpec, name: str, main: Place | None) -> None:
     assert grant(device(container=name), found, main) is None
 
 

@@ -88,7 +88,7 @@ def test_a_sidecar_that_keeps_cores_from_being_exclusive_is_named(
     assert decided(found, TWO).message == f"{field}: {expected}; {EVERY}"
 
 
-def test_a_sidecar_that_is_guaranteed_too_is_no_matter() -> None:
+def test_a_sidecar_that_is_guaranteed_too_does_not_matter() -> None:
     found = pod(containers=[guaranteed("pe"), guaranteed("mesh", cpu="100m")], annotations=BOUND)
     assert not decided(found, TWO).refused
 

@@ -72,7 +72,7 @@ def test_where_intents_hold_for_all_no_pod_needs_to_name_them() -> None:
     assert given(asked(replica(), with_intent(amount(GPU, 1), enabled=True))) == ["hardware example.com/gpu 1"]
 
 
-def test_elsewhere_they_hold_for_nobody_else() -> None:
+def test_elsewhere_they_give_nothing() -> None:
     assert given(asked(replica(), with_intent(amount(GPU, 1)))) == []
 
 

@@ -101,7 +101,7 @@ def test_the_pods_own_selector_must_not_contradict() -> None:
         pytest.param({"disk": "hdd"}, False, id="another value, where it is only wanted"),
     ],
 )
-def test_a_selector_that_says_something_else_is_no_matter(selector: dict[str, str], *, mandatory: bool) -> None:
+def test_a_selector_that_says_something_else_does_not_matter(selector: dict[str, str], *, mandatory: bool) -> None:
     made = provided(label("ssd", mandatory=mandatory), found=spec(container(), nodeSelector=selector))
     assert (len(made.labels), made.problems) == (1, ())
 
@@ -221,7 +221,7 @@ SILENT: dict[str, Provision] = {
 
 
 @pytest.mark.parametrize("made", SILENT.values(), ids=SILENT)
-def test_nobody_is_warned_of(made: Provision) -> None:
+def test_there_is_no_warning_of(made: Provision) -> None:
     assert made.warnings == ()
 
 

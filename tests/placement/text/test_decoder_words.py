@@ -77,7 +77,7 @@ def test_a_value_that_is_not_in_the_document_is_said_without_it() -> None:
     assert (problem.field, problem.message) == ("spec.values[...]", "found a whole number, expected a text")
 
 
-def test_what_is_no_matter_of_types_is_said_as_it_is() -> None:
+def test_an_error_that_is_not_about_types_is_shown_as_it_is() -> None:
     error = msgspec.ValidationError("Integer value out of range - at `$.a`")
     assert decoder_text(error, {"a": 2**70}) == "a: Integer value out of range"
 

@@ -64,7 +64,7 @@ def test_only_candidates_are_ranked() -> None:
     assert [each.node for each in ranked(pod('host("node-b")'), ZONED)] == ["node-b"]
 
 
-def test_no_candidate_is_no_ranking() -> None:
+def test_without_candidates_there_is_no_ranking() -> None:
     assert ranked(pod('host("node-z")'), ZONED, 3) == []
 
 

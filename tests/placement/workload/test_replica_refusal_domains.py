@@ -149,7 +149,7 @@ def test_a_refusal_says_how_many_fit_and_what_would_help(decision: Decision, tex
     assert decision.message == text
 
 
-def test_pods_that_must_share_a_host_and_may_not_are_nobodys_elses_fault() -> None:
+def test_pods_that_must_share_a_host_and_may_not_are_the_users_own_fault() -> None:
     assert TEXTS["a group of pods that keep apart"][0].fault is Fault.INVALID
 
 

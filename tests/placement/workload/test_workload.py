@@ -75,7 +75,7 @@ def test_what_is_wrong_in_itself_is_refused_even_so(placement: str) -> None:
     assert (crowded(placement, 0, TWO).fault, crowded(placement, 0, TWO).refused) == (Fault.INVALID, True)
 
 
-def test_nobody_needs_no_room() -> None:
+def test_no_pods_need_no_room() -> None:
     assert crowded(APART, 0, TWO).warnings == ()
 
 

@@ -189,7 +189,7 @@ def test_a_release_has_an_archive_for_each_platform(tmp_path: Path, monkeypatch:
     assert found == [*sorted(platform.file("1.2.3") for platform in PLATFORMS), "streams-placement.yaml"]
 
 
-def test_a_file_that_is_no_wheel_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_is_not_a_wheel_is_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--wheel", "program", "--url", "u", "--homepage", "h", "--out", str(tmp_path)]
     assert main(words) == 2
     assert capsys.readouterr().err == "program is no wheel: its name should be NAME-VERSION-...whl\n"

@@ -79,7 +79,7 @@ def test_a_database_without_records_proves_nothing(tmp_path: Path) -> None:
         require_no_advisory(PINNED, database(tmp_path))
 
 
-def test_a_file_that_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "all.zip").write_text("no archive")
     with pytest.raises(ReleaseError, match=r"all\.zip cannot be read as a database of vulnerabilities: "):
         require_no_advisory(PINNED, tmp_path / "all.zip")

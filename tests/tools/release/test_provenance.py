@@ -126,7 +126,7 @@ def test_a_folder_without_a_signed_statement_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("read", "kind"), [(private_key, "private"), (public_key, "public")])
-def test_a_file_that_is_no_key_is_refused(tmp_path: Path, read: Any, kind: str) -> None:
+def test_a_file_that_is_not_a_key_is_refused(tmp_path: Path, read: Any, kind: str) -> None:
     (tmp_path / "key").write_text("no key")
     with pytest.raises(ReleaseError, match=f"key is not a {kind} key"):
         read(tmp_path / "key")

@@ -150,7 +150,7 @@ def test_checksums_of_something_else_are_no_leave_to_remove_it(tmp_path: Path) -
     assert (tmp_path / "thesis.txt").exists()
 
 
-def test_a_file_is_no_folder_for_packages(tmp_path: Path) -> None:
+def test_a_file_is_not_a_folder_for_packages(tmp_path: Path) -> None:
     (tmp_path / "made").write_text("")
     with pytest.raises(ReleaseError, match="made holds something else than packages of a release"):
         release(ROOT, tmp_path / "made")

@@ -83,7 +83,7 @@ def test_everybody_else_goes_on(admin: Api) -> None:
 
 
 @pytest.mark.usefixtures("_both_gone")
-def test_nobody_makes_them_anew(admin: Api, certificates: Certificates) -> None:
+def test_they_are_not_created_again(admin: Api, certificates: Certificates) -> None:
     """Not even who keeps their ``caBundle``: it goes on with the certificates, and leaves that alone."""
     for _ in range(2):  # the second is made after another look at everything
         certificates.take_away("tls.crt")

@@ -484,7 +484,7 @@ def test_a_limit_that_keeps_operators_apart_is_said() -> None:
     assert warned([f"Op{at}" for at in range(1001)]) == (f"{made}1000 operators",)
 
 
-def test_the_reasons_of_a_refusal_that_is_no_operators_fault() -> None:
+def test_the_reasons_of_a_refusal_that_is_not_the_fault_of_an_operator() -> None:
     assert fused_job(chain(2), cluster()).verdict.refused
     absent = {"operators": [("A", 'host("absent")'), "B"]}
     assert fused_job(absent, cluster(nodes(1))).verdict.headline == (
@@ -548,7 +548,7 @@ def test_all_operators_that_no_node_can_run_are_told_of(count: int) -> None:
     )
 
 
-def test_a_clause_of_one_of_two_conflicts_is_no_fix() -> None:
+def test_a_clause_of_one_of_two_conflicts_is_not_a_fix() -> None:
     """Two pairs of operators are together on different nodes: without a clause of one pair the other cannot run."""
     pairs = [(token, node) for token in ("c", "d") for node in ("node-a", "node-b")]
     operators = [(f"Op{at}", f'host("{node}"), hostColocation("{token}")') for at, (token, node) in enumerate(pairs)]
