@@ -407,7 +407,7 @@ def test_a_toleration_of_everything_beside_an_exclusive_pool_is_refused(plan: Ru
 def test_without_time_the_plan_says_that_it_may_not_be_the_cheapest(plan: Run) -> None:
     code, out, _ = plan("--seconds", "0", "-f", "examples/job-parallel.yaml")
     assert code == 0
-    assert "whether all processing elements can run at a time was not decided in time" in out
+    assert "no decision in time on whether all processing elements can run at the same time" in out
 
 
 def test_the_page_shows_the_plan(plan: Run) -> None:

@@ -48,7 +48,7 @@ def test_by_default_every_example_is_a_line_of_a_table(table: str) -> None:
         ),
         (
             "isolation                    Sink: partitionIsolati...  admitted     "
-            "warning: partitionIsolation steers fusion, which...\n"
+            "warning: partitionIsolation controls fusion, whi...\n"
         ),
         "mapping-gpu                  mapping.key: extra-har...  admitted\n",
         "isolation-neighbour          (The other elements of...  admitted\n",
@@ -109,7 +109,7 @@ def test_a_workload_is_refused_as_a_whole(shown: str) -> None:
 
 
 def test_warnings_are_shown(shown: str) -> None:
-    assert "  warning: partitionIsolation steers fusion, which is over: it has no effect on the pod\n" in shown
+    assert "  warning: partitionIsolation controls fusion, which is done: it has no effect on the pod\n" in shown
 
 
 def test_what_is_said_of_a_workload_is_shown_with_its_pod(shown: str) -> None:

@@ -113,8 +113,8 @@ async def test_a_pod_whose_devices_nothing_describes_any_more_is_told(controlled
         (
             "DevicesNotDescribed",
             (
-                f"ResourceClaimTemplate {GPU.template} is described by no annotation and no HPAIntent any more: delete "
-                "the pod to have it made anew"
+                f"ResourceClaimTemplate {GPU.template} is no longer described by an annotation or HPAIntent: delete "
+                "the pod to have it recreated"
             ),
         )
     ]
@@ -223,7 +223,7 @@ async def test_the_pods_of_a_template_with_other_content_are_told(controlled: Co
             "DevicesNotDescribed",
             (
                 f"ResourceClaimTemplate {GPU.template} has other content than 2 devices of DeviceClass "
-                "gpu.example.com: delete it, and it is made anew"
+                "gpu.example.com: delete it to have it recreated"
             ),
         )
     ]

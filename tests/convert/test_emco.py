@@ -191,7 +191,7 @@ def test_the_spellings_of_the_code_are_read() -> None:
         ),
         ("in:5: metadata.labels is left out: EMCO's objects have a name, a description and two notes; write a comment"),
         (
-            "in:5: requirement g is mandatory: it does not say so; EMCO's code takes it for optional then; "
+            "in:5: requirement g is mandatory: it does not say so; EMCO's code then treats it as optional; "
             "write mandatory: false if it is a wish"
         ),
         (
@@ -207,7 +207,7 @@ def test_a_version_that_is_not_said_is_filled_in() -> None:
     assert manifest["spec"]["consumers"] == [
         {"name": "c", "consumer": {"kind": "StatefulSet", "name": "d", "apiVersion": "apps/v1"}}
     ]
-    assert any('instead of "": the consumer does not say it' in line for line in remarks(converted(found, "emco")))
+    assert any('instead of "": the consumer does not state it' in line for line in remarks(converted(found, "emco")))
 
 
 def test_labels_of_nodes_are_read() -> None:
@@ -261,17 +261,17 @@ def requirement(**spec: Any) -> str:
 @pytest.mark.parametrize(
     ("text", "refusal"),
     [
-        (documents(CONSUMER), 'in:1: consumer "c" belongs to an intent, which is not in the input before it'),
-        (documents(INTENT, GPU), 'in:3: requirement "g" belongs to a consumer, which is not in the input before it'),
+        (documents(CONSUMER), 'in:1: consumer "c" belongs to an intent, which must come before it in the input'),
+        (documents(INTENT, GPU), 'in:3: requirement "g" belongs to a consumer, which must come before it in the input'),
         (
             documents(INTENT, anchored(f"{GROUP}/j/hpa-resource-consumers", CONSUMER)),
-            'in:3: consumer "c" belongs to intent "j", which is not in the input before it',
+            'in:3: consumer "c" belongs to intent "j", which must come before it in the input',
         ),
         (
             documents(
                 INTENT, CONSUMER, anchored(f"{GROUP}/i/hpa-resource-consumers/b/resource-requirements", GPU)
             ),
-            'in:5: requirement "g" belongs to consumer "b", which is not in the input before it',
+            'in:5: requirement "g" belongs to consumer "b", which must come before it in the input',
         ),
         (documents(INTENT, INTENT), 'in:3: intent "i" occurs twice, first in line 1'),
         (
@@ -286,7 +286,7 @@ def requirement(**spec: Any) -> str:
         ),
         (
             documents({"metadata": {"name": "i"}, "spec": {"app": "a", "appName": "b"}}),
-            "in:1: app and appName mean the same, and say something else",
+            "in:1: app and appName mean the same, but have different values",
         ),
         (
             documents({"metadata": {"name": "i"}, "spec": {"app": "a", "apps": "b"}}),
@@ -296,7 +296,7 @@ def requirement(**spec: Any) -> str:
         (documents({"metadata": {"name": "i"}}), "in:1: an object of an intent has metadata and spec"),
         (
             documents({"metadata": {"name": "i"}, "spec": {}}),
-            "in:1: this spec is neither that of an intent (app), nor of a consumer, nor of a requirement",
+            "in:1: this spec is not that of an intent (app), a consumer or a requirement",
         ),
         (
             documents({**INTENT, "specs": {}}),

@@ -52,7 +52,7 @@ def test_quotes_of_word_processors_are_taken_off(text: str, value: str) -> None:
         (b"a: !!python/name:os 1\n", 'in:1: tags are not supported: "tag:yaml.org,2002:python/name:os"'),
         (b"a: 1\na: 2\n", 'in:2: "a" occurs twice'),
         (b"? [a]\n: 1\n", "in:1: a key must be a word"),
-        (b"[" * 30, "in:1: more than 24 lists and mappings are inside one another"),
+        (b"[" * 30, "in:1: nested more than 24 levels deep"),
         (b"a: [1\n", "in:2: this is not YAML: did not find expected ',' or ']'"),
         (b"\ta: 1\n", "in:1: this is not YAML: found character that cannot start any token"),
         (b"a: \x01\n", "in:1: this is not YAML: control characters are not allowed"),

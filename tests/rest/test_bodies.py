@@ -67,7 +67,7 @@ def test_what_an_answer_says_can_be_sent_again() -> None:
         (
             intent(resourceConsumers=[{}]),
             "spec.resourceConsumers",
-            "must be empty: what is below is created by a request of its own",
+            "must be empty: each child is created by a request of its own",
         ),
         (intent(resourceConsumers=True), "spec.resourceConsumers", '"true" must be a list'),
         (

@@ -279,7 +279,7 @@ async def test_an_object_that_is_being_deleted_is_gone(api: ApiServer, store: Cl
         (
             {"annotations": there(IntentEntity(EntityMetadata("x")))["metadata"]["annotations"]},
             {},
-            f"its annotation {keys.EMCO} is about another HPA intent than its name",
+            f"its annotation {keys.EMCO} and its name stand for different HPA intents",
         ),
         ({}, {"consumers": [3]}, "its spec cannot be read: 'int' object has no attribute 'get'"),
         ({}, {"consumers": 3}, "its spec cannot be read: 'int' object is not iterable"),

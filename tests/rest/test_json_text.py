@@ -27,8 +27,8 @@ REFUSED = {
     ),
     "cut off": (b'{"a":', "is not JSON: Expecting value at line 1, column 6"),
     "two values": (b"{} {}", "is not JSON: Extra data at line 1, column 4"),
-    "deep": (b"[" * (DEPTH + 1) + b"]" * (DEPTH + 1), "has more than 16 lists and objects inside one another"),
-    "very deep": (b"[" * 30_000, "has more than 16 lists and objects inside one another"),
+    "deep": (b"[" * (DEPTH + 1) + b"]" * (DEPTH + 1), "is nested more than 16 levels deep"),
+    "very deep": (b"[" * 30_000, "is nested more than 16 levels deep"),
 }
 
 

@@ -136,7 +136,7 @@ def test_on_a_full_disk_everything_can_be_deleted(tmp_path: Path) -> None:
     log = (tmp_path / "hpa-api.log").read_text()
     assert "Traceback" not in log
     assert str(disk) not in log
-    assert log.count("the store is full: nothing but reading and deleting works") == 1
+    assert log.count("the store is full: only reading and deleting work") == 1
 
 
 def asked(server: HTTPConnection, method: str, path: str, body: object = None) -> int:

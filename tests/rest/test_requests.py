@@ -406,7 +406,7 @@ async def test_an_intent_has_its_limits(client: RestClient) -> None:
     await client.post(INTENTS, intent())
     replies = [await client.post(CONSUMERS, consumer(f"c{number}")) for number in range(65)]
     assert [reply.status for reply in replies] == [201] * 64 + [400]
-    rule = "there are 64 resource consumers already, and no more are allowed in one place"
+    rule = "there are 64 resource consumers already, the most that are allowed in one place"
     assert replies[64].errors == [("metadata.name", rule)]
 
 

@@ -182,7 +182,7 @@ async def test_on_a_full_disk_deleting_works(
     assert store.ready() is None
     with a_full_disk(300_000):
         assert await filled(store, 40) == {("the store is full: delete what is not needed any more", 507)}
-        assert store.ready() == "the store is full: nothing but reading and deleting works"
+        assert store.ready() == "the store is full: only reading and deleting work"
         for entity in (await store.page(GROUP, 99, "")).intents:
             await store.change(GROUP, entity.metadata.name, lambda _: None)
         assert (await store.page(GROUP, 99, "")).intents == ()
@@ -194,7 +194,7 @@ async def test_on_a_full_disk_deleting_works(
     await store.close()
     said = [record.getMessage() for record in caplog.records if record.name == "webhook.rest.storage.sqlite_store"]
     assert said == [
-        "the store is full: nothing but reading and deleting works",
+        "the store is full: only reading and deleting work",
         "the store has room again",
     ]
     assert not any(record.exc_info for record in caplog.records)
@@ -241,7 +241,7 @@ async def test_a_store_that_is_opened_on_a_full_disk_gets_the_reserve(
 async def test_a_store_as_large_as_it_may_be_is_full(path: Path) -> None:
     store = SqliteStore(path, size_limit=60_000, reserve=0)
     assert len(await filled(store, 30, 3_000)) == 1
-    assert store.ready() == "the store is full: nothing but reading and deleting works"
+    assert store.ready() == "the store is full: only reading and deleting work"
     for entity in (await store.page(GROUP, 6, "")).intents:
         await store.change(GROUP, entity.metadata.name, lambda _: None)
     assert store.ready() is None

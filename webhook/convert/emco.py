@@ -175,7 +175,9 @@ class _IntentReader:
             if one.path == EmcoPath() or (intent.name == one.path.intent and intent.group in {one.path.group, ""}):
                 return intent
         what = f"intent {quote(one.path.intent)}" if one.path.intent else "an intent"
-        raise refused_at(one.at, f"{one.kind} {quote(one.name)} belongs to {what}, which is not in the input before it")
+        raise refused_at(
+            one.at, f"{one.kind} {quote(one.name)} belongs to {what}, which must come before it in the input"
+        )
 
     def _workload_of(self, one: EmcoObject) -> EmcoConsumer:
         """The consumer that a requirement belongs to."""
@@ -185,7 +187,7 @@ class _IntentReader:
                 return consumer
         what = f"consumer {quote(one.path.consumer)}" if one.path.consumer else "a consumer"
         raise refused_at(
-            one.at, f"requirement {quote(one.name)} belongs to {what}, which is not in the input before it"
+            one.at, f"requirement {quote(one.name)} belongs to {what}, which must come before it in the input"
         )
 
     def _consumer(
@@ -213,7 +215,7 @@ class _IntentReader:
         if right is None or stated == right:
             return
         workload["apiVersion"] = right
-        why = "consumers are found by it, and EMCO takes any" if stated else "the consumer does not say it"
+        why = "consumers are found by it, and EMCO takes any" if stated else "the consumer does not state it"
         what = f"apiVersion {right} of {workload['kind']} instead of {quote(str(stated or ''))}"
         self.remarks.append(Remark(at, what, why, "check that this is the workload"))
 
@@ -233,7 +235,7 @@ class _IntentReader:
         what = f"requirement {name or spec.get('name') or spec.get('key') or ''}"
         if "mandatory" not in spec:
             spec = {"mandatory": True, **spec}
-            why = "it does not say so; EMCO's code takes it for optional then"
+            why = "it does not say so; EMCO's code then treats it as optional"
             self.remarks.append(Remark(at, f"{what} is mandatory", why, "write mandatory: false if it is a wish"))
         bare = [spec[key] for key in ("requests", "limits") if key in spec]
         counted = in_bytes(str(spec.get("name", ""))) and any(isinstance(amount, int) for amount in bare)
@@ -254,7 +256,7 @@ def _app(one: EmcoObject) -> str:
     """The application of an intent, in any spelling; empty if it states none."""
     apps = {_word(name, one.spec[name]) or "": name for name in _APPS if name in one.spec}
     if len(apps) > 1:
-        raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, and say something else")
+        raise refused_at(one.at, f"{' and '.join(apps.values())} mean the same, but have different values")
     return next(iter(apps), "")
 
 

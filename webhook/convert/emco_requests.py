@@ -182,4 +182,4 @@ def _kind(spec: LocatedValue) -> str:
         return "intent"
     if names & _CONSUMER:
         return "consumer"
-    raise refused_at(spec.at, "this spec is neither that of an intent (app), nor of a consumer, nor of a requirement")
+    raise refused_at(spec.at, "this spec is not that of an intent (app), a consumer or a requirement")

@@ -101,7 +101,7 @@ class _DocumentBuilder:
             nothing = event.implicit[0] and event.value in _NOTHING
             return LocatedValue(at, None if nothing else straight(event.value))
         if not depth:
-            raise self._refused(event, f"more than {DEPTH} lists and mappings are inside one another")
+            raise self._refused(event, f"nested more than {DEPTH} levels deep")
         if isinstance(event, yaml.SequenceStartEvent):
             return LocatedValue(at, list(self._items(depth - 1)))
         return LocatedValue(at, self._mapping(depth - 1))

@@ -337,6 +337,6 @@ def _shape_rule(error: ErrorDetails) -> str:
         "literal_error": f"is not one of {bounds.get('expected')}",
         "greater_than_equal": f"is not a whole number from {least} to {most}",
         "less_than_equal": f"is not a whole number from {least} to {most}",
-        "too_long": "must be empty: what is below is created by a request of its own",
+        "too_long": "must be empty: each child is created by a request of its own",
     }
     return rules.get(error["type"], error["msg"])

@@ -233,7 +233,7 @@ def _with(entities: tuple[_E, ...], given: _E, collection: Collection, limit: in
     if any(each.metadata.name == given.metadata.name for each in entities):
         raise _duplicate(collection, given.metadata.name)
     if len(entities) >= limit:
-        rule = f"there are {counted(limit, collection.noun)} already, and no more are allowed in one place"
+        rule = f"there are {counted(limit, collection.noun)} already, the most that are allowed in one place"
         raise RequestError(400, (FieldError("metadata.name", rule, given.metadata.name),))
     return (*entities, given)
 

@@ -89,7 +89,7 @@ def _check(value: object) -> None:
 
 
 def _too_deep() -> RequestError:
-    return malformed(f"has more than {DEPTH} lists and objects inside one another")
+    return malformed(f"is nested more than {DEPTH} levels deep")
 
 
 def _encodable(text: str) -> bool:

@@ -214,7 +214,7 @@ def test_pods_that_there_may_never_be_refuse_nothing() -> None:
 
 def test_more_pods_than_can_be_counted_are_not_decided() -> None:
     assert warnings(judged(ray(20_000))) == [
-        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+        "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
     ]
 
 
@@ -227,7 +227,7 @@ def test_without_time_nothing_is_decided() -> None:
     assert isinstance(question, WholeQuestion)
     answer = finished(question.resume(NoTime()))
     assert warnings(answer) == [
-        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+        "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
     ]
 
 
@@ -247,7 +247,7 @@ def test_what_is_not_placed_in_time_is_not_decided() -> None:
     question = submitted(ray(2)).question
     assert isinstance(question, WholeQuestion)
     assert warnings(finished(question.resume(Unsolved()))) == [
-        "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+        "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
     ]
 
 

@@ -487,7 +487,9 @@ async def test_warnings_of_the_verdict_are_shown(server: ApiServer, capfd: pytes
     server.store("nodes", host())
     server.store("pods", waiting("w", "partitionIsolation"))
     _, out, _ = await asked(capfd, "w")
-    assert "  warning: partitionIsolation steers fusion, which is over: it has no effect on the pod" in out.splitlines()
+    assert (
+        "  warning: partitionIsolation controls fusion, which is done: it has no effect on the pod" in out.splitlines()
+    )
 
 
 async def test_a_user_who_may_not_read_intents_gets_a_verdict_without_them(

@@ -129,7 +129,7 @@ def test_a_job_that_requests_devices_is_not_refused(admin: Api, plane: ControlPl
 def test_a_claim_that_does_not_exist_is_warned_of(plane: ControlPlane) -> None:
     spec = pod_spec(resourceClaims=[{"name": "gpu", "resourceClaimName": "missing"}])
     said = applied(plane, pod("claiming", SPACE, spec, **of_job({})))
-    assert "Warning: ResourceClaim missing: there is no such claim; the pod waits until there is" in said
+    assert "Warning: ResourceClaim missing: this claim does not exist; the pod waits for it" in said
 
 
 def template(name: str, count: int) -> Object:

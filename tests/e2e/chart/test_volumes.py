@@ -134,7 +134,7 @@ def test_so_is_a_deployment(admin: Api, plane: ControlPlane) -> None:
 
 def test_a_claim_that_there_is_not_yet_is_waited_for(admin: Api, plane: ControlPlane) -> None:
     said = applied(plane, pod("early", SPACE, using("late"), **placed()))
-    assert f"Warning: {CLAIM.format('late')}: there is no such claim; the pod waits until there is" in said
+    assert f"Warning: {CLAIM.format('late')}: this claim does not exist; the pod waits for it" in said
     bound(admin, "late", "node-2")
     until(lambda: node_of(admin, "early") == "node-2", "it runs once its claim is there", SECONDS)
 
@@ -159,7 +159,7 @@ def test_a_stateful_set_is_tied_to_the_volumes_that_its_pods_have(admin: Api, pl
     assert refusal(plane, stateful_set("db", 2, 'hostExlocation("a")')) == (
         'volumes of db-0, db-1 and hostExlocation("a") cannot both hold: '
         "the nodes of these volumes have room for 1 of 2 pods.\n"
-        'Nearest fix: drop hostExlocation("a"), or delete claims that may be made anew elsewhere.\n'
+        'Nearest fix: drop hostExlocation("a"), or delete claims that can be recreated elsewhere.\n'
     )
     applied(plane, stateful_set("db", 2))
     until(lambda: {node_of(admin, f"db-{at}") for at in range(2)} == {"node-1"}, "both run there", SECONDS)

@@ -52,7 +52,8 @@ def test_workers_that_keep_apart_from_themselves_are_each_on_a_node_of_their_own
 
 
 UNCHECKED: Final = (
-    "run-apart-from app=too-many: which nodes run such pods is not checked; while all that fit do, this pod waits"
+    "run-apart-from app=too-many: the selected pods are not checked; "
+    "this pod waits while one of them runs on every node that fits"
 )
 
 TOO_MANY: Final = """\
@@ -69,5 +70,5 @@ def test_kubectl_prints_that_there_are_more_of_those_than_nodes(plane: ControlPl
 
 def test_company_that_is_not_there_yet_is_waited_for_with_a_warning(admin: Api) -> None:
     answer = asked(admin, pod("p", SPACE, annotations={keys.RUN_WITH: "app=cache"}))
-    said = "run-with app=cache: which pods these are is not checked; until one runs where this pod fits, it waits"
+    said = "run-with app=cache: the selected pods are not checked; this pod waits until one of them runs where it fits"
     assert (answer.code, answer.warnings) == (201, (said,))

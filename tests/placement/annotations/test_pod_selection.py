@@ -86,8 +86,11 @@ def test_a_selector_matches_labels_as_kubernetes_has_it(text: str, labels: dict[
 
 def test_a_warning_says_that_the_others_are_not_looked_for() -> None:
     assert list(map(unchecked, read("app=db", "app=web"))) == [
-        "run-with app=db: which pods these are is not checked; until one runs where this pod fits, it waits",
-        "run-apart-from app=web: which nodes run such pods is not checked; while all that fit do, this pod waits",
+        "run-with app=db: the selected pods are not checked; this pod waits until one of them runs where it fits",
+        (
+            "run-apart-from app=web: the selected pods are not checked; "
+            "this pod waits while one of them runs on every node that fits"
+        ),
     ]
 
 

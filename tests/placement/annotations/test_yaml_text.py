@@ -80,8 +80,8 @@ REFUSED = {
     "an anchor": ("- &x a", "anchors and aliases are not supported: write the value out", 2),
     "an alias": ("- *x", "anchors and aliases are not supported: write the value out", 2),
     "a tag": ("- !!str a", 'tags are not supported: "tag:yaml.org,2002:str"', 2),
-    "brackets too deep": ("[" * 17, "more than 16 lists and mappings inside one another", 16),
-    "dashes too deep": ("- " * 17 + "a", "more than 16 lists and mappings inside one another", 32),
+    "brackets too deep": ("[" * 17, "nested more than 16 levels deep", 16),
+    "dashes too deep": ("- " * 17 + "a", "nested more than 16 levels deep", 32),
 }
 
 

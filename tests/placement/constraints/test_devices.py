@@ -317,7 +317,7 @@ def test_a_claim_that_nobody_uses_is_not_refused_for_a_class_that_is_gone() -> N
     inventory = equipped(classes=())
     inventory.devices.put_claim(held("mine", "node-b", 0))
     decision = decided(named("mine"), inventory)
-    assert decision.warnings == (f"ResourceClaim mine: there is no DeviceClass {GPU}; the pod waits until there is",)
+    assert decision.warnings == (f"ResourceClaim mine: DeviceClass {GPU} does not exist; the pod waits for it",)
 
 
 @pytest.mark.parametrize(("nodes_", "spread"), [(1, Spread.TOGETHER), (2, Spread.FREE)])
@@ -439,7 +439,7 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
     [
         (
             wanting(DeviceChoice("gone")),
-            "there is no DeviceClass gone; the pod waits until there is",
+            "DeviceClass gone does not exist; the pod waits for it",
         ),
         (
             wanting(DeviceChoice(GPU, selectors=(PLUS,))),
@@ -527,7 +527,7 @@ def test_devices_that_are_being_updated_refuse_no_pod() -> None:
 @pytest.mark.parametrize(
     ("claim", "doubt"),
     [
-        (None, "there is no such claim; the pod waits until there is"),
+        (None, "this claim does not exist; the pod waits for it"),
         (
             ResourceClaim("default", "mine", ONE, terminating=True),
             "the claim is being deleted; the pod waits for a new one of that name",
@@ -545,7 +545,7 @@ def test_a_claim_that_cannot_be_used_is_a_warning(claim: ResourceClaim | None, d
 
 def test_a_template_that_is_missing_is_a_warning() -> None:
     found = decided(made_from("gone"), equipped())
-    assert found.warnings == ("ResourceClaimTemplate gone: there is no such template; the pod waits until there is",)
+    assert found.warnings == ("ResourceClaimTemplate gone: this template does not exist; the pod waits for it",)
 
 
 # Many pods

@@ -33,7 +33,7 @@ def test_a_pod_of_no_job_may_ask_for_company() -> None:
 
 def test_a_warning_says_that_the_others_are_not_looked_for() -> None:
     assert decided(beside(WITH), ONE).warnings == (
-        "run-with app=db,!old: which pods these are is not checked; until one runs where this pod fits, it waits",
+        "run-with app=db,!old: the selected pods are not checked; this pod waits until one of them runs where it fits",
     )
 
 

@@ -12,7 +12,7 @@ from webhook.placement.objects.pool import Phase
 from webhook.placement.text import keys
 
 UNCHECKED = (
-    "topologySpread {} (maxSkew 1): which pods it counts is not checked; while they lie too unevenly, this pod waits"
+    "topologySpread {} (maxSkew 1): the counted pods are not checked; this pod waits while they are spread too unevenly"
 )
 EVEN, UNEVEN = (
     cluster(zones("a", "b", closed="b"), pods=[bound_pod(on) for on in held])
@@ -301,7 +301,7 @@ NOT_PROVEN: dict[str, dict[str, Any]] = {
 def test_replicas_are_not_refused_where_it_is_not_proven(said: dict[str, Any]) -> None:
     decision = crowded(None, 9, TRAP, **{"labels": APP, **said})
     assert not decision.refused
-    assert any("which pods it counts is not checked" in warning for warning in decision.warnings)
+    assert any("the counted pods are not checked" in warning for warning in decision.warnings)
 
 
 def test_what_the_job_object_says_changes_nothing_here() -> None:

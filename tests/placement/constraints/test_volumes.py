@@ -168,7 +168,7 @@ def test_apart_with_one_volume_cannot_be() -> None:
 
 UNKNOWN = "which nodes can use it is not known here; the pod waits for one of them"
 UNKNOWN_VOLUME = "the volume that it is bound to is not known; the pod waits for its node"
-NOT_BOUND = "it is not bound yet, and its node is chosen without the pod, which waits"
+NOT_BOUND = "it is not bound yet: its node is chosen independently of the pod, which waits"
 BY_HAND = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
 NO_CLASS = "it is not bound, and its class is not known; the pod waits until it is"
 
@@ -195,9 +195,7 @@ def test_what_is_not_known_is_a_warning_and_no_refusal(inventory: Inventory, dou
 def test_a_claim_that_there_is_not_is_waited_for() -> None:
     inventory = stored(None)
     inventory.volumes.missing(("default", "c"))
-    assert decided(with_claim(), inventory).warnings == (
-        f"{CLAIM}: there is no such claim; the pod waits until there is",
-    )
+    assert decided(with_claim(), inventory).warnings == (f"{CLAIM}: this claim does not exist; the pod waits for it",)
 
 
 @pytest.mark.parametrize("found", [with_claim(), made_with_it()], ids=["a claim", "one made with the pod"])

@@ -57,7 +57,7 @@ def test_a_label_in_the_way_is_a_problem_after_the_verdict() -> None:
 def test_warnings_of_the_words_come_before_those_of_the_cluster() -> None:
     found = decided(pod('partitionIsolation, host("gone")', annotations={keys.PREFERRED: "host"}), TWO)
     assert found.warnings == (
-        "partitionIsolation steers fusion, which is over: it has no effect on the pod",
+        "partitionIsolation controls fusion, which is done: it has no effect on the pod",
         'host("gone") is preferred, but no node that can run this pod meets it',
     )
 

@@ -155,14 +155,12 @@ class TestAWorkload:
     def test_whose_pods_do_not_all_fit_now_is_told_so(self) -> None:
         decision = crowded(APART, 3, cluster([*nodes(2), node("node-x", taints=UNREADY)]))
         assert not decision.refused
-        assert decision.warnings == (
-            "no room now: 2 of 3 pods fit; the others wait until it has passed that 1 node is not ready",
-        )
+        assert decision.warnings == ("no room now: 2 of 3 pods fit; the others wait as long as 1 node is not ready",)
 
     def test_of_which_one_fits(self) -> None:
         decision = crowded(APART, 2, cluster([node("node-a"), node("node-x", taints=[UNREACHABLE])]))
         assert decision.warnings == (
-            "no room now: 1 of 2 pods fits; the others wait until it has passed that 1 node is not reachable",
+            "no room now: 1 of 2 pods fits; the others wait as long as 1 node is not reachable",
         )
 
     def test_whose_pods_do_not_all_fit_even_then_is_refused_with_a_number_that_can_be_had(self) -> None:
@@ -181,9 +179,7 @@ class TestAWorkload:
     def test_whose_pods_share_a_node_waits_for_one_that_holds_all(self) -> None:
         small, large = node("node-a", cpu=1000), node("node-b", cpu=8000, taints=UNREADY)
         decision = crowded('hostColocation("t")', 3, cluster([small, large]), requests={"cpu": "1"})
-        assert decision.warnings == (
-            "no room now: 1 of 3 pods fits; the others wait until it has passed that 1 node is not ready",
-        )
+        assert decision.warnings == ("no room now: 1 of 3 pods fits; the others wait as long as 1 node is not ready",)
 
     def test_whose_group_waits_as_a_whole_is_told_what_for(self) -> None:
         small, large = (node(name, cpu=cpu, taints=UNREADY) for name, cpu in (("node-a", 1000), ("node-b", 8000)))

@@ -130,7 +130,7 @@ def test_what_a_group_cannot_make(needs: list[tuple[str, str, tuple[str, ...] | 
 def test_values_to_choose_from() -> None:
     """With minValues one value is not enough."""
     group = NodeGroup("NodePool", "np", labels={"type": ANYTHING.narrowed("In", ("a", "b", "c"), 2)})
-    assert unmade((Requirement("type", "In", ("a",)),), group=group) == ["type=a (it wants 2 values to choose from)"]
+    assert unmade((Requirement("type", "In", ("a",)),), group=group) == ["type=a (it needs 2 values to choose from)"]
 
 
 def test_the_nearest_alternative_is_named() -> None:

@@ -162,7 +162,7 @@ def test_of_a_large_job_time_counts() -> None:
     assert group
     late = group.with_members(group.stated, Late())
     assert finished(refuse_group(late, (), "processing element")).fix == (
-        "not found in the time there was; explain and plan take more"
+        "not found in time; explain and plan search longer"
     )
 
 
@@ -176,7 +176,7 @@ def test_whenever_the_time_for_a_large_job_ends_a_fix_is_named_or_said_to_be_mis
         for looks in range(0, 40, 2)
     ]
     assert [*dict.fromkeys(lasts)] == [
-        "not found in the time there was; explain and plan take more",
+        "not found in time; explain and plan search longer",
         "run 1 of these 17",
         "add 16 nodes, or run 1 of these 17",
     ]

@@ -22,7 +22,7 @@ TWO = cluster(
 WHOLE = 'hostExlocation("a") cannot hold: 2 of 5 processing elements fit (app-0, app-1, app-2 and 2 more).'
 HASTE = (
     "The 5 processing elements cannot all run at the same time (app-0, app-1, app-2 and 2 more).\n"
-    "Nearest fix: not found in the time there was; explain and plan take more."
+    "Nearest fix: not found in time; explain and plan search longer."
 )
 
 

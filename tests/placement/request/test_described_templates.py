@@ -98,7 +98,7 @@ def test_a_class_that_does_not_exist_is_a_warning() -> None:
     decision = decide(typed(found), NAMESPACE, world("a"))
     assert (decision.message, decision.warnings) == (
         "",
-        ("hardware 1 device of DeviceClass other: there is no DeviceClass other; the pod waits until there is",),
+        ("hardware 1 device of DeviceClass other: DeviceClass other does not exist; the pod waits for it",),
     )
 
 
@@ -129,7 +129,7 @@ def test_a_template_of_that_name_with_other_content_is_a_refusal() -> None:
         found.inventory.devices.put_template(template)
         assert decide(typed(asking()), NAMESPACE, found).message == (
             f"{FIELD}: ResourceClaimTemplate {described.template}, which stands for hardware 1 device of DeviceClass "
-            f"{CLASS}, has other content in this namespace: delete it, and the controller makes it anew"
+            f"{CLASS}, has other content in this namespace: delete it, and the controller recreates it"
         )
 
 

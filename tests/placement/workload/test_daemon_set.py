@@ -105,7 +105,7 @@ def test_a_selection_that_other_pods_may_meet_is_only_warned_of() -> None:
     found = decision(template(annotations={keys.RUN_WITH: "app=ds"}), app="ds", tier="edge")
     assert (found.refused, found.warnings) == (
         False,
-        ("run-with app=ds: which pods these are is not checked; until one runs where this pod fits, it waits",),
+        ("run-with app=ds: the selected pods are not checked; this pod waits until one of them runs where it fits",),
     )
 
 

@@ -19,7 +19,7 @@ from webhook.placement.workload.workload import decide_replicas
 SET = ClaimTemplates("db", (("data", "fast"),))
 LOCAL = StorageClass("fast", waits=True, by_hand=True)
 APART, TOGETHER = 'hostExlocation("a")', 'hostColocation("a")'
-ADVICE = "delete claims that may be made anew elsewhere."
+ADVICE = "delete claims that can be recreated elsewhere."
 
 
 def stored(bound: Mapping[int, str], *classes: StorageClass) -> Inventory:

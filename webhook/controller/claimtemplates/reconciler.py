@@ -83,7 +83,7 @@ class DescribedTemplates:
         if there is None:
             return await self._make(name, described)
         if not describes(there, described):
-            self._tell(name, f"has other content than {described}: delete it, and it is made anew")
+            self._tell(name, f"has other content than {described}: delete it to have it recreated")
         return None
 
     async def _unneeded(self, name: ClaimName, there: ClaimTemplate | None) -> float | None:
@@ -114,7 +114,7 @@ class DescribedTemplates:
         since = self._sought.setdefault(name, self._clock())
         if self._clock() - since < _BEHIND:
             return _GLANCE
-        self._tell(name, "is described by no annotation and no HPAIntent any more: delete the pod to have it made anew")
+        self._tell(name, "is no longer described by an annotation or HPAIntent: delete the pod to have it recreated")
         return LATER
 
     async def _make(self, name: ClaimName, described: DescribedDevices) -> float | None:

@@ -66,8 +66,8 @@ def unchecked(selection: PodSelection) -> str:
     """The warning that the webhook does not know where the selected pods run, so the pod may have to wait."""
     clause = shorten(selection.clause.text, CLAUSE_LIMIT)
     if selection.near:
-        return f"{clause}: which pods these are is not checked; until one runs where this pod fits, it waits"
-    return f"{clause}: which nodes run such pods is not checked; while all that fit do, this pod waits"
+        return f"{clause}: the selected pods are not checked; this pod waits until one of them runs where it fits"
+    return f"{clause}: the selected pods are not checked; this pod waits while one of them runs on every node that fits"
 
 
 def _meaning(selection: PodSelection) -> frozenset[tuple[str, str, frozenset[str]]]:

@@ -70,7 +70,7 @@ def _node(event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Value:
     if isinstance(event, yaml.ScalarEvent):
         return None if event.implicit[0] and event.value in _NOTHING else str(event.value)
     if not depth:
-        raise GrammarError(at, f"more than {DEPTH} lists and mappings inside one another")
+        raise GrammarError(at, f"nested more than {DEPTH} levels deep")
     if isinstance(event, yaml.SequenceStartEvent):
         return list(_items(events, depth - 1))
     return _mapping(events, depth - 1)

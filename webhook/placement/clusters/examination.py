@@ -28,7 +28,7 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 _NAMED: Final = 3
 """Workloads that a reason names."""
 
-UNDECIDED: Final = "was not decided about in time"
+UNDECIDED: Final = "was not decided in time"
 """The reason of a cluster about which time was too short."""
 
 

@@ -126,7 +126,7 @@ class _Scheduler:
         key, clause, reach = one.topology_key, spread(one), self._world.with_key(one.topology_key)
         matched, counted = self._matched(one), self._counted(one)
         if counted is None or matched is None:
-            yield f"{clause}: which pods it counts is not checked; while they lie too unevenly, this pod waits"
+            yield f"{clause}: the counted pods are not checked; this pod waits while they are spread too unevenly"
         skew = self._skew(one, counted) if counted else self._short(one)
         nodes = reach & skew.open(int(matched or False)) if counted and skew else reach
         new = self._sole and self._finished.open_to_new(key)

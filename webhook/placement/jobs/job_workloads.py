@@ -36,7 +36,8 @@ _JOB_SHOWN: Final = 63
 """Characters of the name of a job: a label has no more."""
 
 UNDECIDED: Final = (
-    "whether all pods of the job's workloads can run at a time was not decided in time: some of them may have to wait"
+    "no decision in time on whether all pods of the job's workloads can run at the same time: "
+    "some of them may have to wait"
 )
 """The warning for a workload that is admitted without a decision about the others."""
 

@@ -41,7 +41,7 @@ _WARNINGS: Final = 6
 """Warnings of components: an answer has ten at most, and those about the whole application come after them."""
 
 UNDECIDED: Final = (
-    "whether all components can run at a time was not decided in time: some of their pods may have to wait"
+    "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
 )
 """The warning for an application that is admitted without a decision."""
 

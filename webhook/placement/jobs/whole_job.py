@@ -63,7 +63,7 @@ _MAY_CLAIM: Final = b"laim"
 """In the JSON of every Job whose pods have claims: ``claimName``, ``dataVolumeClaim``, ``volumeClaimTemplate``."""
 
 UNDECIDED: Final = (
-    "whether all processing elements can run at a time was not decided in time: some of them may have to wait"
+    "no decision in time on whether all processing elements can run at the same time: some of them may have to wait"
 )
 """The warning for a Job that is admitted without a decision."""
 

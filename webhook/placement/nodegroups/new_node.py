@@ -139,7 +139,7 @@ def _makes(key: str, stated: LabelValues, narrowed: LabelValues) -> str:
         return "the name of a new node is not known"
     if stated == ABSENT:
         return "it does not set that label"
-    return f"it wants {narrowed.distinct} values to choose from" if narrowed.values else f"it makes {stated}"
+    return f"it needs {narrowed.distinct} values to choose from" if narrowed.values else f"it makes {stated}"
 
 
 def _name(group: NodeGroup) -> str:

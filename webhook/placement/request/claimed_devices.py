@@ -131,12 +131,12 @@ def _claimed(part: ClaimPart, count: int, namespace: str, devices: Devices) -> W
         clause = Clause(Source.DEVICES, (part,), f"{several}ResourceClaimTemplate {name}")
         template = devices.template((namespace, name))
         if template is None:
-            return WantedDevices(clause, doubt="there is no such template; the pod waits until there is")
+            return WantedDevices(clause, doubt="this template does not exist; the pod waits for it")
         return _wanting(WantedDevices(clause), template.spec, count, devices)
     clause = Clause(Source.DEVICES, (part,), f"ResourceClaim {name}")
     claim = devices.claim((namespace, name))
     if claim is None:
-        return WantedDevices(clause, doubt="there is no such claim; the pod waits until there is")
+        return WantedDevices(clause, doubt="this claim does not exist; the pod waits for it")
     return _of_claim(clause, claim, devices)
 
 
@@ -190,7 +190,7 @@ def _doubts(spec: ClaimSpec, devices: Devices) -> Iterator[str]:
     for choice in itertools.chain.from_iterable(request.choices for request in spec.requests):
         known = devices.classes.get(choice.device_class)
         if known is None:
-            yield f"there is no DeviceClass {choice.device_class}; the pod waits until there is"
+            yield f"DeviceClass {choice.device_class} does not exist; the pod waits for it"
         elif known.fault:
             yield f"DeviceClass {known.name} cannot be read: {known.fault}; its devices are not judged"
         elif known.unread or not _readable(known.selectors):

@@ -70,7 +70,7 @@ def _judged(clause: Clause, volume: Volume, namespace: str, known: Volumes) -> C
     if claim is UNREAD:
         return ClaimedVolume(clause, doubt="which nodes can use it is not known here; the pod waits for one of them")
     if claim is None:
-        return ClaimedVolume(clause, doubt="there is no such claim; the pod waits until there is")
+        return ClaimedVolume(clause, doubt="this claim does not exist; the pod waits for it")
     return of_claim(clause, claim, known)
 
 
@@ -89,7 +89,9 @@ def of_class(clause: Clause, storage_class: StorageClass | None) -> ClaimedVolum
     if storage_class is None:
         return ClaimedVolume(clause, doubt="it is not bound, and its class is not known; the pod waits until it is")
     if not storage_class.waits:
-        return ClaimedVolume(clause, doubt="it is not bound yet, and its node is chosen without the pod, which waits")
+        return ClaimedVolume(
+            clause, doubt="it is not bound yet: its node is chosen independently of the pod, which waits"
+        )
     if storage_class.by_hand:
         doubt = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
         return ClaimedVolume(clause, doubt=doubt)

@@ -41,7 +41,7 @@ def problems_of_templates(
         elif not describes(there, source.described):
             message = (
                 f"ResourceClaimTemplate {source.template}, which stands for {requirement.text}, has other content in "
-                "this namespace: delete it, and the controller makes it anew"
+                "this namespace: delete it, and the controller recreates it"
             )
             yield Problem(requirement.field, message, fault=Fault.FORBIDDEN)
     if not made:

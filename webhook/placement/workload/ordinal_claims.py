@@ -131,7 +131,7 @@ def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     if room:
         where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"
     said = (f"volumes of {enumerated(tied.names, _NAMED)}", *map(str, verbs))
-    anew = Advice("delete claims that may be made anew elsewhere")
+    anew = Advice("delete claims that can be recreated elsewhere")
     fixes = (Drop.of(verbs, verbs), anew) if verbs else (anew,)
     rules = (Rule.VOLUMES, *(found.rule for found in limiting))
     return Refusal.of(f"{cannot_hold(said)}: {where}.", said, Fault.FORBIDDEN, rules, fixes)

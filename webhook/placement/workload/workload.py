@@ -141,7 +141,7 @@ def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas)
     room, count = now.room(replicas.count), replicas.count
     fit = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
     why = blocking_conditions(later.ask, later.verdict.candidates, world) or "nodes are yet to recover"
-    doubt = f"no room now: {fit}; the others wait until it has passed that {why}"
+    doubt = f"no room now: {fit}; the others wait as long as {why}"
     return replace(later, warnings=(*later.warnings, doubt))
 
 

@@ -122,7 +122,7 @@ def entity_of(stored: StoredHPAIntent, group: IntentGroup) -> IntentEntity:
     except ERRORS:
         raise UnusableObjectError(f"its annotation {keys.EMCO} was not written by this interface") from None
     if _hash(*_names(group), names.hpa_intent) != stored.metadata.name.rpartition("-")[2]:
-        raise UnusableObjectError(f"its annotation {keys.EMCO} is about another HPA intent than its name")
+        raise UnusableObjectError(f"its annotation {keys.EMCO} and its name stand for different HPA intents")
     spec = stored.spec or {}
     metadata = EntityMetadata(names.hpa_intent, names.description, names.user_data1, names.user_data2)
     try:

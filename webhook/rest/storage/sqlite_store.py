@@ -61,7 +61,7 @@ _LOOK_SECONDS: Final = 5.0
 _SPARE_PAGES: Final = 256
 """Pages that a change that needs no space may use beyond the size of the file: twice the largest intent."""
 
-_FULL: Final = "the store is full: nothing but reading and deleting works"
+_FULL: Final = "the store is full: only reading and deleting work"
 """Why the store is not ready, although it answers."""
 
 _TABLE: Final = """

@@ -187,7 +187,7 @@ def test_a_large_job_that_fits_in_no_way_that_was_tried_is_not_decided() -> None
     assert (
         model.verdict.warnings
         == (
-            "whether all processing elements can run at a time was not decided in time: some of them may have to wait",
+            UNDECIDED,
             "fusion.manual asks for 2 processing elements, and 2 are made",
         )[:1]
     )
@@ -419,7 +419,7 @@ def test_what_dropping_a_clause_is_good_for_may_not_be_found_out() -> None:
         said.format(f"drop Op0: {tied} {undecided}, or drop Op1: {tied} {undecided}")
     )
     assert fused_job(spec, cluster(nodes(1, cpu=4000)), solving=AtOnce(0)).verdict.text.endswith(
-        said.format("not found in the time there was; explain and plan take more")
+        said.format("not found in time; explain and plan search longer")
     )
 
 

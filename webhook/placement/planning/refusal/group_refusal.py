@@ -38,7 +38,7 @@ _CHOICES: Final = 32
 """At most so many choices of pods of one size are tried; each takes about a millisecond."""
 
 _NONE: Final = Advice("none by a single change")
-NO_TIME: Final = Advice("not found in the time there was; explain and plan take more")
+NO_TIME: Final = Advice("not found in time; explain and plan search longer")
 
 
 async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal:
