@@ -177,11 +177,11 @@ UNREADABLE: Final[dict[str, tuple[object, str]]] = {
 
 
 @pytest.mark.parametrize(("review", "message"), UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_what_is_no_review_is_refused(review: object, message: str) -> None:
+def test_what_is_not_a_review_is_refused(review: object, message: str) -> None:
     assert message_of(review) == message
 
 
-def test_a_key_that_is_no_text_makes_a_review_unreadable() -> None:
+def test_a_key_that_is_not_text_makes_a_review_unreadable() -> None:
     body = json.dumps(asked({**pool({}), "z": 0})).encode().replace(b'"z"', b'"\xff"')
     assert message_of(body).startswith("the body is no readable ConversionReview: ")
 

@@ -114,7 +114,7 @@ def test_one_that_asks_for_nothing_is_scaled_without_a_word(plane: ControlPlane)
     assert (answer.code, answer.warnings) == (200, ())
 
 
-def test_while_nobody_answers_it_is_scaled_without_a_warning(plane: ControlPlane, serve: str) -> None:
+def test_without_a_running_webhook_it_is_scaled_without_a_warning(plane: ControlPlane, serve: str) -> None:
     plane.admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 0}})
     try:
         until(lambda: not ready_pods(plane.admin), "nobody is ready", SECONDS)

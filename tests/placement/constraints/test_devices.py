@@ -280,7 +280,7 @@ def test_an_allocated_claim_ties_the_pod_to_its_nodes() -> None:
     assert candidates(named("mine"), inventory) == ["node-b"]
 
 
-def test_an_allocated_claim_that_nobody_uses_may_get_other_devices() -> None:
+def test_an_allocated_claim_without_users_may_get_other_devices() -> None:
     inventory = equipped(on("node-a", 2), on("node-b", 1), on("node-c", 1))
     inventory.devices.put_claim(held("mine", "node-b", 0, spec=TWO))
     assert candidates(named("mine"), inventory) == ["node-a", "node-b"]
@@ -313,7 +313,7 @@ def test_three_such_claims_are_not_judged() -> None:
     )
 
 
-def test_a_claim_that_nobody_uses_is_not_refused_for_a_class_that_is_gone() -> None:
+def test_a_claim_without_users_is_not_refused_for_a_class_that_is_gone() -> None:
     inventory = equipped(classes=())
     inventory.devices.put_claim(held("mine", "node-b", 0))
     decision = decided(named("mine"), inventory)

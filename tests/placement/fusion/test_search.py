@@ -12,7 +12,7 @@ from webhook.placement.fusion.search import refined
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_elements_that_are_fused_anew_get_better_and_keep_the_rules(seed: int) -> None:
+def test_elements_that_are_fused_again_get_better_and_keep_the_rules(seed: int) -> None:
     """As many elements as before, none too heavy, with less traffic between them."""
     found = grown(90, seed, 'partitionExlocation("x")')
     before, after = searched(found, 6), refined_search(found, 6)
@@ -22,7 +22,7 @@ def test_elements_that_are_fused_anew_get_better_and_keep_the_rules(seed: int) -
     assert not any(found.clash(one, other) for block in after.blocks for one in block for other in block)
 
 
-def test_what_no_stream_joins_is_not_fused_anew() -> None:
+def test_what_no_stream_joins_is_not_fused_again() -> None:
     """Nor is what has one element, what all was tried of, and anything once time is over."""
     apart = graph({"operators": [{"name": f"Op{at}"} for at in range(20)]})
     streams = [{"from": f"Op{at}", "to": f"Op{at + 1}"} for at in range(19)]

@@ -162,7 +162,7 @@ def test_an_element_that_names_a_node_waits_for_no_new_one() -> None:
     assert reasons(job_spec(tolerant), with_groups(on_disks("p", "ssd"))) == []
 
 
-def test_what_is_wrong_with_the_job_or_its_pools_is_no_matter_of_nodes() -> None:
+def test_what_is_wrong_with_the_job_or_its_pools_is_not_for_new_nodes_to_solve() -> None:
     isolated = element('hostIsolation, hostColocation("c")', name="x")
     shared = element('hostColocation("c")', name="y")
     found = verdict(job_spec(isolated, shared), with_groups(sized()))
@@ -175,7 +175,7 @@ def test_what_is_wrong_with_the_job_or_its_pools_is_no_matter_of_nodes() -> None
         assert "NodePool" not in found.text
 
 
-def test_an_element_that_must_not_be_created_is_no_matter_of_nodes() -> None:
+def test_an_element_that_must_not_be_created_is_not_for_new_nodes_to_solve() -> None:
     inventory = with_groups(sized(), pools=[pool("X", size=1, mode="Exclusive", assigned=["node-a"])])
     found = verdict(job_spec(templated(tolerations=[{"operator": "Exists"}])), inventory)
     assert (found.refused, found.fault) == (True, Fault.FORBIDDEN)
