@@ -29,7 +29,7 @@ BEGIN: Final = "<!-- made by python -m tools.command_line from the parsers of th
 END: Final = "<!-- end of what is made -->\n"
 
 _SETTING: Final = re.compile(r"(?P<help>.*) \[(?P<variable>[A-Z_]+), default: (?P<default>.*)\]", re.DOTALL)
-"""The help text of a flag that stands for a setting (``webhook/cli/flags.py``)."""
+"""The help text of a flag that stands for a setting (``webhook/cli/arguments/flags.py``)."""
 
 _DEFAULT: Final = re.compile(r"(?P<help>.*) \(default: (?P<default>.*)\)\.", re.DOTALL)
 """The help text of any other flag with a default."""

@@ -11,7 +11,8 @@ import pytest
 import yaml
 
 from tests.convert.adl_documents import adl, bundle, operator
-from webhook.cli import inputs, main
+from webhook.cli import main
+from webhook.cli.arguments import inputs
 
 Run = Callable[..., tuple[int, str, str]]
 

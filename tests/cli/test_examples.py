@@ -13,7 +13,7 @@ from tests.cli.completion.shells import needed
 from tests.cli.terminals import bare
 from tests.golden.examples import EXAMPLES
 from webhook.cli import COMMANDS, load, main
-from webhook.cli.command_help import HelpExample
+from webhook.cli.arguments.command_help import HelpExample
 
 SERVERS: Final = ("serve", "hpa-api")
 """Commands that run until they are told to stop."""

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.docs.pages import page
-from webhook.cli import inputs, main
+from webhook.cli import main
+from webhook.cli.arguments import inputs
 from webhook.convert import adl, bundle, located_yaml, source_text
 from webhook.convert.conversion import InputKind
 from webhook.placement.objects.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT

@@ -18,7 +18,7 @@ from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WholeQuestion, WorkloadRef
 from webhook.admission.validate import validate
 from webhook.cli.client import admission_review, is_workload
-from webhook.cli.differences import as_yaml
+from webhook.cli.terminal.differences import as_yaml
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.manifests import read_manifests

@@ -4,12 +4,10 @@
 which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
 the import of a web server.
 
-Shared: ``exits`` (exit codes), ``command_help`` (help and examples), ``flags`` (flags for settings), ``manifests`` (the
-manifests that a command is given), ``output`` (the forms of answers), ``screen``, ``console`` and ``differences``
-(output for a person), ``progress`` (what takes long), ``completion`` (what shells ask), ``explanation``,
-``pool_explanation`` and ``job_explanation`` (one object explained), ``planned_manifests``, ``plan_document`` and
-``planpage`` (a plan as one value and as one HTML page), ``client`` (sends reviews to a server). Only this package
-prints.
+Shared: ``exits`` (exit codes), ``arguments`` (what a command is given: flags, manifests, inputs, help), ``terminal``
+(what is written: forms of answers, progress), ``screen`` (answers for a person), ``completion`` (what shells ask),
+``explanations`` (one object explained), ``plans`` and ``planpage`` (a plan as one value and as one HTML page),
+``client`` (sends reviews to a server). Only this package prints.
 """
 
 import argparse

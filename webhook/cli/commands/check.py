@@ -7,11 +7,12 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.app import check as program
-from webhook.cli import Subparsers, flags
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit
-from webhook.cli.output import TEXT, add_output, write
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.output import TEXT, add_output, write
 from webhook.placement.text.problem import escape
 
 _FLAGS: Final = ("context",)

@@ -17,14 +17,15 @@ from webhook.app.clusters import (
     profiles,
     read_apps,
 )
-from webhook.cli import Subparsers, flags, warn
-from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.differences import as_yaml
+from webhook.cli import Subparsers, warn
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments.manifests import add_manifests, manifests_of
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.manifests import add_manifests, manifests_of
-from webhook.cli.output import add_output, write
-from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.differences import as_yaml
+from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.fleet_objects import ocm_placements, propagation_policies

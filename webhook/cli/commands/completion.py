@@ -4,7 +4,7 @@ import argparse
 from typing import Final
 
 from webhook.cli import Subparsers
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.completion import SCRIPTS
 from webhook.cli.exits import Exit
 

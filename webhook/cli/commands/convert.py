@@ -7,12 +7,13 @@ from typing import Final
 
 from webhook import app
 from webhook.app.fuse import fused_manifest
-from webhook.cli import Subparsers, flags, say, warn
-from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.differences import as_yaml
+from webhook.cli import Subparsers, say, warn
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments.inputs import read_inputs
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.inputs import read_inputs
-from webhook.cli.output import add_output, write
+from webhook.cli.terminal.differences import as_yaml
+from webhook.cli.terminal.output import add_output, write
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
 from webhook.convert.conversion import ConvertOptions, InputKind, convert
 from webhook.convert.findings import Conversion, InputLine, Manifest, RefusedInputError, Remark

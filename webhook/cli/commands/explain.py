@@ -9,19 +9,20 @@ import msgspec
 from webhook import app
 from webhook.admission.checks.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import Subparsers, flags, warn
-from webhook.cli.application_explanation import explain_application
+from webhook.cli import Subparsers, warn
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments.manifests import Manifests, add_manifests, readable_manifests_of
 from webhook.cli.client import admission_review
-from webhook.cli.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanation import NAMESPACE, Explanation, beside, explain
-from webhook.cli.job_explanation import JobExplanation, explain_job
-from webhook.cli.manifests import Manifests, add_manifests, readable_manifests_of
-from webhook.cli.output import add_output, write
-from webhook.cli.planned_manifests import write_page
-from webhook.cli.pool_explanation import PoolExplanation, explain_pool, is_pool
-from webhook.cli.progress import progress
+from webhook.cli.explanations.application_explanation import explain_application
+from webhook.cli.explanations.explanation import NAMESPACE, Explanation, beside, explain
+from webhook.cli.explanations.job_explanation import JobExplanation, explain_job
+from webhook.cli.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
+from webhook.cli.plans.planned_manifests import write_page
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.cluster.snapshot.manifests import UnreadManifest
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World

@@ -6,8 +6,9 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers, flags
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.rest.access import listens_on_loopback
 from webhook.rest.rest_settings import RestSettings

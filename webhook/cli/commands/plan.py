@@ -3,14 +3,15 @@
 import argparse
 from typing import Final
 
-from webhook.cli import Subparsers, flags
-from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.manifests import add_manifests, manifests_of
-from webhook.cli.output import add_output, write
-from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
+from webhook.cli import Subparsers
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments.manifests import add_manifests, manifests_of
 from webhook.cli.planpage.document import PlanDocument, PlannedElement, PlannedFusion, Subject
 from webhook.cli.planpage.room import room
+from webhook.cli.plans.planned_manifests import SECONDS, exit_of, planned_document, write_page
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.output import add_output, write
 from webhook.placement.text.problem import counted, enumerated, escape
 
 _FLAGS: Final = (

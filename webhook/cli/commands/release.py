@@ -8,11 +8,12 @@ from msgspec import Struct
 
 from webhook import app
 from webhook.app.release import ReleaseRequest
-from webhook.cli import Subparsers, flags, warn
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers, warn
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.output import TEXT, add_output, write
-from webhook.cli.progress import progress
+from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.controller.release import Freed, Scope, parse_scope
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings

@@ -8,8 +8,9 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers, flags, own_environment
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers, own_environment
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
 from webhook.server.fatal_error import FatalError

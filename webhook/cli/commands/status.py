@@ -8,12 +8,13 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers, flags
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.output import TEXT, add_output, write
-from webhook.cli.progress import progress
 from webhook.cli.screen import Screen, StyledLine
+from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text.nearest import nearest

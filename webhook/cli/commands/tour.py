@@ -18,14 +18,14 @@ from msgspec.structs import replace
 from webhook.admission.checks.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import Subparsers, own_environment, typed_name
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.client import Client, Reply, is_workload
-from webhook.cli.command_help import HelpExample, declare
-from webhook.cli.differences import changed_lines
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanation import NAMESPACE
-from webhook.cli.output import TEXT, add_output, write
-from webhook.cli.progress import progress
+from webhook.cli.explanations.explanation import NAMESPACE
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.differences import changed_lines
+from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest

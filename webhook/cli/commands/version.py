@@ -8,9 +8,9 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.cli import PROGRAM, Subparsers
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit
-from webhook.cli.output import TEXT, add_output, write
+from webhook.cli.terminal.output import TEXT, add_output, write
 
 HELP_EXAMPLES: Final = (
     HelpExample("the version", "streams-placement version"),

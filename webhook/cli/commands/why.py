@@ -5,12 +5,13 @@ import asyncio
 from typing import Final
 
 from webhook.app import why as program
-from webhook.cli import Subparsers, flags, warn
-from webhook.cli.command_help import HelpExample, declare
+from webhook.cli import Subparsers, warn
+from webhook.cli.arguments import flags
+from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.output import TEXT, add_output, write
-from webhook.cli.progress import progress
 from webhook.cli.screen import Screen
+from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.progress import progress
 from webhook.cli.why.changes import changes_since, concerned
 from webhook.cli.why.lines import lines_of
 from webhook.cli.why.report import WhyReport, judge, report

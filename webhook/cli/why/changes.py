@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Final
 
 from webhook.admission.unstructured import Unstructured, mapping, sequence
-from webhook.cli.explanation import PodExplanation
+from webhook.cli.explanations.explanation import PodExplanation
 from webhook.cli.why.report import JudgedObject, SinceCreation
 from webhook.cluster.queries.object_facts import ObjectRef
 from webhook.placement.kube.timestamps import time_of, timestamp

@@ -10,10 +10,10 @@ from msgspec import Struct
 from webhook.admission.checks.templates import DescribedPod, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.app.why import Found
-from webhook.cli.explanation import UNREAD, Explanation, Removed, explain, names
-from webhook.cli.job_explanation import explain_job
-from webhook.cli.pool_explanation import explain_pool
-from webhook.cli.region_explanation import RegionExplanation, explain_region
+from webhook.cli.explanations.explanation import UNREAD, Explanation, Removed, explain, names
+from webhook.cli.explanations.job_explanation import explain_job
+from webhook.cli.explanations.pool_explanation import explain_pool
+from webhook.cli.explanations.region_explanation import RegionExplanation, explain_region
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.decision.held_devices import held_devices

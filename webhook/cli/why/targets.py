@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from webhook.cli import flags
+from webhook.cli.arguments import flags
 from webhook.cli.exits import WrongUse
 from webhook.cluster.queries.object_facts import ObjectRef
 from webhook.placement.text.api_kinds import (

@@ -2,7 +2,7 @@
 
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.region_channels import RegionChannels, channels_of
-from webhook.cli.explanation import NAMESPACE, Explanation
+from webhook.cli.explanations.explanation import NAMESPACE, Explanation
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, counted
 

@@ -42,7 +42,7 @@ class ProgressLine:
         # Rich takes long to import, and most commands end before a line would appear, or have no terminal.
         from rich import progress as bars  # noqa: PLC0415
 
-        from webhook.cli.console import console  # noqa: PLC0415
+        from webhook.cli.terminal.console import console  # noqa: PLC0415
 
         self._bar = bars.Progress(
             bars.SpinnerColumn(),

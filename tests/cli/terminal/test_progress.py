@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.terminals import Terminal
 from webhook.cli import main, warn
-from webhook.cli.progress import progress
+from webhook.cli.terminal.progress import progress
 
 GONE: Final = "\x1b[1A\x1b[2K"
 """One line up, and that line erased."""
@@ -106,7 +106,7 @@ def test_commands_say_what_they_do(
     """``explain`` is the fixture that changes to the repository."""
     assert explain
     steps: list[str] = []
-    monkeypatch.setattr("webhook.cli.progress.silent", lambda what, *_: steps.append(what))
+    monkeypatch.setattr("webhook.cli.terminal.progress.silent", lambda what, *_: steps.append(what))
     assert main([*words, "--snapshot", "examples/cluster"]) == 0
     assert list(dict.fromkeys(steps)) == told
 
@@ -114,7 +114,7 @@ def test_commands_say_what_they_do(
 def test_clusters_are_counted(explain: object, monkeypatch: pytest.MonkeyPatch) -> None:
     assert explain
     steps: list[tuple[str, int, int]] = []
-    monkeypatch.setattr("webhook.cli.progress.silent", lambda *step: steps.append(step))
+    monkeypatch.setattr("webhook.cli.terminal.progress.silent", lambda *step: steps.append(step))
     assert main(["clusters", "-f", "examples/apps/emco.yaml", "--clusters", "examples/clusters"]) == 0
     assert {total for _, _, total in steps} == {4}
     assert (steps[0], len(steps)) == (("reading clusters", 0, 4), 4)

@@ -37,7 +37,7 @@ def _as_json(answer: object) -> str:
 
 def _as_yaml(answer: object) -> str:
     # YAML is imported when it is written: `version` must not wait for it.
-    from webhook.cli.differences import as_yaml  # noqa: PLC0415
+    from webhook.cli.terminal.differences import as_yaml  # noqa: PLC0415
 
     return as_yaml(answer).rstrip("\n")
 

@@ -8,7 +8,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from webhook.app.plan import Planned, PlannedObject, warning_of
-from webhook.cli.operator_plan import OperatorPlan
 from webhook.cli.planpage.document import (
     ClosedNodes,
     Conflict,
@@ -27,6 +26,7 @@ from webhook.cli.planpage.document import (
     ranges,
 )
 from webhook.cli.planpage.natural_order import in_natural_order, natural
+from webhook.cli.plans.operator_plan import OperatorPlan
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots

@@ -5,8 +5,8 @@ from msgspec.structs import replace
 from webhook import app
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli.explanation import NAMESPACE, UNREAD
-from webhook.cli.job_explanation import JobExplanation
+from webhook.cli.explanations.explanation import NAMESPACE, UNREAD
+from webhook.cli.explanations.job_explanation import JobExplanation
 from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication
