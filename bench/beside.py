@@ -30,7 +30,7 @@ from bench import bodies, client, fusion, generator, machine, memory, processes
 from bench.topology import Scale
 from bench.trouble import Trouble
 from bench.wholejobs import KINDS
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.text.api_kinds import STREAMS_JOB
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-beside.md"

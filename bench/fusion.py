@@ -22,8 +22,8 @@ from webhook.placement.fusion.graph import Graph, graph_of
 from webhook.placement.fusion.partition import Partition, bound, evaluated
 from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.search import good_partition, refined
-from webhook.placement.objects.job_operators import JobOperator, StreamSpec
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_operators import JobOperator, StreamSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Restless, finished, taken
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-fusion.md"

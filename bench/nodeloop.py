@@ -14,7 +14,7 @@ from webhook.placement.kube.pod import NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.requests import pod_requests
 from webhook.placement.kube.selection.tolerations import tolerates
 from webhook.placement.objects.intent import Intents
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

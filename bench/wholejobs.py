@@ -25,7 +25,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, OperatorSpec
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.planning.search import bounds, greedy, integer_program

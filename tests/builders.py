@@ -13,7 +13,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import LabelSelector, NodeTerm, Pod, Requirement, Toleration
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import Guest, NodeDemand, PodInfo
 from webhook.placement.objects.pool import Phase, Pool, PoolHost

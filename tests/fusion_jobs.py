@@ -11,8 +11,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
 from webhook.placement.jobs.problems import problems_of_job
-from webhook.placement.objects.job_fusion import FusedElement
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import FusedElement
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Solving, finished
 
 BUNDLE = {"name": "apps.A.sab"}

@@ -18,7 +18,7 @@ from webhook.placement.inventory.policy import POOLS, Policy
 from webhook.placement.inventory.quota import parse_quota
 from webhook.placement.kube.selection.selector_text import parse_selector
 from webhook.placement.nodegroups.node_shapes import node_shapes
-from webhook.placement.objects.job_resources import parse_requests
+from webhook.placement.objects.jobs.job_resources import parse_requests
 from webhook.placement.text.problem import quote
 
 PREFIX: Final = "STREAMS_PLACEMENT_"

@@ -11,8 +11,8 @@ from msgspec.structs import fields
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
 from webhook.placement.field_rules.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
-from webhook.placement.objects import job_operators, job_spec
-from webhook.placement.objects.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
+from webhook.placement.objects.jobs import job_operators, job_spec
+from webhook.placement.objects.jobs.job_spec import CERTIFICATE_DAYS, DEFAULTS, ELEMENT_LIMIT, SUBMISSION_SECONDS
 from webhook.placement.objects.pool_spec import HostPoolSpec
 
 JOB: Final[dict[str, Any]] = job_definition()["spec"]["versions"][0]

@@ -24,7 +24,7 @@ from webhook.placement.annotations.hardware_fields import DEVICE_FIELDS
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.problems import problems_of_element, problems_of_job
 from webhook.placement.objects.intent import read_intent
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.objects.pool_spec import problems_of_spec
 from webhook.placement.planning.search.solver import finished
 

@@ -16,7 +16,7 @@ from tests.apiserver.server import ApiServer
 from webhook.cli import main
 from webhook.cli.commands.status import tree
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
-from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
 from webhook.settings import Settings
 
 DEGRADED: Final = JobView(

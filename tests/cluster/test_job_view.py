@@ -17,7 +17,7 @@ from webhook.cluster.queries.job_view import (
     read_job_view,
     view_of,
 )
-from webhook.placement.objects.job_fusion import RegionWidth
+from webhook.placement.objects.jobs.job_fusion import RegionWidth
 
 Json = dict[str, Any]
 

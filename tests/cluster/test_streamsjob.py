@@ -8,7 +8,7 @@ import pytest
 from tests.cluster.objects import job
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.metadata import MalformedError
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.text.keys import BIND
 
 

@@ -15,7 +15,7 @@ from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

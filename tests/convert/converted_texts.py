@@ -9,7 +9,7 @@ from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
 from webhook.convert.findings import Conversion, Manifest
 from webhook.convert.targets import Targets
 from webhook.placement.fusion.application import PARTITION, application_of
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.spl.placement import format_placement
 
 

@@ -16,7 +16,7 @@ from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.fusion.graph import RULES
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
 
 FILES = sorted((ROOT / "examples" / "fusion").glob("*.yaml"))

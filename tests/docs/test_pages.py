@@ -23,7 +23,8 @@ from webhook.placement.jobs.job_workloads import MOST
 from webhook.placement.kube import quantity
 from webhook.placement.kube.selection import node_terms as nodeterms
 from webhook.placement.kube.size_limits import NESTING_LIMIT, WORDS_LIMIT
-from webhook.placement.objects import consumer, intent, job_spec, pool_spec
+from webhook.placement.objects import consumer, intent, pool_spec
+from webhook.placement.objects.jobs import job_spec
 from webhook.placement.provision import intended_hardware as intended
 from webhook.placement.spl import clauses
 from webhook.placement.spl import placement as spl

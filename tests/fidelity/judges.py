@@ -17,7 +17,7 @@ from webhook.admission.checks.jobs import problems_of
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.replanning import Standing, replan_job
 from webhook.placement.jobs.whole_job import judge_job
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.search.solver import finished

@@ -25,7 +25,7 @@ from webhook.placement.elements.steered_pod import equipped, kept_on, steered
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.objects.job_spec import JobSpec, element_name
+from webhook.placement.objects.jobs.job_spec import JobSpec, element_name
 from webhook.placement.pools.pool_plan import plan
 from webhook.placement.text import keys
 

@@ -34,8 +34,8 @@ from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
-from webhook.placement.objects.job import StreamsJob
-from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.jobs.job import StreamsJob
+from webhook.placement.objects.jobs.job_model import JobModel
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of

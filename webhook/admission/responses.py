@@ -20,8 +20,8 @@ from webhook.admission.unstructured import Unstructured
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kinds.references import ObjectReference
 from webhook.placement.kube.size_limits import NESTING_LIMIT
-from webhook.placement.objects.job import StreamsJob
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.job import StreamsJob
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.volumes import ClaimName, Volumes
 from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults

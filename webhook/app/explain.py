@@ -29,7 +29,7 @@ from webhook.placement.jobs.whole_application import PodsToJudge, judge_applicat
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kube.pod import Pod
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -12,8 +12,8 @@ from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.operators.fused_job import judge_model
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import render

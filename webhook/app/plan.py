@@ -34,7 +34,7 @@ from webhook.placement.jobs.whole_job import (
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, member_of

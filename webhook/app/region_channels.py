@@ -10,7 +10,7 @@ from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.jobs.operators.region_widths import widest
 from webhook.placement.jobs.operators.width_search import FittingWidth, RegionOfJob, WidthSearch
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 

@@ -15,7 +15,7 @@ from webhook.cli.explanations.job_explanation import JobExplanation
 from webhook.cli.explanations.pool_explanation import PoolExplanation
 from webhook.cli.terminal.console import console
 from webhook.cli.terminal.differences import changed_lines
-from webhook.placement.objects.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.text.problem import counted, enumerated, escape, shorten
 from webhook.placement.workload.ranking import Ranked
 

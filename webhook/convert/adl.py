@@ -21,7 +21,7 @@ from webhook.convert.streams_application import (
     StreamsOperator,
     TokenParts,
 )
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
 from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT

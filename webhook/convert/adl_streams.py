@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from webhook.convert.streams_application import StreamConnection, StreamsOperator
-from webhook.placement.objects.job_operators import STREAMS_LIMIT
+from webhook.placement.objects.jobs.job_operators import STREAMS_LIMIT
 
 _INSTANCE: Final = "OperInstance"
 """The end of the names of all elements that are operators: primitive ones, composites, Import and Export."""

@@ -16,8 +16,8 @@ from msgspec import Struct
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator, TokenParts
 from webhook.placement.fusion.application import PhysicalOperator, application_of
 from webhook.placement.jobs.operator_problems import problems_of_operators
-from webhook.placement.objects.job_operators import REGION_NAME_LIMIT
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_operators import REGION_NAME_LIMIT
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.literals import encode
 from webhook.placement.spl.placement import format_placement

@@ -18,7 +18,7 @@ from webhook.convert.source_text import SourceText
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.fusion.application import PARTITION
 from webhook.placement.fusion.scheme import Scheme
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT, FUSION_TYPES
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, FUSION_TYPES
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.text.problem import Problem, enumerated, quote
 

@@ -25,8 +25,8 @@ from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.kube.addresses import parse_address
 from webhook.placement.kube.names import is_object_name
-from webhook.placement.objects.job_operators import STREAMS_LIMIT
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_operators import STREAMS_LIMIT
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration

@@ -13,7 +13,7 @@ from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.planning.search.solver import finished
 
 GROUP = "streams.ibm.com"

@@ -14,7 +14,7 @@ from webhook.admission.responses import Answer, ClassQuestion, RegionQuestion, V
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Solving, finished
 

@@ -18,7 +18,7 @@ from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 
 pytestmark = pytest.mark.integration
 

@@ -16,7 +16,7 @@ from webhook.admission.validate import validate
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.streams_jobs import KEPT, MISSING_SECONDS, StreamsJobs
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 
 pytestmark = pytest.mark.integration
 

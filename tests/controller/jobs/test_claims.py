@@ -16,7 +16,7 @@ from webhook.controller.jobstore.store import JobStore
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.replanning import Standing
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 
 def judge(volumes: Lookups | None) -> JobJudge:

@@ -20,7 +20,7 @@ from webhook.controller.jobstore.records import read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 Json = dict[str, Any]
 

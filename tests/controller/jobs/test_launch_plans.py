@@ -17,7 +17,7 @@ from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.replanning import Standing
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 Json = dict[str, Any]
 

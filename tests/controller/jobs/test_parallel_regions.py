@@ -15,9 +15,9 @@ from webhook.controller.jobstore.records import StoredJob, StoredRegion
 from webhook.controller.parallelregions.region_plan import region_status
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
-from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.objects.parallel_region import ParallelRegionSpec, region_object_name
+from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec, region_object_name
 
 Json = dict[str, Any]
 

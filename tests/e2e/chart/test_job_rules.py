@@ -15,7 +15,7 @@ from tests.e2e.chart.jobs import BUNDLE, CLAIM, ELEMENTS, FULL, JOBS, TEMPLATE, 
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.polling import until
 from webhook.placement.jobs.problems import problems_of_job
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec
 
 DEFAULTS: Final = {"submissionTimeOutInSeconds": 300, "transportCertificateValidityInDays": 30}
 

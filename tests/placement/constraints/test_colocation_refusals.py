@@ -8,7 +8,7 @@ from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, nod
 from webhook.placement.constraints.colocation import token_label
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.pod import PodInfo
 
 FIELD = "metadata.annotations[streams.ibm.com/placement]"

@@ -13,7 +13,7 @@ from webhook.placement.constraints.cpu_binding import CpuBinding
 from webhook.placement.decision.merge import ContainerAmounts
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault

@@ -6,7 +6,7 @@ from tests.builders import JOB, Json, bound_pod, cluster, decided, job, nodes, p
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 

@@ -11,7 +11,7 @@ from webhook.placement.decision.optional_hardware import GrantedHardware, grante
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.request.world import World
 
 USED = bound_pod("node-b", job="", requests={GPU: 1})

@@ -9,7 +9,7 @@ from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import most_constrained_first
 from webhook.placement.elements.element_status import ElementPhase
 from webhook.placement.jobs.job_progress import JobPhase, Tallied, tallied
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, OperatorSpec
 
 Json = dict[str, Any]
 

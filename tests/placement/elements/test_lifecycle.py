@@ -13,7 +13,7 @@ from webhook.placement.elements.element_status import ElementPhase, ElementStatu
 from webhook.placement.elements.lifecycle import Act, ElementState, Step, next_step
 from webhook.placement.elements.restart_policy import LaunchOutcome, RestartPolicy, delay, outcome_of, restart_policy
 from webhook.placement.objects.condition import ConditionState
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, OperatorSpec, effective
 
 NOW = 1_767_225_600.0
 """The beginning of 2026."""

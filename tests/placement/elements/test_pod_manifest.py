@@ -8,7 +8,7 @@ import pytest
 from webhook.placement.elements.names import launch_of, pod_name
 from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.jobs.problems import problems_of_element
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec
 
 Json = dict[str, Any]
 

@@ -15,7 +15,7 @@ from webhook.placement.elements.template_fields import (
     unknown_fields,
 )
 from webhook.placement.kube import pod_fields as written
-from webhook.placement.objects.job_spec import ElementSpec
+from webhook.placement.objects.jobs.job_spec import ElementSpec
 from webhook.placement.planning.search.steps import Steps
 
 Json = dict[str, Any]

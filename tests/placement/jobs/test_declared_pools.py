@@ -8,7 +8,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.jobs.whole_job import JobVerdict, judge_job
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import Fault

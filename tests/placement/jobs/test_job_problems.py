@@ -9,7 +9,7 @@ from webhook.placement.elements.environment import VALUES_LIMIT, values_text
 from webhook.placement.jobs.named_pools import pool_clauses, undeclared_pools
 from webhook.placement.jobs.problems import pool_object_name, problems_of_element, problems_of_job
 from webhook.placement.kube.names import is_object_name
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.text.problem import Problem
 
 BUNDLE: dict[str, Any] = {"name": "a.sab"}

@@ -18,7 +18,7 @@ from webhook.placement.nodegroups import possible_nodes
 from webhook.placement.nodegroups.label_values import LabelValues
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.device_classes import DeviceClass
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.pod_defaults.priority_class import PriorityClass

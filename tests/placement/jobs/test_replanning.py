@@ -12,7 +12,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.node_group import NodeGroup
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

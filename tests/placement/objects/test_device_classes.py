@@ -11,8 +11,8 @@ from tests.placement.planning.at_once import job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
-from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.jobs.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job_model import JobModel
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault

@@ -12,7 +12,7 @@ from tests.placement.planning.at_once import element, job_spec
 from tests.placement.planning.exhaustive import Instance, Member, Node, Use
 from tests.placement.planning.exhaustive import Pool as AnyHosts
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 from webhook.placement.text.problem import CLAUSE_LIMIT, shorten

@@ -13,7 +13,7 @@ from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.repelling import RepellingTerm
 from webhook.placement.planning.search.integer_program import Solved
 from webhook.placement.request.world import World

@@ -10,7 +10,7 @@ from tests.placement.properties.oracle_job_pods import HOSTNAME
 from tests.placement.properties.random_choices import RandomChoices, drawn
 from webhook.placement.kube.pod import LabelSelector, Requirement
 from webhook.placement.kube.selection.tolerations import Taint
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Phase, Pool, PoolHost

@@ -6,7 +6,7 @@ from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import STRANGERS, TEAM, Cluster, Json, digest
 from tests.placement.properties.strategies import GI, PREFIX
 from webhook.placement.decision.decision import Decision
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Phase, Pool, PoolHost

@@ -24,7 +24,7 @@ from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.request.memo import Memo
 
 DEFAULT = Resources({"cpu": "100m", "memory": "128Mi"})

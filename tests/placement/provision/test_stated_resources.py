@@ -8,7 +8,7 @@ from tests.builders import JOB, Json, asked, cluster, decided, node, pod
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.text.problem import Fault
 
 BOUND = {"streams.ibm.com/kubernetes.bind.worker.to.cpu": "true"}

@@ -45,10 +45,10 @@ from webhook.placement.jobs.operators.region_widths import made_widths, with_wid
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
 from webhook.placement.jobs.whole_job import claims_of_job, demands_more
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
-from webhook.placement.objects.job import StreamsJob
-from webhook.placement.objects.job_fusion import JobFusion, fusion_of
-from webhook.placement.objects.job_model import JobModel
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job import StreamsJob
+from webhook.placement.objects.jobs.job_fusion import JobFusion, fusion_of
+from webhook.placement.objects.jobs.job_model import JobModel
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Resting, Restless, Solving, finished, taken
 from webhook.placement.planning.search.steps import Steps

@@ -31,7 +31,7 @@ from webhook.placement.jobs.operators.width_search import RegionOfJob, WidthSear
 from webhook.placement.jobs.problems import problem_steps
 from webhook.placement.jobs.whole_job import JobVerdict, claims_of_job
 from webhook.placement.kube.pod import Metadata
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.text.api_kinds import PARALLEL_REGION

@@ -18,7 +18,7 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.kinds.application import OperatorApplication
-from webhook.placement.objects.job_spec import JobSpec, element_name
+from webhook.placement.objects.jobs.job_spec import JobSpec, element_name
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import CRON_JOB, HOST_POOL, POD, POD_TEMPLATE, STREAMS_JOB, WORKLOADS
 from webhook.placement.text.problem import Problem, counted

@@ -16,7 +16,7 @@ from webhook.cli.screen import Screen, StyledLine
 from webhook.cli.terminal.output import TEXT, add_output, write
 from webhook.cli.terminal.progress import progress
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
-from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote
 

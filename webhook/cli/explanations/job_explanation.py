@@ -4,7 +4,7 @@ from webhook import app
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanations.explanation import NAMESPACE, Explanation
-from webhook.placement.objects.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 

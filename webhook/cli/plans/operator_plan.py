@@ -7,8 +7,8 @@ from typing import Final
 from webhook.cli.planpage.document import Neighbour, PlannedFusion, PlannedOperator, PlannedStream
 from webhook.placement.fusion.application import Application, application_of
 from webhook.placement.fusion.rules.partition_colocation import contracted
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 _STREAMS: Final = 100
 """Streams between elements that a plan has, those with the most traffic first."""

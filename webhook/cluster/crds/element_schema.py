@@ -10,7 +10,7 @@ from webhook.cluster.crds.openapi import Schema, listed, mapped, obj, open_objec
 from webhook.placement.field_rules.element_patterns import QUANTITY
 from webhook.placement.jobs.problems import OPERATOR_LIMIT
 from webhook.placement.kube.quantity import LENGTH_LIMIT
-from webhook.placement.objects.job_spec import (
+from webhook.placement.objects.jobs.job_spec import (
     DataVolumeClaim,
     ElementOptions,
     ElementSpec,
@@ -68,7 +68,7 @@ OPTIONS: Final[Schema] = properties(
     data_volume_claim=_volume_claim("PersistentVolumeClaim that is mounted at the data path."),
     checkpoint_repository=_CHECKPOINTS,
 )
-"""The fields of ``ElementOptions`` in ``placement/objects/job_spec.py``."""
+"""The fields of ``ElementOptions`` in ``placement/objects/jobs/job_spec.py``."""
 
 _VALGRIND: Final = "!has(self.runWithValgrind) || !self.runWithValgrind"
 

@@ -23,8 +23,8 @@ from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties
 from webhook.placement.field_rules.element_patterns import GITHUB_URL
 from webhook.placement.jobs.problems import POOL_LIMIT
 from webhook.placement.kube.names import KEY_LIMIT, NAME_LIMIT
-from webhook.placement.objects.job_fusion import SEPARATIONS
-from webhook.placement.objects.job_operators import (
+from webhook.placement.objects.jobs.job_fusion import SEPARATIONS
+from webhook.placement.objects.jobs.job_operators import (
     IDENTIFIER_LIMIT,
     OPERATORS_LIMIT,
     REGION_NAME_LIMIT,
@@ -34,7 +34,7 @@ from webhook.placement.objects.job_operators import (
     RegionSpec,
     StreamSpec,
 )
-from webhook.placement.objects.job_spec import (
+from webhook.placement.objects.jobs.job_spec import (
     ELEMENT_LIMIT,
     Bundle,
     CertificationAuthority,

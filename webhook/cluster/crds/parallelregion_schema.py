@@ -8,8 +8,8 @@ from typing import Any, Final
 from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, conditions_schema
 from webhook.cluster.crds.element_schema import RULES
 from webhook.cluster.crds.openapi import Schema, number, obj, properties, root, rule, text
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.text.keys import LABEL_LIMIT
 
 SPEC_RULES: Final = [

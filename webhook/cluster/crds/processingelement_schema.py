@@ -9,7 +9,7 @@ from webhook.cluster.crds.condition_schema import OBSERVED_GENERATION, condition
 from webhook.cluster.crds.element_schema import MODELLED, OPTION_RULES, RULES
 from webhook.cluster.crds.openapi import Schema, number, obj, properties, root, rule, text
 from webhook.placement.kube.names import NAME_LIMIT
-from webhook.placement.objects.job_spec import ProcessingElementSpec
+from webhook.placement.objects.jobs.job_spec import ProcessingElementSpec
 from webhook.placement.text.keys import LABEL_LIMIT
 
 PHASES: Final = ("Pending", "Running", "Completed", "Failed", "Stopped")

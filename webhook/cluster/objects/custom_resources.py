@@ -14,8 +14,8 @@ from webhook.cluster.objects.pods import to_cpus
 from webhook.placement.jobs.operators.fused_job import as_fused
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.intent import Intent, read_intent
-from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT, JobSpec
+from webhook.placement.objects.jobs.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.objects.pool_spec import HostPoolSpec, pool_of_spec, problems_of_spec, repeated
 from webhook.placement.text import keys

@@ -11,7 +11,7 @@ from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 
 from webhook.admission.opt_in import MIRROR
 from webhook.placement.kube.pod import Amount, PodSpec, Resources, Toleration
-from webhook.placement.objects.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.pod_defaults.limit_range import LimitRangeItem
 from webhook.placement.text.keys import BIND, HARDWARE, PLACEMENT, PREFERRED, UNIFORM, WAITS

@@ -14,7 +14,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.watch.lists import PAGE, ListReader, listed
 from webhook.placement.jobs.job_progress import STRANDED
-from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, POD, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 

@@ -18,7 +18,7 @@ from webhook.admission.responses import JobRef
 from webhook.cluster.objects.kinds import JOBS
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.names import is_object_name
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.text.api_kinds import STREAMS_JOB
 
 SECONDS: Final = 1.0

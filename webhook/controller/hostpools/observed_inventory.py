@@ -18,7 +18,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.numa.topologies import Topologies
 from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

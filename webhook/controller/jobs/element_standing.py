@@ -11,7 +11,7 @@ from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.elements.restart_policy import RestartPolicy, restart_policy
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.jobs.replanning import Standing
-from webhook.placement.objects.job_spec import JobSpec, effective, element_name, restartable
+from webhook.placement.objects.jobs.job_spec import JobSpec, effective, element_name, restartable
 from webhook.placement.objects.node import Node
 
 

@@ -26,8 +26,8 @@ from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.jobs.whole_job import claims_of_job, members_of_job, pools_of_job
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.plan import cheapest

@@ -13,7 +13,7 @@ from webhook.placement.elements.content import content_id
 from webhook.placement.elements.element_order import most_constrained_first
 from webhook.placement.elements.element_status import FINAL
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, element_name, restartable
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, element_name, restartable
 from webhook.placement.objects.pool_spec import HostPoolSpec, pool_of_spec
 
 Json = dict[str, Any]

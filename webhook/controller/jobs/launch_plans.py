@@ -30,7 +30,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE
 from webhook.placement.jobs.replanning import Replanned, Standing
 from webhook.placement.objects.condition import ConditionState
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import enumerated
 

@@ -40,7 +40,7 @@ from webhook.placement.jobs.job_progress import (
 )
 from webhook.placement.jobs.operators.region_widths import fused_widths, region_widths, with_widths
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
-from webhook.placement.objects.job_spec import SUBMISSION_SECONDS, JobSpec
+from webhook.placement.objects.jobs.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.text.problem import Problem, counted, enumerated
 

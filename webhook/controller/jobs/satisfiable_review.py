@@ -22,7 +22,7 @@ from webhook.controller.workqueue.queue import Queue
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import JobPhase
 from webhook.placement.objects.condition import UNKNOWN
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 DELAY: Final = 2.0
 """Seconds after a change of the cluster until Jobs are looked at: a rolling restart changes many nodes at a time."""

@@ -13,8 +13,8 @@ from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.operators.region_widths import wanted_widths
-from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.objects.parallel_region import region_object_name
+from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placement.objects.jobs.parallel_region import region_object_name
 
 RETRY: Final = 30.0
 """Seconds after which widths that did not fit are judged again: something may have ended meanwhile."""

@@ -20,9 +20,9 @@ from webhook.placement.jobs.job_progress import UNDONE, JobPhase
 from webhook.placement.jobs.operators.fused_job import as_fused
 from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.kube.timestamps import seconds_of
-from webhook.placement.objects.job_fusion import JobFusion, fusion_of
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion, fusion_of
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.pool_spec import HostPoolSpec
 from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, PROCESSING_ELEMENT, STREAMS_JOB, ApiKind
 from webhook.placement.text.keys import API_GROUP

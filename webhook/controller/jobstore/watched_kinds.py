@@ -25,7 +25,7 @@ from webhook.controller.jobstore.records import (
 )
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.objects.job import StreamsJob
+from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PARALLEL_REGION, POD, PROCESSING_ELEMENT

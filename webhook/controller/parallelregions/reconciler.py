@@ -19,7 +19,7 @@ from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.names import owned_by
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.timestamps import timestamp
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PARALLEL_REGION, STREAMS_JOB
 

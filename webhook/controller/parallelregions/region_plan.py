@@ -11,9 +11,9 @@ from webhook.controller.jobstore.records import StoredJob, StoredRegion
 from webhook.controller.jobstore.store import JobStore
 from webhook.placement.jobs.operators.region_widths import fused_widths, regions_around
 from webhook.placement.objects.condition import ConditionState
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.objects.parallel_region import ParallelRegionSpec, region_object_name
+from webhook.placement.objects.jobs.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec, region_object_name
 from webhook.placement.text import keys
 from webhook.placement.text.problem import counted
 

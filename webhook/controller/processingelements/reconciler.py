@@ -33,7 +33,7 @@ from webhook.placement.elements.pod_manifest import Launch, pod_of
 from webhook.placement.elements.restart_policy import restart_policy
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.objects.condition import ConditionState
-from webhook.placement.objects.job_spec import JobSpec, ProcessingElementSpec, effective
+from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
 

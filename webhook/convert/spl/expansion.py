@@ -18,7 +18,7 @@ from webhook.convert.spl.scanner import Span
 from webhook.convert.spl.values import COMPOSITE, REPLICA, OperatorName, Value
 from webhook.convert.spl.wiring import Wiring
 from webhook.convert.streams_application import ParallelRegion, StreamConnection, StreamsOperator
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT
 from webhook.placement.text.nearest import nearest

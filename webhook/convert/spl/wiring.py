@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from webhook.convert.spl.program import Invocation, SplComposite
 from webhook.convert.streams_application import StreamConnection
-from webhook.placement.objects.job_operators import STREAMS_LIMIT
+from webhook.placement.objects.jobs.job_operators import STREAMS_LIMIT
 
 _STEPS: Final = 20 * STREAMS_LIMIT
 """Names that are looked at to find the ends of all streams."""

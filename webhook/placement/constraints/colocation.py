@@ -15,7 +15,7 @@ from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import PodLabel
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
-from webhook.placement.objects.job_model import tokens_of
+from webhook.placement.objects.jobs.job_model import tokens_of
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, Effect, NearPods
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -15,7 +15,7 @@ from webhook.placement.constraints.constraint import ALL_OF, Company, Constraint
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement
-from webhook.placement.objects.job_model import Isolated, JobModel
+from webhook.placement.objects.jobs.job_model import Isolated, JobModel
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World

@@ -6,7 +6,7 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, effective
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, effective
 
 LENGTH: Final = 12
 """Hexadecimal digits of the hash: 48 bits."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from webhook.placement.objects.job_spec import ElementSpec, OperatorSpec
+from webhook.placement.objects.jobs.job_spec import ElementSpec, OperatorSpec
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import format_placement, parse_placement
 from webhook.placement.text import keys

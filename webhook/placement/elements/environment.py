@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from webhook.placement.objects.job_spec import (
+from webhook.placement.objects.jobs.job_spec import (
     CERTIFICATE_DAYS,
     Bundle,
     CheckpointRepository,

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from webhook.placement.elements.environment import AUTHORITY_PATH, data_path
-from webhook.placement.objects.job_spec import Bundle, DataVolumeClaim, ElementOptions
+from webhook.placement.objects.jobs.job_spec import Bundle, DataVolumeClaim, ElementOptions
 
 APP_PROPERTIES_PATH: Final = "/etc/streams/app-properties"
 RESTRICTED_PROPERTIES_PATH: Final = "/etc/streams/restricted-properties"

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from webhook.placement.field_rules.rules import broken
-from webhook.placement.objects.job_resources import problems_of_resources
-from webhook.placement.objects.job_spec import CheckpointRepository, ElementOptions
+from webhook.placement.objects.jobs.job_resources import problems_of_resources
+from webhook.placement.objects.jobs.job_spec import CheckpointRepository, ElementOptions
 from webhook.placement.text.problem import Problem
 
 _FIELDS: Final = tuple(field for field in ElementOptions.__struct_fields__ if field != "resources")

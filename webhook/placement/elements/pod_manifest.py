@@ -15,7 +15,7 @@ from webhook.placement.elements.environment import Variable, job_variables, laun
 from webhook.placement.elements.mounted_volumes import Mounted, bundle_volumes, option_volumes
 from webhook.placement.elements.names import owned_by, pod_name
 from webhook.placement.elements.pod_template import is_readable
-from webhook.placement.objects.job_spec import ElementOptions, JobSpec, ProcessingElementSpec, effective
+from webhook.placement.objects.jobs.job_spec import ElementOptions, JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.elements.element_pod import ElementPod
-from webhook.placement.objects.job_spec import ElementOptions, ElementSpec, restartable
+from webhook.placement.objects.jobs.job_spec import ElementOptions, ElementSpec, restartable
 
 
 class LaunchOutcome(enum.StrEnum):

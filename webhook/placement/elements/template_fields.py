@@ -11,7 +11,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from webhook.placement.kube.pod_fields import ROOT, TABLE
-from webhook.placement.objects.job_spec import ElementSpec
+from webhook.placement.objects.jobs.job_spec import ElementSpec
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Problem

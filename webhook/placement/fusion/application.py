@@ -14,8 +14,8 @@ from msgspec import Struct
 from webhook.placement.fusion.channel_tokens import written_out
 from webhook.placement.kube.pod import Amount
 from webhook.placement.kube.quantity import parse_quantity
-from webhook.placement.objects.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT, JobOperator, RegionSpec
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT, JobOperator, RegionSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from webhook.placement.fusion.application import PARTITION, Application, PhysicalOperator
 from webhook.placement.kube.pod import Amount, Resources
 from webhook.placement.kube.quantity import format_quantity
-from webhook.placement.objects.job_fusion import FusedElement
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, OperatorSpec
+from webhook.placement.objects.jobs.job_fusion import FusedElement
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, OperatorSpec
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import format_placement
 

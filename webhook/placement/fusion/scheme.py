@@ -13,8 +13,8 @@ from typing import Final
 from webhook.placement.fusion.application import PhysicalOperator
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.objects.job_resources import divided
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
+from webhook.placement.objects.jobs.job_resources import divided
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
 
 _LEAST_OPERATORS: Final = 2
 """Operators of a processing element on average at least: single light operators are not worth a pod."""

@@ -25,8 +25,8 @@ from webhook.placement.kube.containers import HostPort
 from webhook.placement.nodegroups.node_groups import NodeGroups
 from webhook.placement.numa.topologies import Topologies
 from webhook.placement.objects.intent import Intents
-from webhook.placement.objects.job import StreamsJob
-from webhook.placement.objects.job_model import JobModel
+from webhook.placement.objects.jobs.job import StreamsJob
+from webhook.placement.objects.jobs.job_model import JobModel
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool

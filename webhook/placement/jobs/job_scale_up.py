@@ -35,7 +35,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.nodegroups.new_node import Needs, NewNode
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.nodegroups.possible_nodes import PossibleNodes, possible_nodes
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Member, member_of, requests_of

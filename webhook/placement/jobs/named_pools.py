@@ -10,8 +10,8 @@ from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.elements.element_order import own_annotations, own_placement
 from webhook.placement.fusion.channel_tokens import written_out
 from webhook.placement.jobs.problems import TEMPLATE_PLACEMENT
-from webhook.placement.objects.job_operators import JobOperator
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
+from webhook.placement.objects.jobs.job_operators import JobOperator
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.placement import parse_placement

@@ -10,7 +10,7 @@ from webhook.placement.field_rules.rules import broken
 from webhook.placement.fusion.channel_tokens import per_channel, written_out
 from webhook.placement.kube.pod import Amount
 from webhook.placement.kube.quantity import INT64, NANO, parse_quantity
-from webhook.placement.objects.job_operators import (
+from webhook.placement.objects.jobs.job_operators import (
     OPERATORS_LIMIT,
     REGIONS_LIMIT,
     STREAMS_LIMIT,
@@ -18,7 +18,7 @@ from webhook.placement.objects.job_operators import (
     RegionSpec,
     StreamSpec,
 )
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.spl.placement import is_operator, parse_placement
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, quote

@@ -21,9 +21,9 @@ from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.quantity import NANO, parse_quantity
 from webhook.placement.kube.resource_name import CPU
 from webhook.placement.kube.size_limits import NESTING_LIMIT
-from webhook.placement.objects.job_operators import OPERATOR_NAME
-from webhook.placement.objects.job_resources import divided, problems_of_resources
-from webhook.placement.objects.job_spec import (
+from webhook.placement.objects.jobs.job_operators import OPERATOR_NAME
+from webhook.placement.objects.jobs.job_resources import divided, problems_of_resources
+from webhook.placement.objects.jobs.job_spec import (
     ELEMENT_LIMIT,
     Bundle,
     ElementSpec,

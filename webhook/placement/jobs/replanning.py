@@ -19,7 +19,7 @@ from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import applied_world, element_steps, open_pools, positions
 from webhook.placement.kube.bits import Bits, union
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.acceptance import accepted
 from webhook.placement.planning.group import Group, Placed

@@ -24,9 +24,9 @@ from webhook.placement.jobs.problems import pool_object_name
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.kube.pod import Pod
-from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_model import JobModel, clauses_of
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
+from webhook.placement.objects.jobs.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job_model import JobModel, clauses_of
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_spec import pool_of_spec
 from webhook.placement.objects.volumes import ClaimName

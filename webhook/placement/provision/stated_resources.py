@@ -12,8 +12,8 @@ from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.kube.containers import Place, called, listed, resources_at
 from webhook.placement.kube.pod import Amount, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity, parse_quantity
-from webhook.placement.objects.job_model import JobModel
-from webhook.placement.objects.job_resources import PARTS, problems_of_resources
+from webhook.placement.objects.jobs.job_model import JobModel
+from webhook.placement.objects.jobs.job_resources import PARTS, problems_of_resources
 from webhook.placement.provision.effects import SetResources
 from webhook.placement.provision.grants import BINDING, granted
 from webhook.placement.provision.worker import worker

@@ -16,7 +16,7 @@ from webhook.placement.jobs.operators import fusion_search
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
 from webhook.placement.jobs.operators.scaling import Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED
-from webhook.placement.objects.job_fusion import FusedElement, JobFusion
+from webhook.placement.objects.jobs.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.planning.search.steps import Steps

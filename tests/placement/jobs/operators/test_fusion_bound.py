@@ -16,7 +16,7 @@ from webhook.placement.jobs.operators.fusion_bound import CostBound
 from webhook.placement.jobs.operators.fusion_search import FusionSearch
 from webhook.placement.jobs.whole_job import applied_world, pinned_members
 from webhook.placement.kube.pod import Pod
-from webhook.placement.objects.job_spec import Bundle, ElementSpec, JobSpec
+from webhook.placement.objects.jobs.job_spec import Bundle, ElementSpec, JobSpec
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.request.world import World

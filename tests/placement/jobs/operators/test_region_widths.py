@@ -16,9 +16,9 @@ from webhook.placement.jobs.operators.region_widths import (
     with_widths,
 )
 from webhook.placement.jobs.operators.scaling import scaling_of
-from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
-from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.objects.parallel_region import ParallelRegionSpec, region_object_name
+from webhook.placement.objects.jobs.job_fusion import FusedElement, JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec, region_object_name
 
 
 def job(width: int = 2, **more: Any) -> JobSpec:

@@ -9,7 +9,7 @@ from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.operators.region_widths import with_widths
 from webhook.placement.jobs.operators.width_search import FittingWidth, RegionOfJob, WidthSearch
-from webhook.placement.objects.job_fusion import FusedElement, JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_fusion import FusedElement, JobFusion, RegionWidth
 from webhook.placement.planning.search.solver import Solving, finished
 
 

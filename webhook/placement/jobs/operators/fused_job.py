@@ -24,8 +24,8 @@ from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, F
 from webhook.placement.jobs.operators.region_widths import with_widths
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict
-from webhook.placement.objects.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import GroupAnswer
 from webhook.placement.planning.search.solver import Brief, Solving
 from webhook.placement.text.problem import MESSAGE_LIMIT, counted

@@ -20,7 +20,7 @@ from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import element_steps, open_pools, pinned_members
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Demand, Member, member_of, requests_of

@@ -20,7 +20,7 @@ from webhook.placement.jobs.operators.fusion_search import FusionOutcome, Fusion
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, refuse_elements
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.quantity import format_quantity
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
 from webhook.placement.planning.refusal.group_refusal import NO_TIME
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.spl.clauses import PlacementClause

@@ -30,8 +30,8 @@ from webhook.placement.jobs.whole_job import JobVerdict, applied_world, element_
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.quantity import NANO
-from webhook.placement.objects.job_fusion import FusedElement
-from webhook.placement.objects.job_spec import ELEMENT_LIMIT, JobSpec
+from webhook.placement.objects.jobs.job_fusion import FusedElement
+from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import member_of
 from webhook.placement.planning.search.solver import Solving, taken

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from webhook.placement.objects.job_fusion import JobFusion, RegionWidth
-from webhook.placement.objects.job_operators import WIDTH_LIMIT, RegionSpec
-from webhook.placement.objects.job_spec import JobSpec
-from webhook.placement.objects.parallel_region import ParallelRegionSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
+from webhook.placement.objects.jobs.job_operators import WIDTH_LIMIT, RegionSpec
+from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 
 
 def with_widths(spec: JobSpec, widths: Mapping[str, int]) -> JobSpec:

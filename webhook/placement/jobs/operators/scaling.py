@@ -12,7 +12,7 @@ from msgspec import Struct
 from webhook.placement.fusion.rules.channels import ISOLATION
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.amounts import Tally
-from webhook.placement.objects.job_spec import ElementSpec, JobSpec, element_name
+from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, element_name
 
 
 class Scaling(Struct, frozen=True):

@@ -16,8 +16,8 @@ from webhook.placement.jobs.operators.region_widths import fused_widths, made_wi
 from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.problems import problem_steps
 from webhook.placement.jobs.whole_job import JobVerdict
-from webhook.placement.objects.job_fusion import JobFusion
-from webhook.placement.objects.job_spec import JobSpec
+from webhook.placement.objects.jobs.job_fusion import JobFusion
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Solving
 
 

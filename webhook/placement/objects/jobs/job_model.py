@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_resources import divided, problems_of_resources
+from webhook.placement.objects.jobs.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job_resources import divided, problems_of_resources
 from webhook.placement.spl.clauses import ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text.problem import Problem

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from msgspec import Struct
 
 from webhook.placement.field_rules.rules import NumberRule, TextRule, object_name
-from webhook.placement.objects.job_operators import REGION_NAME, REGION_NAME_LIMIT, WIDTH_LIMIT
+from webhook.placement.objects.jobs.job_operators import REGION_NAME, REGION_NAME_LIMIT, WIDTH_LIMIT
 from webhook.placement.text.keys import LABEL_LIMIT
 
 _DIGITS: Final = 6

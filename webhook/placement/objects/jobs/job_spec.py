@@ -13,7 +13,7 @@ from webhook.placement.field_rules.hostpool_patterns import VALUE
 from webhook.placement.field_rules.rules import NumberRule, SwitchRule, TextMapRule, TextRule, object_name
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.kube.pod import Resources
-from webhook.placement.objects.job_operators import (
+from webhook.placement.objects.jobs.job_operators import (
     IDENTIFIER_LIMIT,
     OPERATOR_NAME,
     JobOperator,

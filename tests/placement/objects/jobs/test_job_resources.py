@@ -5,7 +5,7 @@ import re
 import pytest
 
 from webhook.placement.kube.pod import Amount, Resources
-from webhook.placement.objects.job_resources import divided, parse_requests, problems_of_resources
+from webhook.placement.objects.jobs.job_resources import divided, parse_requests, problems_of_resources
 
 PATH = "spec.resources"
 

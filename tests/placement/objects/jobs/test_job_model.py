@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import job
-from webhook.placement.objects.job import Element, StreamsJob
-from webhook.placement.objects.job_model import Isolated, JobModel
+from webhook.placement.objects.jobs.job import Element, StreamsJob
+from webhook.placement.objects.jobs.job_model import Isolated, JobModel
 
 AB, BC, DE = (f'hostColocation("{a}"), hostColocation("{b}")' for a, b in ("ab", "bc", "de"))
 
