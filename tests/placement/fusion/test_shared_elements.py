@@ -20,7 +20,7 @@ def never() -> bool:
     return False
 
 
-@examples(150)
+@examples(60)
 @given(models(7), st.integers(2, 5))
 def test_no_partition_has_less_traffic(model: dict[str, Any], count: int) -> None:
     """Nor one that is heavier than may be, if the limit is its own."""

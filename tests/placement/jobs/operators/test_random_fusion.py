@@ -113,7 +113,7 @@ def test_fusion_and_placement_are_the_best_of_all() -> None:
 
 @pytest.mark.examples
 def test_fusion_and_placement_of_parallel_regions_are_the_best_of_all() -> None:
-    for seed in range(some_of(500)):
+    for seed in range(some_of(500, every_day=20)):
         check(seed, *with_regions(seed))
 
 
