@@ -156,7 +156,9 @@ class Partly(Fix, frozen=True, gc=False):
 
     def __str__(self) -> str:
         text = shorten(str(self.fix), self.fix.limit)
-        return f"{text[:-1]}; {self.note})" if text.endswith(")") else f"{text} ({self.note})"
+        # A clause such as host(P) ends in a bracket, too, which no blank is in front of.
+        remarked = text.endswith(")") and text[: text.rfind("(")].endswith(" ")
+        return f"{text[:-1]}; {self.note})" if remarked else f"{text} ({self.note})"
 
 
 class AddToleration(Fix, frozen=True, gc=False):
