@@ -423,6 +423,17 @@ def test_what_dropping_a_clause_is_good_for_may_not_be_found_out() -> None:
     )
 
 
+def test_a_fix_after_which_something_else_is_in_the_way_says_so() -> None:
+    """Four operators of a core each do not fit on a node of three, whether two of them are tied or not."""
+    tied = 'partitionColocation("t")'
+    spec = costly(5, "1", manual=2)
+    spec["operators"][0] = {"name": "Op0", "placement": f"{tied}, partitionIsolation", "template": TOLERANT}
+    spec["operators"][1] = {"name": "Op1", "placement": tied, "cost": "1"}
+    assert fused_job(spec, cluster(nodes(1, cpu=3000))).verdict.text.endswith(
+        f"Nearest fix: drop Op0: {tied} (not enough by itself), or drop Op1: {tied} (not enough by itself)."
+    )
+
+
 def test_a_fusion_that_was_not_found_in_time_is_not_refused() -> None:
     """Two elements are asked for, the rules allow nine, and devices do not divide among these: others may be tried."""
     spec = {
