@@ -7,7 +7,6 @@ goes to the processing element with most room, and connections decide between eq
 
 import argparse
 import random
-import resource
 import statistics
 import time
 from collections.abc import Sequence
@@ -179,19 +178,14 @@ def bounded(count: int) -> list[str]:
 
 
 def large(sizes: Sequence[int], most: int) -> list[str]:
-    """The rows of larger applications, of up to ``most`` operators with a bound that is looked for with patience.
-
-    The memory is what each needs beyond all before it.
-    """
+    """The rows of larger applications, of up to ``most`` operators with a bound that is looked for with patience."""
     rows = []
     for size in sizes:
         chance = random.Random(size)  # noqa: S311 -- as above
-        before = peak()
         begun = time.process_time()
         graph = application(chance, size)
         found = fused(graph, max(2, size // 15))
         took = time.process_time() - begun
-        more = peak() - before
         made = len(found.blocks)
         other = greedy(graph, made)
         total = sum(graph.application.traffic.values())
@@ -200,14 +194,9 @@ def large(sizes: Sequence[int], most: int) -> list[str]:
         bounding = time.process_time() - begun
         rows.append(
             f"| {size} | {made} | {100 * found.cut / total:.1f} % | {ratio(found.cut, least):.2f} | {bounding:.1f} s | "
-            f"{ratio(other.cut, found.cut):.2f} ({len(other.blocks)}) | {took:.2f} s | {more:.0f} MB |"
+            f"{ratio(other.cut, found.cut):.2f} ({len(other.blocks)}) | {took:.2f} s |"
         )
     return rows
-
-
-def peak() -> float:
-    """The most memory that the process has had, in MB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def main() -> None:
@@ -240,8 +229,8 @@ def main() -> None:
         "Larger applications: the share of the traffic between elements, against the bound, and the greedy fusion",
         "(with its number of elements) against the search. Times are those of one CPU.",
         "",
-        "| operators | elements | between them | against the bound | time for it | greedy | time | memory |",
-        "|---|---|---|---|---|---|---|---|",
+        "| operators | elements | between them | against the bound | time for it | greedy | time |",
+        "|---|---|---|---|---|---|---|",
         *large((30, 50, 100, 128, 190, 500, 1000, 5000), stated.bounded),
         "",
         "The goal is 1.25 times the bound. A step of the bound takes the cube of the operators: of more than",

@@ -102,7 +102,7 @@ def _anew(
     """Fuse the chosen blocks anew; returns whether they have changed, for the better."""
     units = sorted(at for block in chosen for at in blocks[block])
     part = graph.part(units)
-    elements = Elements(part, len(chosen), trial + 1, limit)
+    elements = Elements(part, len(chosen), 2 * trial + 1, limit)
     yield from elements.merge(over)
     yield from elements.improve()
     found: dict[int, list[int]] = {}
