@@ -117,8 +117,10 @@ def test_controllers_that_are_killed_on_the_way_end_up_with_the_same(plane: Cont
         assert {name for name in channels(jobs) if name.startswith("Work")} == {f"Work[{at}]" for at in range(width)}
 
 
-def test_an_autoscaler_scales_whatever_the_type(jobs: Jobs) -> None:
-    submit(jobs, manual=3)
+def test_an_autoscaler_scales_and_what_does_not_change_keeps_its_pods(jobs: Jobs) -> None:
+    """4 -> 8 -> 2, as by kubectl; ``test_a_job_that_is_applied_again...`` scales one of another type."""
+    submit(jobs, type="channelIsolation")
+    before, of = pods(jobs), channels(jobs)
     target = {"apiVersion": "streams.ibm.com/v1", "kind": "ParallelRegion", "name": NAME}
     metric = {
         "type": "Resource",
@@ -133,10 +135,14 @@ def test_an_autoscaler_scales_whatever_the_type(jobs: Jobs) -> None:
     }
     path = f"/apis/autoscaling/v2/namespaces/{jobs.space}/horizontalpodautoscalers"
     jobs.api.call("POST", path, autoscaler)
-    runs(jobs, 8, MINUTE)
+    after = runs(jobs, 8, MINUTE)
+    untouched = {of[f"Work[{at}]"] for at in range(4)} | {of["Log"]}
+    assert {name: after[name] for name in untouched} == {name: before[name] for name in untouched}
     bounds = {"spec": {"minReplicas": 2, "maxReplicas": 2}}
     jobs.api.patch(f"{path}/work", bounds, content="application/merge-patch+json")
-    runs(jobs, 2, MINUTE)
+    last = runs(jobs, 2, MINUTE)
+    kept = {of["Work[0]"], of["Work[1]"], of["Log"]}
+    assert {name: last[name] for name in kept} == {name: before[name] for name in kept}
     jobs.api.delete(f"{path}/work")
 
 
