@@ -64,7 +64,7 @@ def test_a_refused_pod_is_shown_with_the_refusal_and_which_rule_removed_each_nod
         "    10 nodes are not in HostPool MyPool (tag source)\n"
         "    2 nodes do not have the label disktype=ssd\n"
         '    1 node already runs a pod of hostExlocation("apart")\n'
-        "  Nearest fix: label one more node streams.ibm.com/hostpool=source (1 of 10 nodes would do), or "
+        "  Nearest fix: label one more node streams.ibm.com/hostpool=source (only 1 of 10 nodes helps), or "
         "drop host(MyPool) (1 node would fit).\n"
         "  out: bar, control-plane-1, foo, foo.watson.ibm.com, worker-10, worker-11, worker-12, worker-13, worker-8, "
         "worker-9 (host(MyPool): is not in HostPool MyPool (tag source))\n"

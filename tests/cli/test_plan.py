@@ -82,7 +82,7 @@ def test_what_does_not_fit_is_refused_and_the_rest_is_planned(plan: Run) -> None
     assert conflict == {
         "clauses": ["host(MyPool)", 'hostExlocation("apart")'],
         "elements": ["apart-parallel-0", "apart-parallel-1", "apart-parallel-2"],
-        "fix": "label one more node streams.ibm.com/hostpool=source (at least 3 of 10 nodes would do), or drop "
+        "fix": "label one more node streams.ibm.com/hostpool=source (at least 3 of 10 nodes help), or drop "
         "host(MyPool) (all 3 would fit), "
         "or run 2 of these 3",
     }
@@ -288,7 +288,7 @@ def test_each_of_several_pools_without_their_hosts_is_a_conflict(plan: Run, tmp_
         (
             [f"HostPool {name} (1 host, Exclusive)"],
             (
-                f"label one more node streams.ibm.com/hostpool={name.lower()} (4 of 13 nodes would do; "
+                f"label one more node streams.ibm.com/hostpool={name.lower()} (only 4 of 13 nodes help; "
                 f"HostPool {name} could then have its hosts)"
             ),
         )
@@ -313,14 +313,14 @@ def test_wrong_lists_and_elements_that_cannot_run_are_told_of_in_one_refusal(pla
         "2 of 3 processing elements cannot run even by themselves (app-0, app-1), "
         "and HostPools of the Job cannot have their hosts:\n"
         "    app-0: nodeSelector disktype=nvme cannot hold: 0 of 13 nodes can run this pod. "
-        "Nearest fix: label one more node disktype=nvme (8 of 13 nodes would do), "
+        "Nearest fix: label one more node disktype=nvme (only 8 of 13 nodes help), "
         "or drop nodeSelector disktype=nvme (8 nodes would fit).\n"
         '    app-1: host("nowhere") cannot hold: 0 of 13 nodes can run this pod. '
         'Nearest fix: add a node named nowhere, or drop host("nowhere") (8 nodes would fit).\n'
         "    HostPool L cannot be completed: it lists 1 host and finds 0 nodes "
         '(hosts[0]: "gone" is no node). Nearest fix: list each host once, by the name or an address of a node.\n'
         "    HostPool Z (1 host, Shared) cannot have its hosts: 0 nodes are eligible (13 nodes lack the tag z). "
-        "Nearest fix: label one more node streams.ibm.com/hostpool=z (7 of 13 nodes would do; "
+        "Nearest fix: label one more node streams.ibm.com/hostpool=z (only 7 of 13 nodes help; "
         "HostPool Z could then have its hosts).\n"
     )
     assert refusal in out
@@ -337,7 +337,7 @@ def test_wrong_lists_and_elements_that_cannot_run_are_told_of_in_one_refusal(pla
 
 def recovered(text: str) -> str:
     """What admission says instead: to it the node that is not ready counts as if it were."""
-    return text.replace("(7 of 13 nodes would do;", "(8 of 13 nodes would do;")
+    return text.replace("(only 7 of 13 nodes help;", "(only 8 of 13 nodes help;")
 
 
 def explained(file: str) -> str:

@@ -67,7 +67,7 @@ def test_every_node_is_counted_once_under_the_first_rule_that_it_fails() -> None
         "  1 node is exclusive to another HostPool\n"
         "  1 node runs a processing element of another pool or job\n"
         "Nearest fix: label 5 more nodes hostpool.streams.ibm.com/blue=true and hostpool.streams.ibm.com/ib=true and "
-        "disk=ssd (5 of 9 nodes would do; 7 of 40 would be eligible), or lower size to 2."
+        "disk=ssd (only 5 of 9 nodes help; 7 of 40 would be eligible), or lower size to 2."
     )
 
 

@@ -241,7 +241,7 @@ async def test_a_pod_that_runs_would_not_get_its_node_again(
             "  host(mine) cannot hold: 0 of 2 nodes can run this pod.",
             "    2 nodes are not in HostPool mine (tag t)",
             (
-                "  Nearest fix: label one more node streams.ibm.com/hostpool=t (1 of 2 nodes would do), or "
+                "  Nearest fix: label one more node streams.ibm.com/hostpool=t (only 1 of 2 nodes helps), or "
                 "drop host(mine) (1 node would fit)."
             ),
             "  since it was created:",

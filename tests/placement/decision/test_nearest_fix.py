@@ -56,7 +56,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "of an address no name is said": (
         pod('host("10.0.0.1")', nodeSelector={"disk": "hdd"}),
         cluster([node("node-a", addresses=["10.0.0.1"]), node("node-b")]),
-        "label one more node disk=hdd (1 of 2 nodes would do), or drop nodeSelector disk=hdd (1 node would fit)",
+        "label one more node disk=hdd (only 1 of 2 nodes helps), or drop nodeSelector disk=hdd (1 node would fit)",
     ),
     "without a host what counts is what nodes have to give": (
         pod('host("node-a")', requests={"cpu": "4"}, annotations=BY_NAME, nodeSelector={"x": "1", "y": "1"}),

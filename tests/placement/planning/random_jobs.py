@@ -25,8 +25,8 @@ ADDED = re.compile(
     r"(?: (?:and|with) the labels? (?P<labels>\S+=\S+(?: and \S+=\S+)*))?"
 )
 
-WOULD_DO = re.compile(
-    r" \((?P<least>at least )?(?P<help>\d+) of (?P<without>\d+) nodes? would do(?:; (?P<note>.*))?\)$"
+HELPED = re.compile(
+    r" \((?:(?P<least>at least)|only) (?P<help>\d+) of (?P<without>\d+) nodes helps?(?:; (?P<note>.*))?\)$"
 )
 """How many of the nodes a label would help, and what else is said of that fix."""
 
@@ -262,7 +262,7 @@ def applied(case: Case, fix: str) -> Iterator[Case]:
 
 def uncounted(fix: str) -> str:
     """The fix without how many nodes would do."""
-    return WOULD_DO.sub(lambda found: f" ({found['note']})" if found["note"] else "", fix)
+    return HELPED.sub(lambda found: f" ({found['note']})" if found["note"] else "", fix)
 
 
 def resized(case: Case, name: str, size: int) -> Case:

@@ -111,7 +111,7 @@ def test_several_nodes_can_be_labelled() -> None:
     parts = [element(APART, disk="ssd") for _ in range(4)]
     refusal = judged(job_spec(*parts), inventory).refusal
     assert refusal
-    assert refusal.fix.startswith("label 3 more nodes disk=ssd (at least 3 of 4 nodes would do), or drop ")
+    assert refusal.fix.startswith("label 3 more nodes disk=ssd (at least 3 of 4 nodes help), or drop ")
     other = element("", name="other")
     other["template"] = {"spec": {"nodeSelector": {"disk": "hdd"}, "containers": [{"name": "c", "image": "i"}]}}
     two = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b", labels={"disk": "hdd"})])

@@ -15,7 +15,7 @@ from tests.placement.planning.at_once import AtOnce, judged
 from tests.placement.planning.exhaustive import can_be_placed
 from tests.placement.planning.random_jobs import (
     ADDED,
-    WOULD_DO,
+    HELPED,
     Case,
     applied,
     grown,
@@ -139,7 +139,7 @@ def check_fixes(case: Case, verdict: JobVerdict) -> None:
 def check_number(case: Case, fix: str) -> None:
     """A number in a fix is the nearest that works; of the nodes that would do it is that of all which do."""
     if fix.startswith("label one ") and not fix.endswith(("have its hosts)", "be eligible)")):
-        one = WOULD_DO.search(fix)
+        one = HELPED.search(fix)
         ways = [accepted(way) for way in applied(case, fix) if way != case]
         assert len(ways) >= sum(ways) >= (int(one["help"]) if one else len(ways)), fix
         assert one is None or one["least"] or sum(ways) == int(one["help"]), fix

@@ -70,7 +70,8 @@ def crowd_mended(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterat
     elif found := re.fullmatch(r"use a larger HostPool than (\w+)", text):
         yield from larger(pod, cluster, found[1], missing)
     else:
-        yield from mended(re.sub(r" \((?:.* would do; )?\d+ more nodes are needed in all\)$", "", text), pod, cluster)
+        alone = re.sub(r" \((?:.* nodes helps?; )?\d+ more nodes are needed in all\)$", "", text)
+        yield from mended(alone, pod, cluster)
 
 
 def like(node: Node, name: str, **changed: Any) -> Node:
@@ -266,7 +267,7 @@ def with_pool(cluster: Cluster, pool: Pool) -> Cluster:
 CHANGES: tuple[tuple[str, Callable[..., Iterator[Case]]], ...] = (
     (r"tolerate ([^=:]+)(?:=([^:]*))?:(\w+)", tolerate),
     (f"({'|'.join(CONDITIONS)})", cure),
-    (r"label one more node (.*?)(?: \((?:at least )?\d+ of \d+ nodes? would do\))?", label),
+    (r"label one more node (.*?)(?: \((?:at least|only) \d+ of \d+ nodes helps?\))?", label),
     (r"label node (\S+) (.*)", only(label)),
     (r"uncordon node (\S+)()", only(lambda pod, cluster, _: cure(pod, cluster, "uncordon one node"))),
     (r"take the taint streams.ibm.com/exclusive off node (\S+)()", only(lambda pod, cluster, _: untaint(pod, cluster))),

@@ -29,7 +29,7 @@ ON_LISTED_HOST: Json = {
     "spec": {"containers": [{"name": "main"}]},
 }
 
-WOULD_DO = re.compile(r" \((at least )?(\d+) of \d+ nodes? would do\)$")
+HELPED = re.compile(r" \((?:(at least)|only) (\d+) of \d+ nodes helps?\)$")
 """How many nodes the change helps."""
 
 OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|none by a single change.*)\.$")
@@ -61,7 +61,7 @@ def check_change(change: str, pod: Json, cluster: Cluster) -> None:
     """The same of that change: it helps as many nodes as it says."""
     cases = mended(change, pod, cluster)
     helping = (runs(decision_core.decided(*case)) and bool(decision_core.oracle(*case).candidates()) for case in cases)
-    if found := WOULD_DO.search(change):
+    if found := HELPED.search(change):
         count, least = sum(helping), int(found[2])
         assert count == least or (found[1] and count > least), change
     else:

@@ -103,10 +103,11 @@ class LabelNode(NodeFix, frozen=True, gc=False):
         return f"label {nodes} {labels_in_words(self.labels)}{self._which()}"
 
     def _which(self) -> str:
-        """How many of the nodes would do, in brackets; empty if each of them would, or one is named."""
+        """In brackets, how many of the nodes it helps to label; empty if it helps with each, or one is named."""
         if self.name or self.host_of or not self.help or self.help == self.without:
             return ""
-        return f" ({'at least ' if self.at_least else ''}{self.help} of {counted(self.without, 'node')} would do)"
+        helps = "helps" if self.help == 1 else "help"
+        return f" ({'at least' if self.at_least else 'only'} {self.help} of {self.without} nodes {helps})"
 
 
 def labels_in_words(labels: Mapping[str, str | None]) -> str:
