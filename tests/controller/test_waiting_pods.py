@@ -24,12 +24,14 @@ def waiting(
     job: bool = True,
     text: str = TEXT,
     owners: Sequence[Json] = (),
+    namespace: str = "default",
 ) -> str:
     """A pod that was let in to wait; returns its uid."""
     labels = {keys.JOB: "job"} if job else {}
     spec = {"containers": []} | ({"nodeName": node} if node else {})
     metadata = {"labels": labels, "annotations": {keys.WAITS: text}, "ownerReferences": [*owners]}
-    found = controlled.kube.create(pod_path(name), metadata=metadata, spec=spec, status={"phase": "Pending"})
+    path = pod_path(name, namespace)
+    found = controlled.kube.create(path, metadata=metadata, spec=spec, status={"phase": "Pending"})
     uid: str = found["metadata"]["uid"]
     return uid
 
@@ -141,8 +143,8 @@ async def test_the_application_of_a_pod_is_told_as_well(reviewing: ControlledClu
         waiting(reviewing, name, owners=[made])
     await asyncio.sleep(SOON + 1)
     assert told(reviewing) == [("PlacementWaiting", TEXT)] * 4
-    assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod", "RayJob"] * 2
-    assert reviewing.candidate.of_pods.about[1] == Regarding(
+    assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod", "Pod", "RayJob", "RayJob"]
+    assert reviewing.candidate.of_pods.about[2] == Regarding(
         api_version="ray.io/v1", kind="RayJob", name="train", namespace="default", uid=job["uid"]
     )
 
@@ -155,3 +157,52 @@ async def test_only_objects_of_reviewed_kinds_that_exist_are_told(reviewing: Con
         waiting(reviewing, f"w{at}", owners=owners)
     await asyncio.sleep(SOON + 1)
     assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod"] * 4
+
+
+async def test_no_pod_waits_for_the_owners_of_another(reviewing: ControlledCluster) -> None:
+    """Each of these has six owners to read, and a read takes 10 ms: one after the other they take 21 s."""
+    made = [stored(reviewing, "RayCluster", f"c{at}") for at in range(6)]
+    await reviewing.lead()
+    for at in range(300):
+        waiting(reviewing, f"w{at}", owners=made)
+    waiting(reviewing, "bystander", namespace="other")
+    await asyncio.sleep(SOON + 0.1)
+    assert [one.name for one in reviewing.candidate.of_pods.about if one.kind == "Pod"][300:] == ["bystander"]
+
+
+async def test_no_application_waits_for_those_of_another_namespace(reviewing: ControlledCluster) -> None:
+    """Pods of the one namespace have as many owners as are read, and each pod has others."""
+    for at in range(300):
+        made = [stored(reviewing, "RayCluster", f"c{at}-{one}") for one in range(6)]
+        waiting(reviewing, f"w{at}", owners=made)
+    path = "/apis/ray.io/v1/namespaces/other/rayjobs/train"
+    job = reviewing.kube.create(path, metadata={}, spec={})
+    uid = job["metadata"]["uid"]
+    owner = {"apiVersion": "ray.io/v1", "kind": "RayJob", "name": "train", "uid": uid}
+    waiting(reviewing, "bystander", owners=[owner], namespace="other")
+    await reviewing.lead(SOON + 0.5)
+    assert [one.namespace for one in reviewing.candidate.of_pods.about if one.kind == "RayJob"] == ["other"]
+
+
+async def test_owners_of_many_pods_are_read_once(reviewing: ControlledCluster) -> None:
+    job = stored(reviewing, "RayJob", "train")
+    made = stored(reviewing, "RayCluster", "train-x", job)
+    await reviewing.lead()
+    before = reviewing.candidate.line.reads
+    for at in range(100):
+        waiting(reviewing, f"w{at}", owners=[made])
+    await asyncio.sleep(SOON + 2)
+    assert [one.kind for one in reviewing.candidate.of_pods.about].count("RayJob") == 100
+    assert reviewing.candidate.line.reads - before <= 100 + 2 * 5  # five workers may ask at a time
+
+
+async def test_a_pod_that_got_its_node_meanwhile_is_not_read(reviewing: ControlledCluster) -> None:
+    job = stored(reviewing, "RayJob", "train")
+    await reviewing.lead()
+    uid = waiting(reviewing, owners=[job])
+    await asyncio.sleep(1)
+    reviewing.kube.delete(pod_path("w"))
+    await asyncio.sleep(1)
+    before = reviewing.candidate.line.reads
+    await reviewing.candidate.work.waiting.tell_application(("default", uid))
+    assert reviewing.candidate.line.reads == before

@@ -46,12 +46,12 @@ def with_owners(answer: Answer, review: Review, policy: Policy, resume: Callable
     if not policy.reviewed or policy.unsatisfiable_pods != "wait" or not (own or user in policy.operator_accounts):
         return answer
     stated = _POD.decode(review.object).metadata.owner_references or ()
-    owners = tuple(filter(_can_exist, stated[:OWNERS]))
+    owners = tuple(filter(can_exist, stated[:OWNERS]))
     if not owners:
         return answer
     return replace(answer, question=OwnersQuestion(user, review.namespace, owners, policy, resume))
 
 
-def _can_exist(owner: PodOwner) -> bool:
+def can_exist(owner: PodOwner) -> bool:
     """Whether no part of the reference is longer than those of objects that exist: answers are kept by references."""
     return max(map(len, (owner.api_version, owner.kind, owner.name, owner.uid))) <= LONGEST

@@ -3,7 +3,8 @@
 The webhook writes the reason into an annotation of the pod, because it has no right to write Events and the pod does
 not exist yet when it is reviewed. The leader records the Event once the pod has waited for a few seconds; a pod that
 gets its node at once needs none. An application of another operator gets the Event of its pod, too, because users look
-at the object that they submitted.
+at the object that they submitted. Its owners are read for that, so it has a queue of its own, in which namespaces take
+turns: no pod waits for the owners of another one.
 """
 
 from typing import Final
@@ -14,7 +15,9 @@ from webhook.controller.events.event import Regarding
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
+from webhook.controller.workqueue.workers import fair_queue
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text.api_kinds import POD
 
@@ -37,6 +40,8 @@ class WaitingPods:
         clock: Clock = seconds,
     ) -> None:
         self.queue: Queue[str] = Queue(clock=clock)
+        self.applications: Queue[Name] = fair_queue(clock)
+        """Namespace and uid of pods whose application is to be told."""
         self._events = events
         self._owners = owners
         self._policy = policy
@@ -64,20 +69,26 @@ class WaitingPods:
             self.queue.add_after(uid, SOON)
 
     async def tell(self, uid: str) -> None:
-        """Record the Event for the pod if it still waits, and for its application."""
+        """Record the Event for the pod if it still waits."""
         pod = self._waiting.get(uid)
         if pod is None or pod.waits is None:
             return
-        name, text = pod.waits.name, pod.waits.text
-        self._events.warning(Regarding.of(POD, (pod.namespace, name), uid), REASON, text)
-        if not self._policy.reviewed:
+        self._events.warning(Regarding.of(POD, (pod.namespace, pod.waits.name), uid), REASON, pod.waits.text)
+        if self._policy.reviewed:
+            self.applications.add((pod.namespace, uid))
+
+    async def tell_application(self, key: Name) -> None:
+        """Record the Event for the application of the pod, if the pod still waits and has one."""
+        namespace, uid = key
+        pod = self._waiting.get(uid)
+        if pod is None or pod.waits is None:
             return
-        found = await self._owners.application(pod.namespace, name, uid, self._policy)
+        found = await self._owners.application(namespace, pod.waits.name, uid, self._policy)
         if found is not None:
             about = Regarding(
-                api_version=found.api_version, kind=found.kind, namespace=pod.namespace, name=found.name, uid=found.uid
+                api_version=found.api_version, kind=found.kind, namespace=namespace, name=found.name, uid=found.uid
             )
-            self._events.warning(about, REASON, text)
+            self._events.warning(about, REASON, pod.waits.text)
 
     def _pod(self, uid: str, _: PodInfo | None, after: PodInfo | None) -> None:
         if after is None or after.waits is None or after.terminating:

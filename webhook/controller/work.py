@@ -77,7 +77,9 @@ class Work:
         self._hostpools.follow(self.jobs.planned_hosts)
         self._orphans = Orphans(server, inventory, whose, clock=clock)
         self._triggers = Triggers(self.watched, whose, self.queues.pools, self.queues.nodes)
-        self.waiting = WaitingPods(self.watched, of_pods, owners=PodOwners(server), policy=policy, clock=clock)
+        self.waiting = WaitingPods(
+            self.watched, of_pods, owners=PodOwners(server, clock=clock), policy=policy, clock=clock
+        )
         self._users = TemplateUsers(self.watched, clock=clock)
         self._templates = DescribedTemplates(server, self._users, inventory, of_pods, clock=clock)
         self._makes_templates = policy.described_devices
@@ -94,6 +96,7 @@ class Work:
                 workers(self.queues.pools, self._hostpools.reconcile, name="host pool"),
                 workers(self.queues.nodes, self._orphans.reconcile, name="node", workers=1),
                 workers(self.waiting.queue, self.waiting.tell, name="waiting pod", workers=1),
+                workers(self.waiting.applications, self.waiting.tell_application, name="application"),
                 workers(self._users.queue, self._templates.reconcile, name="claim template", workers=1),
                 self.jobs.run(),
             ]

@@ -181,3 +181,42 @@ async def test_a_bounded_number_of_answers_is_kept(
 
 async def test_without_an_api_server_it_is_refused() -> None:
     assert not await waits(ReviewQueries(), [RAY])
+
+
+@pytest.fixture
+async def owners(objects: ApiServer, clock: Clock) -> AsyncIterator[PodOwners]:
+    async with Connection(objects.configuration()) as opened:
+        yield PodOwners(ObjectClient(opened), clock=clock)
+
+
+async def application(owners: PodOwners, pod: str) -> str:
+    """The name of the application of that pod; empty if it has none."""
+    found = await owners.application(NAMESPACE, pod, "u", POLICY)
+    return found.name if found else ""
+
+
+async def test_the_application_of_pods_with_the_same_owners_is_read_once_for_a_while(
+    objects_of: Stored, owners: PodOwners, clock: Clock
+) -> None:
+    objects_of.found |= {"pods/a": stored(RAY), "pods/b": stored(RAY)}
+    assert [await application(owners, name) for name in "ab"] == ["train", "train"]
+    assert objects_of.asked == ["pods/a", "rayclusters/train-x", "rayjobs/train", "pods/b"]
+    clock.now += KEPT_SECONDS
+    objects_of.found["rayclusters/train-x"] = stored()
+    assert await application(owners, "a") == ""
+    assert objects_of.asked[4:] == ["pods/a", "rayclusters/train-x"]
+
+
+async def test_applications_that_are_kept_are_bounded(
+    objects_of: Stored, owners: PodOwners, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pod_owners, "KEPT", 1)
+    objects_of.found |= {"pods/a": stored(RAY), "pods/b": stored(RAY_JOB)}
+    assert [await application(owners, name) for name in "aba"] == ["train"] * 3
+    assert objects_of.asked.count("rayclusters/train-x") == 2
+
+
+async def test_owners_that_cannot_exist_are_not_kept(objects_of: Stored, owners: PodOwners) -> None:
+    objects_of.found["pods/a"] = stored(RAY | {"uid": "u" * 318}, RAY | {"name": "x" * 318}, RAY_JOB)
+    assert await application(owners, "a") == "train"
+    assert objects_of.asked == ["pods/a", "rayjobs/train"]

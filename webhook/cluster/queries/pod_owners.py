@@ -7,6 +7,7 @@ exists, with the uid that the reference states. Nothing is asked about pods that
 import functools
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -14,6 +15,7 @@ import msgspec
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError
+from webhook.admission.application_pods import can_exist
 from webhook.admission.responses import OwnersQuestion, PodOwner
 from webhook.cluster.watch.lists import ListReader
 from webhook.placement.inventory.policy import Policy
@@ -52,6 +54,8 @@ class PodOwners:
         self._server = server
         self._clock = clock
         self._known: dict[tuple[str, str, tuple[PodOwner, ...]], tuple[bool, float]] = {}
+        self._applications: dict[tuple[str, tuple[PodOwner, ...]], tuple[PodOwner | None, float]] = {}
+        """By namespace and owners, to which application these lead, and until when that holds."""
 
     async def of_application(self, question: OwnersQuestion) -> bool:
         """Whether the owners lead to an object that was judged, for which the user creates pods.
@@ -72,12 +76,18 @@ class PodOwners:
     async def application(self, namespace: str, pod: str, uid: str, policy: Policy) -> PodOwner | None:
         """The object of a reviewed kind to which the owners of the pod lead; ``None`` if they lead to none.
 
-        Who created the pod is not asked.
+        Who created the pod is not asked. The owners of pods that have the same ones are read once.
         """
         links = {("v1", POD.name): POD.resource}
         found = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
-        owners = () if found is None else tuple(_owners(found))
-        return await self._followed(owners, namespace, policy, lambda owner, _: _is_reviewed(policy, owner))
+        owners = () if found is None else tuple(islice(filter(can_exist, _owners(found)), READS))
+        known = self._applications.get((namespace, owners))
+        if known is None or known[1] <= self._clock():
+            if len(self._applications) >= KEPT:
+                self._applications.clear()
+            ends = await self._followed(owners, namespace, policy, lambda owner, _: _is_reviewed(policy, owner))
+            known = self._applications[namespace, owners] = ends, self._clock() + KEPT_SECONDS
+        return known[0]
 
     async def _followed(
         self, owners: Iterable[PodOwner], namespace: str, policy: Policy, ends: Ends
