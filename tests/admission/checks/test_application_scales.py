@@ -3,11 +3,12 @@
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from tests.admission.checks.test_applications import APART, POLICY, THREE, template, whole
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
-from webhook.admission.checks.applications import REFUSED, WAIT
+from webhook.admission.checks.applications import LEFT_OUT, REFUSED, WAIT
 from webhook.admission.responses import Answer, ReferenceQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
@@ -34,7 +35,8 @@ def asked(new: object, old: object = 1, inventory: Inventory = THREE, *, resourc
     """The answer to a scale from the old number to the new one, without what it depends on."""
     of = {"kind": "Scale", "group": "autoscaling", "subResource": "scale", "name": "serve", "resource": resource}
     operation = fields.pop("operation", "UPDATE")
-    return validate(review(scale(new), operation, old=scale(old), **{**of, **fields}), inventory, POLICY)
+    policy = fields.pop("policy", POLICY)
+    return validate(review(scale(new), operation, old=scale(old), **{**of, **fields}), inventory, policy)
 
 
 def read(answer: Answer, found: Json | None) -> Answer:
@@ -128,6 +130,35 @@ def test_nothing_is_said_of_an_object(found: Json | None) -> None:
 def test_a_mistake_is_named() -> None:
     [said] = warnings(whole(read(asked(2), leaders(1, "host("))))
     assert said.startswith(f"{REFUSED}: 2 of 2 components cannot run even by themselves (leader, worker):")
+
+
+@pytest.mark.parametrize(
+    ("settings", "waits", "mistaken"),
+    [
+        pytest.param({}, WAIT, REFUSED, id="as by default"),
+        pytest.param({"unsatisfiable_pods": "refuse"}, LEFT_OUT, REFUSED, id="no pod waits"),
+        pytest.param(
+            {"audit": True},
+            "audit: some of the pods would wait",
+            "audit: pods of this application would be refused",
+            id="audit",
+        ),
+        pytest.param(
+            {"audit": True, "unsatisfiable_pods": "refuse"},
+            "audit: some of the pods would be refused",
+            "audit: pods of this application would be refused",
+            id="audit of a cluster in which no pod waits",
+        ),
+    ],
+)
+def test_the_warning_says_what_becomes_of_the_pods(settings: Json, waits: str, mistaken: str) -> None:
+    policy = replace(POLICY, **settings)
+    answer = whole(read(asked(2, policy=policy), leaders(1)))
+    [said] = warnings(answer)
+    assert answer.rules == ()  # metrics would count them as those of a refusal
+    assert said == f"{waits}: {APART} cannot hold: 3 of 4 pods fit (leader, worker)."
+    [said] = warnings(whole(read(asked(2, policy=policy), leaders(1, "host("))))
+    assert said.startswith(f"{mistaken}: 2 of 2 components cannot run even by themselves (leader, worker):")
 
 
 def test_no_right_to_use_pools_is_asked_for() -> None:

@@ -45,6 +45,9 @@ _MAY_ASK: Final = API_GROUP.encode()
 WAIT: Final = "not all of the pods can run now, so some of them wait"
 """How the warning begins for an application that is scaled to more pods than fit."""
 
+LEFT_OUT: Final = "not all of the pods can run now, so some of them are refused"
+"""The same where no pod waits by the settings."""
+
 REFUSED: Final = "pods of this application are refused"
 """The same for one with a mistake, by which its pods are refused."""
 
@@ -174,11 +177,20 @@ def _with_volumes(
         if not verdict.refused:
             return allowed(review, verdict.warnings)
         if review.subresource:
-            outcome = WAIT if verdict.fault is Fault.FORBIDDEN else REFUSED
-            return allowed(review, [f"{outcome}: {verdict.headline}", *verdict.warnings], rules=verdict.rules)
+            said = f"{_becoming(verdict.fault, policy)}: {verdict.headline}"
+            return allowed(review, [said, *verdict.warnings])  # in no mode is it a refusal, which rules would count
         if policy.audit:
             would = f"audit: this would be refused: {verdict.headline}"
             return allowed(review, [would, *verdict.warnings], rules=verdict.rules)
         return denied(review, verdict.fault, verdict.text, verdict.warnings, rules=verdict.rules)
 
     return WholeQuestion(resume)
+
+
+def _becoming(fault: Fault, policy: Policy) -> str:
+    """What becomes of the pods of an application that is scaled; in audit mode, what would."""
+    if fault is not Fault.FORBIDDEN:
+        return "audit: pods of this application would be refused" if policy.audit else REFUSED
+    if policy.unsatisfiable_pods == "wait":
+        return "audit: some of the pods would wait" if policy.audit else WAIT
+    return "audit: some of the pods would be refused" if policy.audit else LEFT_OUT
