@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import pod_path
 from tests.controller.controlled_cluster import ControlledCluster, Json
 from webhook.app.application_kinds import application_kinds
@@ -206,3 +207,13 @@ async def test_a_pod_that_got_its_node_meanwhile_is_not_read(reviewing: Controll
     before = reviewing.candidate.line.reads
     await reviewing.candidate.work.waiting.tell_application(("default", uid))
     assert reviewing.candidate.line.reads == before
+
+
+async def test_an_application_is_told_once_its_owners_can_be_read(reviewing: ControlledCluster) -> None:
+    job = stored(reviewing, "RayJob", "train")
+    await reviewing.lead()
+    reviewing.candidate.line.failures.append(ApiError(Cause.UNREACHABLE, "no connection"))
+    waiting(reviewing, owners=[job])
+    await asyncio.sleep(SOON + 1)
+    assert reviewing.candidate.line.failures == []
+    assert [one.kind for one in reviewing.candidate.of_pods.about] == ["Pod", "RayJob"]

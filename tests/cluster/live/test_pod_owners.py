@@ -7,6 +7,7 @@ import pytest
 from aiohttp import web
 
 from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from tests.admission.test_application_pods import ONE, OPERATOR, WHY, pod
 from tests.answers import refused
@@ -220,3 +221,19 @@ async def test_owners_that_cannot_exist_are_not_kept(objects_of: Stored, owners:
     objects_of.found["pods/a"] = stored(RAY | {"uid": "u" * 318}, RAY | {"name": "x" * 318}, RAY_JOB)
     assert await application(owners, "a") == "train"
     assert objects_of.asked == ["pods/a", "rayjobs/train"]
+
+
+@pytest.mark.parametrize("failed", ["pods/a", "rayclusters/train-x", "rayjobs/train"])
+async def test_what_cannot_be_read_now_is_asked_again(objects_of: Stored, owners: PodOwners, failed: str) -> None:
+    objects_of.found["pods/a"] = stored(RAY)
+    found, objects_of.found[failed] = objects_of.found[failed], 500
+    with pytest.raises(ApiError):
+        await application(owners, "a")
+    objects_of.found[failed] = found
+    assert await application(owners, "a") == "train"
+
+
+@pytest.mark.parametrize("code", [403, 404])
+async def test_what_may_not_be_read_has_no_application(objects_of: Stored, owners: PodOwners, code: int) -> None:
+    objects_of.found |= {"pods/a": stored(RAY), "rayjobs/train": code}
+    assert await application(owners, "a") == ""

@@ -6,7 +6,7 @@ exists, with the uid that the reference states. Nothing is asked about pods that
 
 import functools
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Final
 from urllib.parse import quote
@@ -14,7 +14,7 @@ from urllib.parse import quote
 import msgspec
 
 from kubeapi.client import decoding
-from kubeapi.client.errors import ApiError
+from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.application_pods import can_exist
 from webhook.admission.responses import OwnersQuestion, PodOwner
 from webhook.cluster.watch.lists import ListReader
@@ -47,6 +47,16 @@ Ends = Callable[[PodOwner, Json], bool]
 """Whether that owner, as it is stored, is the object that is looked for."""
 
 
+Links = Mapping[tuple[str, str], str]
+"""Resources of the kinds that are followed, by apiVersion and kind."""
+
+Read = Callable[[PodOwner, str, Links], Awaitable[Json | None]]
+"""Reads an owner in a namespace."""
+
+_LATER: Final = frozenset({Cause.UNREACHABLE, Cause.BROKEN, Cause.BUSY, Cause.UNAUTHORIZED})
+"""Failures that pass."""
+
+
 class PodOwners:
     """Follows the owners of pods; an answer is kept for :data:`KEPT_SECONDS`."""
 
@@ -67,16 +77,16 @@ class PodOwners:
         if known is None or known[1] <= self._clock():
             if len(self._known) >= KEPT:
                 self._known.clear()
-            found = await self._followed(
-                question.owners, question.namespace, question.policy, functools.partial(_creates, question)
-            )
+            ends = functools.partial(_creates, question)
+            found = await self._followed(question.owners, question.namespace, question.policy, ends, self._read_if_able)
             known = self._known[key] = found is not None, self._clock() + KEPT_SECONDS
         return known[0]
 
     async def application(self, namespace: str, pod: str, uid: str, policy: Policy) -> PodOwner | None:
         """The object of a reviewed kind to which the owners of the pod lead; ``None`` if they lead to none.
 
-        Who created the pod is not asked. The owners of pods that have the same ones are read once.
+        Who created the pod is not asked. The owners of pods that have the same ones are read once. Raises ApiError if
+        one of them can be read later at best.
         """
         links = {("v1", POD.name): POD.resource}
         found = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
@@ -85,12 +95,13 @@ class PodOwners:
         if known is None or known[1] <= self._clock():
             if len(self._applications) >= KEPT:
                 self._applications.clear()
-            ends = await self._followed(owners, namespace, policy, lambda owner, _: _is_reviewed(policy, owner))
-            known = self._applications[namespace, owners] = ends, self._clock() + KEPT_SECONDS
+            end = await self._followed(owners, namespace, policy, functools.partial(_is_reviewed, policy), self._read)
+            known = self._applications[namespace, owners] = end, self._clock() + KEPT_SECONDS
         return known[0]
 
+    @staticmethod
     async def _followed(
-        self, owners: Iterable[PodOwner], namespace: str, policy: Policy, ends: Ends
+        owners: Iterable[PodOwner], namespace: str, policy: Policy, ends: Ends, read: Read
     ) -> PodOwner | None:
         """The first of the owners, or of their owners, that ``ends``; the nearest are looked at first."""
         links = _links(policy)
@@ -99,7 +110,7 @@ class PodOwners:
             if not left:
                 break
             owner = left.pop(0)
-            found = await self._read(owner, namespace, links)
+            found = await read(owner, namespace, links)
             if found is None:
                 continue
             if ends(owner, found):
@@ -107,8 +118,18 @@ class PodOwners:
             left += _owners(found)
         return None
 
-    async def _read(self, owner: PodOwner, namespace: str, links: Mapping[tuple[str, str], str]) -> Json | None:
-        """The owner as it is stored; ``None`` for one that is of no such kind, does not exist, or is another object."""
+    async def _read_if_able(self, owner: PodOwner, namespace: str, links: Links) -> Json | None:
+        """The owner as it is stored; ``None`` also for one that cannot be read now, since a review waits."""
+        try:
+            return await self._read(owner, namespace, links)
+        except ApiError:
+            return None
+
+    async def _read(self, owner: PodOwner, namespace: str, links: Links) -> Json | None:
+        """The owner as it is stored; ``None`` for one that is of no such kind, does not exist, or is another object.
+
+        Raises ApiError if it can be read later at best.
+        """
         resource = links.get((owner.api_version, owner.kind))
         if resource is None or not is_object_name(owner.name):
             return None
@@ -116,13 +137,15 @@ class PodOwners:
         path = f"{root}/namespaces/{quote(namespace, safe='')}/{resource}/{owner.name}"
         try:
             found = msgspec.json.decode(await self._server.read(path))
-        except (ApiError, *decoding.ERRORS):
+        except (ApiError, *decoding.ERRORS) as failure:
+            if isinstance(failure, ApiError) and failure.cause in _LATER:
+                raise
             return None
         metadata = found.get("metadata") if isinstance(found, dict) else None
         return found if isinstance(metadata, dict) and owner.uid and metadata.get("uid") == owner.uid else None
 
 
-def _links(policy: Policy) -> dict[tuple[str, str], str]:
+def _links(policy: Policy) -> Links:
     """Resources of the kinds that are followed, by apiVersion and kind."""
     links = {(f"{group}/v1" if group else "v1", kind): resource for (group, kind), resource in _BETWEEN.items()}
     for key in policy.reviewed:
@@ -135,13 +158,13 @@ def _links(policy: Policy) -> dict[tuple[str, str], str]:
 def _creates(question: OwnersQuestion, owner: PodOwner, found: Json) -> bool:
     """Whether the owner is of a kind that was judged, and the user creates pods for it."""
     kind = question.policy.kinds.get(_group_and_kind(owner))
-    if kind is None or not _is_reviewed(question.policy, owner):
+    if kind is None or not _is_reviewed(question.policy, owner, found):
         return False
     accounts = (f"system:serviceaccount:{question.namespace}:{name}" for name in service_accounts(kind, found))
     return question.user in question.policy.operator_accounts or question.user in accounts
 
 
-def _is_reviewed(policy: Policy, owner: PodOwner) -> bool:
+def _is_reviewed(policy: Policy, owner: PodOwner, _found: Json) -> bool:
     return _group_and_kind(owner) in policy.reviewed
 
 
