@@ -254,6 +254,19 @@ def test_pods_apart_by_their_own_terms_are_apart_on_new_nodes() -> None:
     assert reasons(job_spec(*[one] * 3), with_groups(sized(count=1)))
 
 
+def test_elements_of_different_labels_that_avoid_each_other_need_a_node_each() -> None:
+    """Also where one node would be large enough for all of them."""
+
+    def one(app: str, other: str) -> dict[str, Any]:
+        term = {"labelSelector": {"matchLabels": {"app": other}}, "topologyKey": "kubernetes.io/hostname"}
+        made = templated(affinity={"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}})
+        made["template"]["metadata"] = {"labels": {"app": app}}
+        return made | {"resources": {"requests": {"cpu": "1"}}}
+
+    full = with_groups(sized(), pods=[bound_pod("node-a", job="other", requests={"cpu": 8000})])
+    assert notice(job_spec(one("a", "b"), one("b", "a")), full).endswith("2 nodes of NodePool p")
+
+
 class Ending(AtOnce):
     """There is time for so many looks at the clock."""
 
@@ -291,6 +304,9 @@ def test_what_is_not_looked_at_is_not_decided(monkeypatch: pytest.MonkeyPatch) -
         patched.setattr(job_scale_up, "NODES", 2)
         assert beyond(apart, on_disks("p", "ssd")) == (UNDECIDED,)
         assert reasons(misspelt, with_groups(on_disks("p", "ssd")))
+        three = job_spec(*[element("", "5", disk=disk) for disk in ("ssd", "hdd", "nvme")])
+        assert beyond(three, on_disks("p", "ssd", "hdd", "nvme")) == (UNDECIDED,)
+        assert beyond(three, on_disks("p", "ssd", "hdd"), on_disks("q", "nvme")) == (UNDECIDED,)
     with monkeypatch.context() as patched:
         patched.setattr(job_scale_up, "_COMPARED", 0)
         assert beyond(apart, sized()) == (UNDECIDED,)

@@ -182,7 +182,7 @@ async def scale_up_job(
     able = await _able(kinds, scaling, world)
     useful = [at for at in range(len(kinds)) if any(own >> at & 1 for own in able)]
     chosen = [kinds[at] for at in useful]
-    counts, cut = _counts(chosen, groups, scaling.group.stated)
+    counts, cut = _counts(chosen, groups, scaling.group.members)
     new = [NewNodes(group, one.node.allocatable, count) for (group, one), count in zip(chosen, counts, strict=True)]
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
     wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
@@ -228,7 +228,10 @@ async def _scaling(
         members.append(member)
     others = {**beside.group.taken, **taken_from(choices, members, settled_hosts(pools, world), world)}
     staying, moving = beside.group.stated, (*members, *beside.waiting)
-    every = [tuple(itertools.islice(_ways(member, world), _WAYS + 1)) for member in moving]
+    every: list[tuple[Needs, ...]] = []
+    for member in moving:
+        await solving.rest()
+        every.append(tuple(itertools.islice(_ways(member, world), _WAYS + 1)))
     ways = (*(own[:_WAYS] for own in every), *(() for _ in staying))
     pooled = (*choices, *beside.group.pools)
     group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
@@ -246,7 +249,7 @@ def _ways(member: Member, world: World) -> Iterator[Needs]:
 
 
 async def _possible(groups: Sequence[NodeGroup], scaling: _Scaling, world: World) -> tuple[list[PossibleNodes], bool]:
-    """The different nodes of each group, and whether groups were left out since there are too many kinds of pods."""
+    """The different nodes of each group, and whether some were left out since there are too many of them or of pods."""
     wanted: dict[object, Needs] = {}
     for needs in itertools.chain.from_iterable(scaling.ways):
         wanted.setdefault(tuple(sorted(needs.items(), key=lambda item: item[0])), needs)
@@ -256,16 +259,19 @@ async def _possible(groups: Sequence[NodeGroup], scaling: _Scaling, world: World
         return known.get(key, ())
 
     found: list[PossibleNodes] = []
-    skipped = False
+    skipped, left = False, NODES
     for at, group in enumerate(groups):
         await scaling.group.solving.rest()
-        beyond = (at + 1) * len(wanted) > _COMPARED
+        beyond = (at + 1) * len(wanted) > _COMPARED or not left
         skipped = skipped or (beyond and not group.closed)
         if group.closed or beyond or not wanted:
             found.append(PossibleNodes(group, ()))
             continue
         steps = possible_nodes(group, [*wanted.values()], scaling.group.resources, live)
-        found.append(await taken(steps, scaling.group.solving))
+        possible = await taken(steps, scaling.group.solving)
+        skipped = skipped or len(possible.nodes) > left
+        found.append(replace(possible, nodes=possible.nodes[:left]))
+        left -= len(found[-1].nodes)
     return found, skipped
 
 
@@ -273,6 +279,7 @@ async def _able(kinds: Sequence[tuple[int, NewNode]], scaling: _Scaling, world: 
     """For each member, the positions of the new nodes that can run it."""
     inventory = Inventory()
     for _, new in kinds:
+        await scaling.group.solving.rest()
         inventory.set_node(new.node)
     inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
     inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
@@ -305,7 +312,7 @@ def _counts(
         counts.append(useful if most is None else min(useful, most))
     if sum(counts) <= NODES:
         return counts, False
-    share = max(1, NODES // len(kinds))
+    share = NODES // len(kinds)
     return [min(count, share) for count in counts], True
 
 
