@@ -18,11 +18,12 @@ from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.work import Work
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
 AUTO = Policy(scale_up="auto")
 
 
-async def judgement(*groups: NodeGroup) -> Judgement:
+async def judgement(*groups: NodeGroup, policy: Policy = AUTO) -> Judgement:
     """That on a Job of two elements for nodes of their own, in a cluster of one node."""
     inventory = cluster([node("node-a")])
     for group in groups:
@@ -35,12 +36,23 @@ async def judgement(*groups: NodeGroup) -> Judgement:
     assert spec is not None
     watched = ObservedInventory(inventory)
     kept = Reservations(watched, JobStore(), (lambda: 0.0, lambda: 0.0))
-    return await JobJudge(watched.inventory, AUTO, kept).judge(job, spec)
+    return await JobJudge(watched.inventory, policy, kept).judge(job, spec)
 
 
 async def test_a_job_that_waits_for_new_nodes_is_made_without_a_plan() -> None:
+    """Its condition says so, whatever it has said before."""
     found = await judgement(NodeGroup("NodePool", "p"))
     assert (found.refused, found.made, found.plan) == (False, True, None)
+    assert found.satisfiable == ConditionState(
+        holds=True,
+        reason="Satisfiable",
+        message="no room yet for 1 of 2 processing elements (app-1): node groups can make 1 node of NodePool p",
+    )
+
+
+async def test_a_job_that_waits_for_any_nodes_is_not_said_to_be_satisfiable() -> None:
+    found = await judgement(policy=Policy(elastic=True))
+    assert (found.refused, found.made, found.plan, found.satisfiable) == (False, True, None, UNKNOWN)
 
 
 async def test_a_job_that_no_group_can_help_is_unsatisfiable_for_the_reason_of_each() -> None:

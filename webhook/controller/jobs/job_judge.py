@@ -111,6 +111,9 @@ class JobJudge:
         if verdict.refused or not fused.made:
             why = verdict.line if verdict.refused else _NOT_FUSED
             return replace(fused, satisfiable=ConditionState(holds=False, reason=UNSATISFIABLE, message=why))
+        if verdict.grows:
+            said = ConditionState(holds=True, reason=SATISFIABLE, message="; ".join(verdict.warnings))
+            return replace(fused, satisfiable=said)
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
             return fused
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)

@@ -122,6 +122,12 @@ class JobVerdict(Struct, frozen=True, eq=False):
         """Whether the time ran out."""
         return self.answer is not None and self.answer.placed is None and not self.answer.decided
 
+    @property
+    def grows(self) -> bool:
+        """Whether everything fits with nodes that node groups can make, which the first of the ``warnings`` says."""
+        unplaced = self.answer is not None and self.answer.placed is None and self.answer.decided
+        return unplaced and self.refusal is None and not self.refused
+
 
 async def judge_job(
     namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
