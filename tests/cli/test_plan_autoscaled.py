@@ -67,6 +67,20 @@ def test_jobs_wait_for_new_nodes_beside_what_fits_and_what_waits() -> None:
     assert said(plan(jobs, 2, Policy())) == ["fits", "refused", "refused"]
 
 
+@pytest.mark.parametrize("first", ["1", "9"], ids=["together", "one by itself"])
+def test_what_waits_keeps_the_hosts_of_its_pools(first: str) -> None:
+    """The hosts of a pool are nodes there are, also for a Job whose other elements wait, alone or with others."""
+    pools = [{"name": "P", "size": 1}]
+    waiting = manifest("one", part("1", "host(P)"), part(first), part(first), hostPools=pools)
+    inventory = cluster([node("node-a")])
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 16000, "memory": 32 * GIB}))
+    given = [("f", document) for document in (waiting, manifest("two", part("8"), part("8")))]
+    applied(given, inventory)
+    found = planned(given, World(inventory, AUTO), 10)
+    assert [bool(one.scale_up and one.scale_up.made) for one in found.objects] == [True, True]
+    assert [pool.spl_name for pool in found.objects[0].pools] == ["P"]
+
+
 def test_what_waits_is_not_in_the_plan_of_the_nodes_there_are() -> None:
     found = plan([manifest("one", part(), part()), manifest("two", part("8"))], None)
     waits, fits = found.objects

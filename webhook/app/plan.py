@@ -156,15 +156,14 @@ def _scaled(
         return refused
     if any(one.fault is Fault.INVALID for one in refused.refusals):
         return refused
-    waiting = [member for one in objects if one.scale_up is not None for member in one.members]
+    waiting = _group([one for one in objects if one.scale_up and one.scale_up.made], world, seconds, jobs)
     found = scale_up_of(refused.fused, _group(fitting, world, seconds, jobs), waiting, seconds)
     if found is None:
         return refused
     if found.decided and not found.made:
         return msgspec.structs.replace(refused, text=with_reasons(refused.text, found.reasons))
-    return msgspec.structs.replace(
-        refused, text="", refusals=(), undecided=not found.decided, scale_up=found, warnings=(found.notice,)
-    )
+    waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not found.decided, scale_up=found)
+    return msgspec.structs.replace(waits, warnings=(found.notice,), pools=found.pools, taken=found.taken)
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:

@@ -1,7 +1,5 @@
 """What node groups can make for a Job of a manifest that does not fit beside what comes before it."""
 
-from collections.abc import Sequence
-
 import msgspec
 
 from webhook.admission.checks.templates import is_job
@@ -12,13 +10,10 @@ from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp, scale_up_job
 from webhook.placement.jobs.whole_job import pools_of_job
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import Group
-from webhook.placement.planning.members import Member
 from webhook.placement.planning.search.solver import finished
 
 
-def scale_up_of(
-    fused: FusedManifest | None, beside: Group, waiting: Sequence[Member], seconds: float
-) -> JobScaleUp | None:
+def scale_up_of(fused: FusedManifest | None, beside: Group, waiting: Group, seconds: float) -> JobScaleUp | None:
     """What node groups can do for a Job of elements; ``None`` for all others, and where new nodes make no difference.
 
     The members of ``beside`` stay on the nodes there are, those that are ``waiting`` need new ones as well.
@@ -30,5 +25,5 @@ def scale_up_of(
     spec = msgspec.convert(mapping(fused.manifest, "spec"), JobSpec)
     namespace, name = name_of(fused.manifest)
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
-    others = Beside(beside, tuple(waiting))
+    others = Beside(beside, waiting)
     return finished(scale_up_job((namespace, name), spec, pools, world, AtOnce(seconds), others))

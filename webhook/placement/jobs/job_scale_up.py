@@ -17,6 +17,7 @@ from webhook.placement.decision.scale_up import alternatives_of, scale_up
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
 from webhook.placement.jobs.whole_job import (
@@ -94,6 +95,10 @@ class JobScaleUp(Struct, frozen=True):
     decided: bool = True
     warnings: tuple[str, ...] = ()
     """What the pods of the elements are warned of."""
+    pools: tuple[Pool, ...] = ()
+    """HostPools whose hosts are chosen together with the nodes of the elements."""
+    taken: Mapping[Name, Bits] = {}
+    """Nodes that these must not have."""
 
     @property
     def notice(self) -> str:
@@ -108,17 +113,20 @@ class Beside(Struct, frozen=True, eq=False):
     """What a Job is judged beside: the members of ``group`` stay on nodes there are, those ``waiting`` need not."""
 
     group: Group
-    waiting: tuple[Member, ...] = ()
+    waiting: Group
 
 
 class _Scaling(Struct, frozen=True, eq=False):
     """A Job for which new nodes are looked for: its ``own`` members, which come first in the ``group``.
 
+    ``pools`` are those of its HostPools whose hosts are yet to be chosen, ``taken`` nodes that these must not have.
     ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells that these are all ways.
     """
 
     own: tuple[Member, ...]
     group: Group
+    pools: tuple[Pool, ...]
+    taken: Mapping[Name, Bits]
     ways: tuple[tuple[Needs, ...], ...]
     sure: bool
 
@@ -173,7 +181,8 @@ async def scale_up_job(
 
     They make none for what is wrong with the Job itself, and for its HostPools: hosts are nodes that exist.
     """
-    scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(Group((), world, (), solving, (job,))))
+    nothing = Group((), world, (), solving, (job,))
+    scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(nothing, nothing))
     if not isinstance(scaling, _Scaling):
         return scaling
     groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
@@ -192,7 +201,8 @@ async def scale_up_job(
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
         made, waiting = _made(wider, own, groups, [one for _, one in chosen])
         said = tuple(element_warnings(scaling.own))
-        return JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
+        found = JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
+        return replace(found, pools=scaling.pools, taken=scaling.taken)
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
         return await scale_up_job(job, spec, pools, more, solving, beside)
     nowhere = [member for member, new in zip(scaling.own, able, strict=False) if not new and not member.open()]
@@ -226,16 +236,18 @@ async def _scaling(
         if not isinstance(member, Member) or any(tolerance_problems(member, choices, world)):
             return None
         members.append(member)
-    others = {**beside.group.taken, **taken_from(choices, members, settled_hosts(pools, world), world)}
-    staying, moving = beside.group.stated, (*members, *beside.waiting)
+    own_taken = taken_from(choices, members, settled_hosts(pools, world), world)
+    others = {**beside.group.taken, **beside.waiting.taken, **own_taken}
+    staying, moving = beside.group.stated, (*members, *beside.waiting.stated)
     every: list[tuple[Needs, ...]] = []
     for member in moving:
         await solving.rest()
         every.append(tuple(itertools.islice(_ways(member, world), _WAYS + 1)))
     ways = (*(own[:_WAYS] for own in every), *(() for _ in staying))
-    pooled = (*choices, *beside.group.pools)
+    pooled = (*choices, *beside.waiting.pools, *beside.group.pools)
     group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
-    return _Scaling(tuple(members), group, ways, all(len(own) <= _WAYS for own in every))
+    sure = all(len(own) <= _WAYS for own in every)
+    return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure)
 
 
 def _ways(member: Member, world: World) -> Iterator[Needs]:
