@@ -107,6 +107,15 @@ def test_what_nodes_must_have_and_is_not_known_is_said() -> None:
     )
 
 
+def test_a_node_need_not_be_as_large_as_several_colocations() -> None:
+    """Each of them may be on a node of its own; those that share a pod are one."""
+    full = with_groups(NodeGroup("NodePool", "p"), pods=[bound_pod("node-a", job="other", requests={"cpu": 8000})])
+    pairs = [element('hostColocation("c")', "2"), element('hostColocation("d")', "3")] * 2
+    assert notice(job_spec(*pairs), full).endswith("at least 1 node of NodePool p (if each has cpu 6)")
+    both = element('hostColocation("c"), hostColocation("d")', "1")
+    assert notice(job_spec(*pairs, both), full).endswith("at least 1 node of NodePool p (if each has cpu 11)")
+
+
 def test_nodes_of_several_groups_add_up() -> None:
     spec = job_spec(element(APART), *[element(APART, disk="ssd")] * 2, element(APART, disk="hdd"))
     groups = on_disks("s", "ssd", count=2), on_disks("h", "hdd")

@@ -41,6 +41,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Member, member_of, requests_of
 from webhook.placement.planning.preemption import with_more_room
+from webhook.placement.planning.search.assignment import Key
 from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.planning.wider_group import GroupLimits, NewNodes, WiderGroup
 from webhook.placement.request.world import World
@@ -354,13 +355,8 @@ def _doubts(group: NodeGroup, here: Mapping[int, Sequence[Member]]) -> Iterator[
     """What a node needs for the largest pods on it, or for the largest set that shares it, and is not known."""
     most: dict[str, int] = {}
     for members in here.values():
-        together: Counter[str] = Counter()
-        for member in members:
-            needs = requests_of(member.conditions)
-            shares = any(found.together for found in member.conditions)
-            if shares:
-                together.update(needs)
-            for resource, needed in (together if shares else needs).items():
+        for asked in _together(members):
+            for resource, needed in asked.items():
                 most[resource] = max(needed, most.get(resource, 0))
     yield from (
         f"{resource} {amount(resource, most[resource])}"
@@ -369,6 +365,26 @@ def _doubts(group: NodeGroup, here: Mapping[int, Sequence[Member]]) -> Iterator[
     )
     if any(member.ask.devices or member.ask.mapped for members in here.values() for member in members):
         yield "the devices of its claims"
+
+
+def _together(members: Sequence[Member]) -> Iterator[Mapping[str, int]]:
+    """What each pod of these members requests, or each set of pods that have to share a node."""
+    sets: list[tuple[set[Key], Counter[str]]] = []
+    for member in members:
+        keys = {key for found in member.conditions for key in found.together}
+        asked = Counter(requests_of(member.conditions))
+        if not keys:
+            yield asked
+            continue
+        others = []
+        for known, requested in sets:
+            if keys.isdisjoint(known):
+                others.append((known, requested))
+            else:
+                keys |= known
+                asked.update(requested)
+        sets = [*others, (keys, asked)]
+    yield from (asked for _, asked in sets)
 
 
 def _reasons(
