@@ -326,7 +326,15 @@ def test_what_is_not_looked_at_is_not_decided(monkeypatch: pytest.MonkeyPatch) -
         assert beyond(disks, on_disks("p", "ssd", "hdd", "nvme", count=2)) == (UNDECIDED,)
     terms = [{"matchExpressions": [{"key": "disk", "operator": "In", "values": [f"d{at}"]}]} for at in range(70)]
     required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
-    assert beyond(job_spec(templated(affinity={"nodeAffinity": required})), on_disks("p", "ssd")) == (UNDECIDED,)
+    many = templated(affinity={"nodeAffinity": required})
+    assert beyond(job_spec(many), on_disks("p", "ssd")) == (UNDECIDED,)
+    assert reasons(job_spec(many, element("", disk="sssd")), with_groups(on_disks("p", "ssd"))) == [
+        "NodePool p makes no nodes with disk=sssd (it makes ssd)"
+    ]
+    isolated = templated('hostIsolation, hostColocation("c")', affinity={"nodeAffinity": required}) | {"name": "x"}
+    there = with_groups(on_disks("p", "ssd"), nodes=[node("node-a", labels={"disk": "d1"})])
+    found = verdict(job_spec(isolated, element('hostColocation("c")')), there)
+    assert (found.refused, found.fault) == (True, Fault.INVALID)
 
 
 def test_reasons_beyond_the_length_of_a_message_are_left_out() -> None:

@@ -30,6 +30,7 @@ from webhook.placement.jobs.whole_job import (
     judged,
     judged_or_recovered,
     open_pools,
+    worked_out,
 )
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits
@@ -121,7 +122,8 @@ class _Scaling(Struct, frozen=True, eq=False):
     """A Job for which new nodes are looked for: its ``own`` members, which come first in the ``group``.
 
     ``pools`` are those of its HostPools whose hosts are yet to be chosen, ``taken`` nodes that these must not have.
-    ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells that these are all ways.
+    ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells for each of those that
+    need no node there is whether these are all of its ways.
     """
 
     own: tuple[Member, ...]
@@ -129,7 +131,7 @@ class _Scaling(Struct, frozen=True, eq=False):
     pools: tuple[Pool, ...]
     taken: Mapping[Name, Bits]
     ways: tuple[tuple[Needs, ...], ...]
-    sure: bool
+    sure: tuple[bool, ...]
 
 
 async def judge_scaled_job(
@@ -148,6 +150,10 @@ async def judge_scaled_job(
         scaled = await scale_up_job(job, spec, pools, world, solving)
         if scaled is None:
             return verdict
+        if not scaled.decided and solving.left() > 0:
+            verdict = await worked_out(verdict)
+            if verdict.fault is Fault.INVALID:
+                return verdict
         if scaled.made or not scaled.decided:
             warnings = (scaled.notice, *scaled.warnings)
             return JobVerdict(verdict.group, GroupAnswer(None, decided=scaled.decided), warnings=warnings)
@@ -206,9 +212,10 @@ async def scale_up_job(
         return replace(found, pools=scaling.pools, taken=scaling.taken)
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
         return await scale_up_job(job, spec, pools, more, solving, beside)
-    nowhere = [member for member, new in zip(scaling.own, able, strict=False) if not new and not member.open()]
-    bounded = cut or not all(found.complete for found in possible)
-    if not answer.decided or not scaling.sure or skipped or (bounded and not nowhere):
+    known = zip(scaling.own, able, scaling.sure, strict=False)
+    nowhere = [member for member, new, sure in known if sure and not new and not member.open()]
+    bounded = cut or not all(scaling.sure) or not all(found.complete for found in possible)
+    if not answer.decided or skipped or (bounded and not nowhere):
         return JobScaleUp(total=total, decided=False)
     mine = {kinds[at][0] for at in useful if any(own >> at & 1 for own in able[: len(scaling.own)])}
     return JobScaleUp(total=total, reasons=tuple(_reasons(nowhere, groups, mine, wider, world)))
@@ -247,7 +254,7 @@ async def _scaling(
     ways = (*(own[:_WAYS] for own in every), *(() for _ in staying))
     pooled = (*choices, *beside.waiting.pools, *beside.group.pools)
     group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
-    sure = all(len(own) <= _WAYS for own in every)
+    sure = tuple(len(own) <= _WAYS for own in every)
     return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure)
 
 

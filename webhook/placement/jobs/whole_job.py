@@ -152,13 +152,13 @@ async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], w
     verdict = await judge(world)
     later = world.recovered() if verdict.refused or verdict.brief else None
     if later is None or not verdict.refused:
-        verdict = await _worked_out(verdict)
+        verdict = await worked_out(verdict)
     if later is None or not verdict.refused:
         return verdict
-    recovered = await _worked_out(await judge(later))
+    recovered = await worked_out(await judge(later))
     if recovered.refused:
         return recovered
-    verdict = await _worked_out(verdict)
+    verdict = await worked_out(verdict)
     return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
 
 
@@ -251,7 +251,7 @@ def _briefly(group: Group, answer: GroupAnswer) -> JobVerdict:
     return JobVerdict(group, answer, text=_BRIEFLY, brief=True)
 
 
-async def _worked_out(verdict: JobVerdict) -> JobVerdict:
+async def worked_out(verdict: JobVerdict) -> JobVerdict:
     """The verdict with what cannot hold together and what would help; a warning where nodes are expected to come."""
     group, answer = verdict.group, verdict.answer
     return await _refused(group, answer) if verdict.brief and group and answer else verdict
