@@ -1,6 +1,7 @@
 """Elements of a Job that want different devices: a plan has devices for all on each node, or a warning says so."""
 
 import itertools
+from collections import Counter
 from random import Random
 from typing import Any
 
@@ -68,6 +69,17 @@ def test_elements_that_lack_devices_together_are_planned_apart() -> None:
 def test_what_no_plan_has_devices_for_is_a_warning() -> None:
     verdict = asked(equipped(), element("x", "two", node="node-a"), element("y", "one", node="node-a"))
     assert (verdict.text, verdict.warnings) == ("", (f"x, y: {CROWDED}",))
+
+
+def test_many_elements_are_spread_over_the_nodes_with_devices() -> None:
+    """Each wants a device by a template of its own, and each node has eight."""
+    machines = nodes(6)
+    inventory = equipped(*(on(one.name, 8) for one in machines), machines=machines)
+    for at in range(48):
+        template(inventory, f"t{at}", ONE)
+    verdict = asked(inventory, *(element(f"e{at}", f"t{at}") for at in range(48)))
+    assert (verdict.text, verdict.warnings) == ("", ())
+    assert Counter(places(verdict, inventory).values()) == {one.name: 8 for one in machines}
 
 
 def test_elements_share_a_claim() -> None:

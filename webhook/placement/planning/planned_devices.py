@@ -4,6 +4,8 @@ The search for a plan counts the devices of each template by itself. Here a plan
 with pods on other nodes that lack devices together. Nothing is refused for it.
 """
 
+import bisect
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
@@ -32,17 +34,19 @@ _LARGE: Final = 16
 class Crowd(NamedTuple):
     """Positions of members that have pods on the node in that slot, which is not known to have devices for all of them.
 
-    Without one of them it is.
+    Without one of them it is. Of a large crowd that is not looked for: without those in ``beyond`` it is.
     """
 
     slot: int
     members: tuple[int, ...]
+    beyond: tuple[int, ...] = ()
 
 
 async def with_devices(group: Group, placed: Placed) -> tuple[Group, Placed]:
     """The group and a plan of it by which all pods have devices, if one is found soon; else what was given.
 
-    Any such plan has a member of each crowd elsewhere. So each of them is kept from the node in turn.
+    Any such plan has a member of each crowd elsewhere. So each of them is kept from the node in turn; of a large crowd
+    all at once that are too many.
     """
     left: list[Mapping[int, Bits]] = [{}]
     tried: set[frozenset[tuple[int, Bits]]] = set()
@@ -61,8 +65,10 @@ async def with_devices(group: Group, placed: Placed) -> tuple[Group, Placed]:
         crowds = await _crowds(other, found)
         if not crowds:
             return other, found
-        slot, crowd = crowds[0]
+        slot, crowd, beyond = crowds[0]
         left += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
+        if beyond:
+            left.append({**kept, **{at: kept.get(at, 0) | 1 << slot for at in beyond}})
     return group, placed
 
 
@@ -86,18 +92,30 @@ async def _crowds(group: Group, placed: Placed) -> list[Crowd]:
         if len(there) > 1:
             await group.solving.rest()
             if not _enough(group, there, slot, budget):
-                found.append(Crowd(slot, _smallest(group, there, slot, budget)))
+                few = len(there) < _LARGE
+                crowd = _smallest(group, there, slot, budget) if few else tuple(there)
+                found.append(Crowd(slot, crowd, () if few else _beyond(group, there, slot, budget)))
     return found
 
 
 def _smallest(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> tuple[int, ...]:
     """The members without which there would be enough devices: each of them that is left out makes it so."""
     left = dict(there)
-    for at in there if len(there) < _LARGE else ():
+    for at in there:
         fewer = {other: count for other, count in left.items() if other != at}
         if len(fewer) > 1 and not _enough(group, fewer, slot, budget):
             left = fewer
     return tuple(left)
+
+
+def _beyond(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> tuple[int, ...]:
+    """The last members, beside the first ones for which the node has enough devices."""
+
+    def too_many(first: int) -> bool:
+        return not _enough(group, dict(itertools.islice(there.items(), first)), slot, budget)
+
+    enough = bisect.bisect_left(range(2, len(there)), 1, key=too_many) + 1
+    return tuple(there)[enough:]
 
 
 def _enough(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> bool:
