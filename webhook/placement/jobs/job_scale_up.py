@@ -203,22 +203,18 @@ async def scale_up_job(
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
     wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
     answer = await wider.place()
-    total = sum(member.count for member in scaling.own)
     if answer.placed is not None:
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
-        made, waiting = _made(wider, own, groups, [one for _, one in chosen])
-        said = tuple(element_warnings(scaling.own))
-        found = JobScaleUp(tuple(made), tuple(waiting), total, decided=bool(waiting), warnings=said)
-        return replace(found, pools=scaling.pools, taken=scaling.taken)
+        return _waiting(scaling, *_made(wider, own, groups, [one for _, one in chosen]))
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
         return await scale_up_job(job, spec, pools, more, solving, beside)
     known = zip(scaling.own, able, scaling.sure, strict=False)
     nowhere = [member for member, new, sure in known if sure and not new and not member.open()]
     bounded = cut or not all(scaling.sure) or not all(found.complete for found in possible)
     if not answer.decided or skipped or (bounded and not nowhere):
-        return JobScaleUp(total=total, decided=False)
+        return JobScaleUp(decided=False)
     mine = {kinds[at][0] for at in useful if any(own >> at & 1 for own in able[: len(scaling.own)])}
-    return JobScaleUp(total=total, reasons=tuple(_reasons(nowhere, groups, mine, wider, world)))
+    return JobScaleUp(reasons=tuple(_reasons(nowhere, groups, mine, wider, world)))
 
 
 async def _scaling(
@@ -334,6 +330,19 @@ def _counts(
         return counts, False
     share = NODES // len(kinds)
     return [min(count, share) for count in counts], True
+
+
+def _waiting(scaling: _Scaling, made: Iterable[GroupNodes], waiting: Sequence[str]) -> JobScaleUp:
+    """The answer about a Job that fits with the nodes ``made``, on which those elements run."""
+    return JobScaleUp(
+        tuple(made),
+        tuple(waiting),
+        sum(member.count for member in scaling.own),
+        decided=bool(waiting),
+        warnings=tuple(element_warnings(scaling.own)),
+        pools=scaling.pools,
+        taken=scaling.taken,
+    )
 
 
 def _made(
