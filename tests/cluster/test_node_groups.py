@@ -63,6 +63,16 @@ def test_each_kind_of_groups_is_read_from_a_snapshot(tmp_path: Path) -> None:
     assert "1 NodePool, 1 MachineDeployment, 1 MachineSet, 1 MachinePool" in str(report)
 
 
+@pytest.mark.parametrize(
+    ("status", "count"), [({"readyReplicas": 1}, 4), ({"replicas": 3}, 5), ({"readyReplicas": 3}, 2)]
+)
+def test_machines_that_are_no_nodes_yet_are_read_from_the_status(
+    tmp_path: Path, status: dict[str, int], count: int
+) -> None:
+    groups, _ = recorded(tmp_path, machines() | {"status": status})
+    assert [group.count for group in groups] == [count]
+
+
 def test_machine_sets_of_a_deployment_and_objects_that_are_not_scaled_are_no_groups(tmp_path: Path) -> None:
     owner = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachineDeployment", "name": "workers", "uid": "u"}
     fixed = {"apiVersion": "cluster.x-k8s.io/v1beta2", "kind": "MachinePool", "metadata": {"name": "fixed"}}

@@ -44,6 +44,13 @@ def test_a_machine_deployment_as_a_group() -> None:
     assert (str(group), group.namespace, group.count, group.closed) == ("MachineDeployment md", "default", 2, "")
 
 
+@pytest.mark.parametrize(("joined", "count"), [(None, 0), (5, 0), (3, 2), (0, 5), (9, 0)])
+def test_machines_that_have_not_joined_are_nodes_to_come(joined: int | None, count: int) -> None:
+    """Also of a group that has reached its largest size: what was submitted meanwhile is not refused."""
+    group = grouped(Machines("MachineDeployment", "md", "default", SCALED, 5, joined=joined))
+    assert (group.count, group.closed) == (count, "" if count else "has reached its largest size (5)")
+
+
 def test_labels_of_the_annotation() -> None:
     """Each is a key and a value; older keys of labels are the newer ones."""
     annotations = {**SCALED, f"{CAPACITY}labels": "disktype=ssd,failure-domain.beta.kubernetes.io/zone=a"}

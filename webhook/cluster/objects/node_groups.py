@@ -65,11 +65,18 @@ class MachineGroupSpec(Struct, frozen=True, gc=False):
     template: MachineTemplate | None = None
 
 
+class MachineGroupStatus(Struct, frozen=True, gc=False, rename="camel"):
+    """The status of a MachineDeployment, MachineSet or MachinePool: how many of its Machines are ready nodes."""
+
+    ready_replicas: int | None = None
+
+
 class MachineGroupObject(Struct, frozen=True, gc=False):
     """A MachineDeployment, MachineSet or MachinePool of ``cluster.x-k8s.io``."""
 
     metadata: GroupMetadata = GroupMetadata()
     spec: MachineGroupSpec | None = None
+    status: MachineGroupStatus | None = None
 
 
 def read_node_pool(item: Item) -> tuple[NodeGroup, Notes]:
@@ -96,5 +103,6 @@ def read_machine_group(kind: str, item: Item) -> tuple[NodeGroup | None, Notes]:
         spec.replicas or 0,
         template.labels or {},
         bool(metadata.deletion_timestamp),
+        None if source.status is None else source.status.ready_replicas or 0,
     )
     return machine_group(machines)

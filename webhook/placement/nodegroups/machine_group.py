@@ -32,7 +32,8 @@ _OWN_DOMAINS: Final = ("node-role.kubernetes.io", "node-restriction.kubernetes.i
 class Machines(Struct, frozen=True, gc=False):
     """An object that makes Machines: ``replicas`` is how many it wants now, ``labels`` are those of their template.
 
-    ``ending`` tells that the object is being deleted.
+    ``joined`` are those of them that are nodes, ``None`` if the object does not say so; ``ending`` tells that the
+    object is being deleted.
     """
 
     kind: str
@@ -42,6 +43,7 @@ class Machines(Struct, frozen=True, gc=False):
     replicas: int = 0
     labels: Mapping[str, str] = {}
     ending: bool = False
+    joined: int | None = None
 
 
 def machine_group(machines: Machines) -> tuple[NodeGroup | None, list[str]]:
@@ -54,7 +56,9 @@ def machine_group(machines: Machines) -> tuple[NodeGroup | None, list[str]]:
     stated = {key.removeprefix(_CAPACITY): text for key, text in annotations.items() if key.startswith(_CAPACITY)}
     labels = {key: value for key, value in machines.labels.items() if _copied(key)}
     labels |= dict(_pairs(stated.get("labels", ""), "labels", notes))
-    count = max(0, most - machines.replicas)
+    # A Machine that is on its way is a node that is yet to come, although nothing can be added to the group any more.
+    joined = machines.replicas if machines.joined is None else min(machines.joined, machines.replicas)
+    count = max(0, most - joined)
     closed = "" if count else f"has reached its largest size ({most})"
     return NodeGroup(
         machines.kind, machines.name, machines.namespace,
