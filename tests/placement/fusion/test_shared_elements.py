@@ -54,3 +54,16 @@ def test_the_bound_gets_better_with_time_and_work_and_ends_when_it_is_enough(mon
     assert some / 2 < enough < whole
     monkeypatch.setattr(shared_elements, "_ROUNDS", 1)
     assert SharedElements(found, 3, limit).least(1e9, WORK, never) == enough
+
+
+def test_operators_that_cost_nothing_have_the_bound_of_those_that_are_kept_apart() -> None:
+    """All others may share an element: nothing is too heavy."""
+    apart = {"cost": "0", "placement": 'partitionExlocation("x")'}
+    model = {
+        "operators": [{"name": f"Op{at}", "cost": "0", **(apart if at < 3 else {})} for at in range(7)],
+        "streams": [{"from": f"Op{one}", "to": f"Op{to}", "rate": one + to} for one in range(7) for to in range(one)],
+    }
+    found = graph(model)
+    best = exact(found, 3)
+    assert best is not None
+    assert 0.9 * best.cut <= SharedElements(found, 3, 0).least(best.cut, WORK, never) <= best.cut * (1 + 1e-6)

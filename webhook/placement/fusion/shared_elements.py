@@ -63,7 +63,7 @@ class SharedElements:
         size = len(graph.units)
         loads = np.array([unit.load for unit in graph.units], np.float64)
         self._size, self._count = size, count
-        self._norm = float(np.linalg.norm(loads))
+        self._norm = float(np.linalg.norm(loads)) or 1.0  # operators may cost nothing
         self._loads = loads / self._norm
         lightest = max(loads.sum() - (count - 1) * limit, loads.min())
         self._rows(lightest / self._norm, limit / self._norm)
