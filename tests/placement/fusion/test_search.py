@@ -1,5 +1,7 @@
 """Elements of a partition that are fused anew: it gets better, and keeps the rules."""
 
+import random
+
 import pytest
 
 from tests.placement.fusion.test_cut_bound import grown
@@ -7,7 +9,7 @@ from tests.placement.fusion.test_partition import graph, refined_search, searche
 from tests.placement.planning.at_once import all_of
 from webhook.placement.fusion.elements import Elements
 from webhook.placement.fusion.graph import Graph, PodContent
-from webhook.placement.fusion.partition import evaluated
+from webhook.placement.fusion.partition import bound, evaluated
 from webhook.placement.fusion.search import refined
 
 
@@ -33,6 +35,32 @@ def test_what_no_stream_joins_is_not_fused_again() -> None:
     uneven = evaluated(row, [at % 2 for at in range(20)], {})
     assert all_of(refined(row, uneven, {}, lambda: True)) is uneven
     assert all_of(refined(row, uneven, {})).cut == 1
+
+
+def test_nothing_gets_worse_where_an_element_is_heavier_than_may_be() -> None:
+    """Elements that are lighter than the heaviest one are not made lighter still at the cost of traffic."""
+    chance = random.Random(46)  # noqa: S311 -- a seed gives the same graph in each run
+    size = chance.randint(17, 30)
+    clauses = ("", "", 'partitionExlocation("x")', 'host("a")', 'host("b")', 'host("c")')
+    operators = [
+        {"name": f"Op{at}", "cost": str(chance.choice((1, 2, 8))), "placement": chance.choice(clauses)}
+        for at in range(size)
+    ]
+    streams = [
+        {"from": f"Op{chance.randrange(at)}", "to": f"Op{at}", "rate": chance.randint(1, 9)} for at in range(1, size)
+    ]
+    found = graph({"operators": operators, "streams": streams})
+    before, after = searched(found, 7), refined_search(found, 7)
+    assert before.goals[0] > bound(found, 7)
+    assert after.goals <= before.goals
+
+
+def test_others_work_while_elements_without_streams_are_passed_over() -> None:
+    """One stream is between elements, and each of the others is looked at nevertheless: a step for each of them."""
+    model = {"operators": [{"name": f"Op{at}"} for at in range(300)], "streams": [{"from": "Op0", "to": "Op150"}]}
+    found = graph(model)
+    steps = refined(found, evaluated(found, [at // 2 for at in range(300)], {}), {})
+    assert sum(1 for _ in steps) >= 150
 
 
 def test_few_pairs_are_looked_at_once_time_is_over(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,7 @@ are taken apart and fused anew, which is kept where it is better. Within the tim
 graph.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from webhook.placement.fusion.elements import Elements
 from webhook.placement.fusion.graph import Graph
@@ -59,13 +59,14 @@ def refined(
 ) -> Steps[Partition]:
     """The partition with elements fused anew as long as that is better and time is not ``over``; as many as before."""
     count = len(partition.blocks)
-    if len(graph.units) <= _FINISHED or count == 1:
+    if len(graph.units) <= _FINISHED or count == 1 or not partition.cut:
         return partition
     blocks = [[*block] for block in partition.blocks]
     limit, changed = bound(graph, count), False
     for trial in range(max(_TRIALS, count)):
         if over():
             break
+        yield  # there may be many elements that no stream joins with another one
         chosen = _neighbours(graph, blocks, trial)
         if len(chosen) > 1:
             changed |= yield from _anew(graph, blocks, chosen, trial, limit, over)
@@ -76,6 +77,12 @@ def _places(blocks: Sequence[Sequence[int]]) -> list[int]:
     """The block of each unit."""
     place = {at: number for number, block in enumerate(blocks) for at in block}
     return [place[at] for at in range(len(place))]
+
+
+def _loads(graph: Graph, blocks: Iterable[Sequence[int]]) -> Iterator[int]:
+    """The load of each block, after one of nothing."""
+    yield 0
+    yield from (sum(graph.units[at].load for at in block) for block in blocks)
 
 
 def _neighbours(graph: Graph, blocks: Sequence[Sequence[int]], trial: int) -> list[int]:
@@ -100,6 +107,8 @@ def _anew(
     graph: Graph, blocks: list[list[int]], chosen: Sequence[int], trial: int, limit: int, over: Callable[[], bool]
 ) -> Steps[bool]:
     """Fuse the chosen blocks anew; returns whether they have changed, for the better."""
+    # Where another block is heavier than may be, it is no better if these are lighter than that one.
+    limit = max(limit, *_loads(graph, [block for at, block in enumerate(blocks) if at not in chosen]))
     units = sorted(at for block in chosen for at in blocks[block])
     part = graph.part(units)
     elements = Elements(part, len(chosen), 2 * trial + 1, limit)
