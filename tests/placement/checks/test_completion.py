@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from tests.builders import cluster, node, nodes, pool
+from tests.builders import cluster, node, nodes, pool, selector
 from webhook.placement.checks.completion import complete
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
@@ -51,3 +51,13 @@ def test_a_host_beyond_the_size_is_none_of_its_own() -> None:
 )
 def test_a_quota_that_was_lowered_does_not_matter_to_a_pool_that_has(given: list[str], refused: bool) -> None:  # noqa: FBT001 -- of a table
     assert bool(refusal(pool(size=2, mode="Exclusive", assigned=given), Policy(quota=Quota(1)))) is refused
+
+
+def test_of_nodes_to_label_those_count_that_lack_the_label() -> None:
+    """One node has the label already, and fails the selector."""
+    old = {"old": "yes"}
+    there = cluster([node("node-a", labels={keys.TAG: "red", **old}), node("node-b"), node("node-c", labels=old)])
+    wanted = pool("Red", size=1, tags=["red"], selector=selector("old", "DoesNotExist"), phase=Phase.PENDING)
+    found = complete(wanted, World(there, Policy())).refusal
+    assert found is not None
+    assert f"label one more node {keys.TAG}=red (only 1 of 2 nodes helps)" in found.text

@@ -40,6 +40,7 @@ BETWEEN = [
     for operator, values in (("Gt", ["9"]), ("Lt", ["20"]), ("NotIn", ["10", "19"]))
 ]
 DISK = selector("disk", "Exists")
+OLD = {"old": "yes"}
 MARK = keys.membership("default", "gone")
 
 FIXES: dict[str, tuple[Json, Inventory, str]] = {
@@ -57,6 +58,14 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         pod('host("10.0.0.1")', nodeSelector={"disk": "hdd"}),
         cluster([node("node-a", addresses=["10.0.0.1"]), node("node-b")]),
         "label one more node disk=hdd (only 1 of 2 nodes helps), or drop nodeSelector disk=hdd (1 node would fit)",
+    ),
+    "nodes with the label that fail the selector are none of those that could be labelled": (
+        pod("host(Red)"),
+        cluster(
+            [node("node-a", labels={keys.TAG: "red", **OLD}), *nodes(4)[1:3], node("node-d", labels=OLD)],
+            [pool("Red", tags=["red"], selector=selector("old", "DoesNotExist"))],
+        ),
+        f"label one more node {keys.TAG}=red (only 2 of 3 nodes help), or drop host(Red) (4 nodes would fit)",
     ),
     "without a host what counts is what nodes have to give": (
         pod('host("node-a")', requests={"cpu": "4"}, annotations=BY_NAME, nodeSelector={"x": "1", "y": "1"}),

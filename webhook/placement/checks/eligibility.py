@@ -15,7 +15,7 @@ from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selection.selector import holds, matching_all, requirements_of
 from webhook.placement.kube.selection.tolerations import CORDONED
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import SETTABLE, labels_of, labels_set, tag_requirements, tags_of
+from webhook.placement.objects.pool_labels import labels_of, labels_set, tag_requirements, tags_of
 from webhook.placement.pools.allocation import strangers
 from webhook.placement.pools.host_list import retainable
 from webhook.placement.request.world import World
@@ -75,8 +75,9 @@ def _labelled(pool: Pool, world: World) -> HostRule:
     """Rule: the node has the pool's tags and meets its selector."""
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
-    others = [need for need in needs if need.operator not in SETTABLE]
     labels = labels_set(needs)
+    others = [need for need in needs if need.key not in labels]
+    labelled = matching_all(world.inventory.nodes, [need for need in needs if need.key in labels])
     possible = all(holds(need, labels[need.key]) for need in needs if need.key in labels)
 
     def explain(out: Bits) -> Iterator[Reason]:
@@ -87,7 +88,7 @@ def _labelled(pool: Pool, world: World) -> HostRule:
 
     def fixes(out: Bits) -> Iterator[HostFix]:
         if possible:
-            helped, without = out & matching_all(world.inventory.nodes, others), world.everything & ~able
+            helped, without = out & matching_all(world.inventory.nodes, others), world.everything & ~labelled
             fix = LabelNode(labels=labels, help=helped.bit_count(), without=without.bit_count())
             yield HostFix(helped, fix)
 

@@ -70,7 +70,7 @@ def _counted(fix: Fix, constraint: Constraint, out: Bits, world: World, *, at_le
     if not isinstance(fix, LabelNode) or fix.labels != labels:
         return fix
     helped = out & matching_all(world, [need for need in constraint.needs if need.key not in labels])
-    without = world.everything & ~constraint.filter(world)
+    without = world.everything & ~matching_all(world, [need for need in constraint.needs if need.key in labels])
     return replace(fix, help=helped.bit_count(), without=without.bit_count(), at_least=at_least)
 
 
