@@ -37,9 +37,22 @@ def test_is_skipped(absent): pass
 """
 
 
-def said(folder: Path, *options: str) -> list[str]:
+LEAKING = """
+import socket
+
+class Holder: pass
+
+def test_leaks():
+    one = Holder()
+    one.itself, one.socket = one, socket.socket()
+
+def test_is_the_last_one(): pass
+"""
+
+
+def said(folder: Path, tests: str, *options: str) -> list[str]:
     """The summary of a run with one worker: what was not in order, and how many of what there were."""
-    (folder / "test_all.py").write_text(TESTS)
+    (folder / "test_all.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "--quiet", "--numprocesses=1", "-p", "tests.conftest", "-ra", *options]
     command += [f"--rootdir={folder}", "--config-file=/dev/null", "--import-mode=importlib", str(folder)]
     with untraced_processes():
@@ -53,7 +66,7 @@ def said(folder: Path, *options: str) -> list[str]:
 @pytest.mark.integration
 @pytest.mark.parametrize("options", [(), ("--durations=5",)], ids=["few reports", "all reports"])
 def test_all_that_is_not_in_order_is_told(tmp_path: Path, options: tuple[str, ...]) -> None:
-    *lines, counts = said(tmp_path, *options)
+    *lines, counts = said(tmp_path, TESTS, *options)
     assert sorted(lines)[:3] == [
         "ERROR test_whose_fixture_ends_badly",
         "ERROR test_without_its_fixture",
@@ -61,3 +74,9 @@ def test_all_that_is_not_in_order_is_told(tmp_path: Path, options: tuple[str, ..
     ]
     assert lines[0].endswith("not here")
     assert counts == "1 failed, 2 passed, 1 skipped, 2 errors"
+
+
+@pytest.mark.integration
+def test_what_the_last_tests_leave_open_is_told(tmp_path: Path) -> None:
+    errors = ("-Werror::ResourceWarning", "-Werror::pytest.PytestUnraisableExceptionWarning")
+    assert said(tmp_path, LEAKING, *errors) == ["ERROR test_is_the_last_one", "2 passed, 1 error"]
