@@ -1,6 +1,7 @@
 """A Job of operators, fused and placed as one problem, and refused in the words of its operators."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -366,6 +367,21 @@ def test_a_fusion_that_is_better_has_to_fit_as_well(monkeypatch: pytest.MonkeyPa
     model = fused_job(spec, there)
     assert not model.verdict.undecided
     assert sorted(map(len, elements(model))) == [5, 5, 5, 5]
+
+
+def test_time_is_left_to_judge_what_was_fused_anew(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long elements could be fused anew, the better fusion is not given up because time is over."""
+
+    def lasting(graph: Graph, _partition: Partition, _previous: object, over: Callable[[], bool]) -> Steps[Partition]:
+        while not over():
+            yield
+        return evaluated(graph, [at // 10 for at in range(20)], {})
+
+    monkeypatch.setattr(fusion_search, "refined", lasting)
+    clock = Clock(2000)
+    model = fused_job(costly(20, "100m", manual=4), cluster(nodes(4)), solving=clock)
+    assert sorted(map(len, elements(model))) == [10, 10]
+    assert clock.left() > 0
 
 
 def test_fusions_are_listed_as_long_as_there_is_time() -> None:

@@ -34,7 +34,7 @@ from webhook.placement.objects.jobs.job_fusion import FusedElement
 from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, JobSpec
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import member_of
-from webhook.placement.planning.search.solver import Solving, taken
+from webhook.placement.planning.search.solver import Brief, Solving, taken
 from webhook.placement.pools.allocation import pool_of
 from webhook.placement.request.world import World
 from webhook.placement.spl.clauses import ClauseName, PoolName
@@ -47,6 +47,9 @@ _STEP: Final = 32
 
 _NUMBERS: Final = 64
 """At most so many numbers of processing elements are tried of more units."""
+
+_REFINED: Final = 0.5
+"""The part of the time that is left in which elements are fused anew: then it is found out whether all can run so."""
 
 
 class TriedFusion(Struct, frozen=True):
@@ -186,7 +189,8 @@ class FusionSearch:
 
     async def _refined(self, spec: JobSpec, outcome: FusionOutcome, found: TriedFusion) -> FusionOutcome:
         """The outcome with a better fusion than the one that was found, if all can run with that one as well."""
-        steps = refined(found.graph, found.partition, self._before, self._over)
+        refining = Brief(self._solving, self._solving.left() * _REFINED)
+        steps = refined(found.graph, found.partition, self._before, lambda: refining.left() <= 0)
         partition = await taken(steps, self._solving)
         if partition is found.partition:
             return outcome
