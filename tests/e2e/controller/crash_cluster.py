@@ -182,7 +182,7 @@ class CrashCluster:
         """Start a controller for each that ended because a busy machine let its Lease run out, as a kubelet would."""
         ended = [name for name, one in self._candidates.items() if one.process.exit_code == LOST]
         for name in ended:
-            del self._candidates[name]
+            self._candidates.pop(name).process.kill()
             self._start()
         return bool(ended)
 
