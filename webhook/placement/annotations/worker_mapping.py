@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from webhook.placement.annotations.expression_text import read_list, read_one
 from webhook.placement.annotations.expressions import in_words
 from webhook.placement.annotations.placement_text import annotation
-from webhook.placement.annotations.pod_selection import PodSelection, read_pod_selection, unchecked
+from webhook.placement.annotations.pod_selection import PodSelection, read_pod_selection
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.spl.placement import TEXT_LIMIT
 from webhook.placement.spl.reader import unreadable
@@ -91,8 +91,7 @@ def _read(words: MappingWords) -> WorkerMapping:
     expressions = (
         Expression(Clause(Source.MAPPING, (need,), f"mapping {in_words(need)}"), need) for need in dict.fromkeys(needs)
     )
-    warnings = (*ignored, *map(unchecked, pod_selections))
-    return WorkerMapping(tuple(expressions), chosen, pod_selections, (*problems, *misspelt, *unsuited), warnings)
+    return WorkerMapping(tuple(expressions), chosen, pod_selections, (*problems, *misspelt, *unsuited), ignored)
 
 
 _kept = functools.lru_cache(_KEPT)(_read)

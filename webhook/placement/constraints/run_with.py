@@ -7,7 +7,7 @@ kept (``docs/mapping.md``).
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.annotations.pod_selection import PodSelection
+from webhook.placement.annotations.pod_selection import PodSelection, unchecked
 from webhook.placement.constraints import pod_terms
 from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
@@ -58,8 +58,9 @@ class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
-    """One constraint for each selector."""
+    """One constraint for each selector, and a warning that a pod which is admitted may have to wait."""
     for selection in ask.mapping.pod_selections:
+        yield unchecked(selection)
         yield SelectedPods(selection, selection.matches(ask.labels))
         if selection.near:
             yield from pod_terms.shared_hostnames(world)
