@@ -7,7 +7,7 @@ import pytest
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs
+from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, Jobs
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
@@ -51,4 +51,5 @@ def jobs(admin: Api, request: pytest.FixtureRequest) -> Iterator[Jobs]:
     for resource in (JOBS, ELEMENTS):
         admin.delete(found.path(resource))
     admin.delete(f"/api/v1/namespaces/{found.space}/pods", gracePeriodSeconds="0")
-    found.gone(JOBS, ELEMENTS)
+    admin.delete(found.path(POOLS))
+    found.gone(JOBS, ELEMENTS, POOLS)  # a pool goes when its hosts are no longer exclusive to it
