@@ -50,6 +50,13 @@ def test_a_folder_is_a_list_of_what_is_in_it(repository: Path) -> None:
     assert listing.endswith("# examples\n\n- [more](more/index.md)\n- [pod.yaml](pod.yaml.md)\n")
 
 
+def test_a_folder_is_listed_without_what_python_compiled(repository: Path) -> None:
+    """The folder of a test is linked to, and the test has been run."""
+    (repository / "examples" / "__pycache__").mkdir()
+    (repository / "examples" / "__pycache__" / "test.pyc").write_bytes(b"\xa7\r\r\n")
+    test_a_folder_is_a_list_of_what_is_in_it(repository)
+
+
 def test_a_file_with_backticks_stands_between_more_of_them(repository: Path) -> None:
     shown = (staged(repository) / "examples/more/note.txt.md").read_text()
     assert shown.endswith("\n````text\ntext with ``` in it\n````\n")

@@ -19,6 +19,9 @@ _LINK: Final = re.compile(r"(?P<text>\[[^]]+\]\()(?P<target>[^)\s#]+)(?P<anchor>
 _UNSEARCHED: Final = "---\nsearch:\n  exclude: true\n---\n\n"
 _AS_THEY_ARE: Final = (".png", ".svg", ".sab")
 """Pictures and bundles, which are no text."""
+_COMPILED: Final = "__pycache__"
+"""The folder beside modules that Python makes when they are run; no part of the repository."""
+
 _LANGUAGES: Final = {".py": "python", ".yaml": "yaml", ".json": "json"}
 
 
@@ -97,6 +100,8 @@ class Stage:
         name = path.relative_to(self._repository)
         lines = []
         for entry in sorted(path.iterdir()):
+            if entry.name == _COMPILED:  # by whoever has run what is in the folder
+                continue
             self._file(entry)
             lines.append(f"- [{entry.name}]({_shown_at(entry.name, entry)})")
         self._put(name / "index.md", f"{_UNSEARCHED}# {name}\n\n" + "\n".join(lines) + "\n")
