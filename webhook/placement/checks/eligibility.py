@@ -11,6 +11,7 @@ from msgspec import Struct
 from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.clause_nodes import without_each
+from webhook.placement.decision.cluster_change import helped_by_labels
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selection.selector import holds, matching_all, requirements_of
 from webhook.placement.kube.selection.tolerations import CORDONED
@@ -76,8 +77,6 @@ def _labelled(pool: Pool, world: World) -> HostRule:
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
     labels = labels_set(needs)
-    others = [need for need in needs if need.key not in labels]
-    labelled = matching_all(world.inventory.nodes, [need for need in needs if need.key in labels])
     possible = all(holds(need, labels[need.key]) for need in needs if need.key in labels)
 
     def explain(out: Bits) -> Iterator[Reason]:
@@ -88,12 +87,11 @@ def _labelled(pool: Pool, world: World) -> HostRule:
 
     def fixes(out: Bits) -> Iterator[HostFix]:
         if possible:
-            helped, without = out & matching_all(world.inventory.nodes, others), world.everything & ~labelled
+            helped, without = helped_by_labels(needs, out, world.inventory.nodes)
             fix = LabelNode(labels=labels, help=helped.bit_count(), without=without.bit_count())
             yield HostFix(helped, fix)
 
-    able = matching_all(world.inventory.nodes, needs)
-    return HostRule(able, explain, fixes)
+    return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
 
 
 def _poolable(world: World) -> HostRule:

@@ -9,7 +9,7 @@ from webhook.placement.decision.verdict import Judged
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.numbers import integer
 from webhook.placement.kube.pod import Requirement, required_terms
-from webhook.placement.kube.selection.selector import holds, matching_all
+from webhook.placement.kube.selection.selector import Nodes, holds, matching_all
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
 from webhook.placement.request.ask import Ask
@@ -66,12 +66,17 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
 
 def _counted(fix: Fix, constraint: Constraint, out: Bits, world: World, *, at_least: bool) -> Fix:
     """The fix with the number of nodes that it would help, if that is known: of ``out`` those that meet all else."""
-    labels = labels_set(constraint.needs)
-    if not isinstance(fix, LabelNode) or fix.labels != labels:
+    if not isinstance(fix, LabelNode) or fix.labels != labels_set(constraint.needs):
         return fix
-    helped = out & matching_all(world, [need for need in constraint.needs if need.key not in labels])
-    without = world.everything & ~matching_all(world, [need for need in constraint.needs if need.key in labels])
+    helped, without = helped_by_labels(constraint.needs, out, world)
     return replace(fix, help=helped.bit_count(), without=without.bit_count(), at_least=at_least)
+
+
+def helped_by_labels(needs: Sequence[Requirement], out: Bits, nodes: Nodes) -> tuple[Bits, Bits]:
+    """Which of the nodes ``out`` meet the needs with the labels that these set, and all nodes without the labels."""
+    labels = labels_set(needs)
+    helped = out & matching_all(nodes, [need for need in needs if need.key not in labels])
+    return helped, nodes.everything & ~matching_all(nodes, [need for need in needs if need.key in labels])
 
 
 def _of_named(fix: Fix, others: Iterable[Constraint]) -> Fix:
