@@ -19,8 +19,7 @@ def scale_up_of(fused: FusedManifest | None, beside: Group, waiting: Group, seco
     The members of ``beside`` stay on the nodes there are, those that are ``waiting`` need new ones as well.
     """
     world = beside.world
-    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
-    if not groups or fused is None or fused.fusion is not None or not is_job(fused.manifest):
+    if not world.node_groups or fused is None or fused.fusion is not None or not is_job(fused.manifest):
         return None
     spec = msgspec.convert(mapping(fused.manifest, "spec"), JobSpec)
     namespace, name = name_of(fused.manifest)

@@ -43,9 +43,8 @@ def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
 
     None is with the setting off or beside ``elastic``, and for a list of hosts: these are nodes that exist.
     """
-    policy = world.policy
-    groups = world.inventory.node_groups.with_shapes(policy.node_shapes)
-    if policy.scale_up == "off" or policy.elastic or pool.hosts is not None or not groups:
+    groups = world.node_groups
+    if world.policy.elastic or pool.hosts is not None or not groups:
         return None
     found = [(group, _obstacle(group, pool, world)) for group in groups]
     able = tuple(group for group, why in found if not why)

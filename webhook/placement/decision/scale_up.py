@@ -5,7 +5,7 @@ nothing runs yet (``docs/autoscaled.md``).
 """
 
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -85,12 +85,8 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     No new node can be a host that the pod names, a host of a pool with a size, or the node of another pod. A pod that
     tolerates everything may not wait.
     """
-    if world.policy.scale_up == "off" or any(found.tie is not Tie.NONE for found in constraints if not found.soft):
-        return None
-    if any(toleration.of_everything for toleration in ask.spec.tolerations or ()):
-        return None  # hosts that become exclusive while the pod waits would be open to it
-    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
-    if not groups:
+    groups = world.node_groups
+    if not groups or not waits_for_new(ask, constraints):
         return None
     new: list[NodeGroup] = []
     made: list[NewNode] = []
@@ -118,6 +114,21 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     return _judged(ask, new, made, reasons, world)
 
 
+def waits_for_new(ask: Ask, constraints: Iterable[Constraint]) -> bool:
+    """Whether the pod could wait for a node that a group makes."""
+    if any(found.tie is not Tie.NONE for found in constraints if not found.soft):
+        return False
+    # Hosts that become exclusive while the pod waits would be open to it.
+    return not any(toleration.of_everything for toleration in ask.spec.tolerations or ())
+
+
+def later_world(inventory: Inventory, world: World) -> World:
+    """The world of the new nodes in that inventory, which gets what else pods depend on."""
+    inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
+    inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
+    return World(inventory, world.policy)
+
+
 def _judged(
     ask: Ask, groups: Sequence[NodeGroup], made: Sequence[NewNode], reasons: list[str], world: World
 ) -> ScaleUp:
@@ -125,9 +136,7 @@ def _judged(
     inventory = Inventory()
     for one in made:
         inventory.set_node(one.node)
-    inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
-    inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
-    later = World(inventory, world.policy)
+    later = later_world(inventory, world)
     # The pod has no problems in the world as it is; here they could only be about hosts that it names.
     verdict = judge(constraints_of(ask, later).constraints, later)
     able = {slot: groups[slot] for slot in slots(verdict.candidates)}
@@ -161,13 +170,18 @@ def _unknown(ask: Ask, able: dict[int, NodeGroup], made: Sequence[NewNode], verd
     for judged in verdict.hard:
         for resource, needed in judged.constraint.requests.items():
             asked[resource] = max(needed, asked.get(resource, 0))
-    amounts = [
+    return (*unknown_amounts(group, asked, [ask]), *(f"the label {key}" for key in one.unknown))
+
+
+def unknown_amounts(group: NodeGroup, asked: Mapping[str, int], asks: Iterable[Ask]) -> Iterator[str]:
+    """What of these amounts, and of the devices of these pods, the group does not state of its nodes."""
+    yield from (
         f"{resource} {amount(resource, asked[resource])}"
         for resource in ordered(asked)
         if resource not in group.offers and resource != PODS
-    ]
-    devices = ["the devices of its claims"] if ask.devices or ask.mapped else []
-    return (*amounts, *devices, *(f"the label {key}" for key in one.unknown))
+    )
+    if any(ask.devices or ask.mapped for ask in asks):
+        yield "the devices of its claims"
 
 
 def alternatives_of(ask: Ask, constraints: Sequence[Constraint], world: World) -> Iterator[Needs]:

@@ -12,8 +12,13 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import Tie
-from webhook.placement.decision.scale_up import alternatives_of, scale_up
+from webhook.placement.decision.scale_up import (
+    alternatives_of,
+    later_world,
+    scale_up,
+    unknown_amounts,
+    waits_for_new,
+)
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -138,7 +143,7 @@ async def judge_scaled_job(
     job: tuple[str, str], spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> JobVerdict:
     """The verdict on a Job of elements, with the nodes that node groups can make where the setting is on."""
-    if policy.scale_up == "off" or not inventory.node_groups.with_shapes(policy.node_shapes):
+    if not World(inventory, policy).node_groups:
         return await judge_job(*job, spec, inventory, policy, solving)
     world, pools = await applied_world(*job, spec, inventory, policy, solving)
     found: list[JobScaleUp] = []
@@ -192,7 +197,7 @@ async def scale_up_job(
     scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(nothing, nothing))
     if not isinstance(scaling, _Scaling):
         return scaling
-    groups = world.inventory.node_groups.with_shapes(world.policy.node_shapes)
+    groups = world.node_groups
     possible, skipped = await _possible(groups, scaling, world)
     kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
     able = await _able(kinds, scaling, world)
@@ -257,11 +262,8 @@ async def _scaling(
 def _ways(member: Member, world: World) -> Iterator[Needs]:
     """What labels a new node needs for the member, in each way; none if the member can run on no new node."""
     constraints = tuple(member.verdict.constraints)
-    if any(found.tie is not Tie.NONE for found in constraints if not found.soft):
-        return
-    if any(toleration.of_everything for toleration in member.ask.spec.tolerations or ()):
-        return  # hosts that become exclusive while the pod waits would be open to it
-    yield from alternatives_of(member.ask, constraints, world)
+    if waits_for_new(member.ask, constraints):
+        yield from alternatives_of(member.ask, constraints, world)
 
 
 async def _possible(groups: Sequence[NodeGroup], scaling: _Scaling, world: World) -> tuple[list[PossibleNodes], bool]:
@@ -297,9 +299,7 @@ async def _able(kinds: Sequence[tuple[int, NewNode]], scaling: _Scaling, world: 
     for _, new in kinds:
         await scaling.group.solving.rest()
         inventory.set_node(new.node)
-    inventory.jobs, inventory.intents = world.inventory.jobs, world.inventory.intents
-    inventory.volumes, inventory.pod_defaults = world.inventory.volumes, world.inventory.pod_defaults
-    later = World(inventory, world.policy)
+    later = later_world(inventory, world)
     able: list[Bits] = []
     for member, ways in zip(scaling.group.stated, scaling.ways, strict=True):
         await scaling.group.solving.rest()
@@ -374,13 +374,7 @@ def _doubts(group: NodeGroup, here: Mapping[int, Sequence[Member]]) -> Iterator[
         for asked in _together(members):
             for resource, needed in asked.items():
                 most[resource] = max(needed, most.get(resource, 0))
-    yield from (
-        f"{resource} {amount(resource, most[resource])}"
-        for resource in ordered(most)
-        if resource not in group.offers and resource != PODS
-    )
-    if any(member.ask.devices or member.ask.mapped for members in here.values() for member in members):
-        yield "the devices of its claims"
+    yield from unknown_amounts(group, most, (member.ask for members in here.values() for member in members))
 
 
 def _together(members: Sequence[Member]) -> Iterator[Mapping[str, int]]:

@@ -143,7 +143,7 @@ class _LaunchSearch:
             best, moved, without = await self._partly(units)
             short |= without
         together = {name: unit.names for unit in units for name in unit.names if len(unit.names) > 1}
-        elastic = self._grows() or any(self._members[name].ask.elastic for name in waiting)
+        elastic = bool(self._world.node_groups) or any(self._members[name].ask.elastic for name in waiting)
         if best is None:
             nothing = PlannedNodes()
             return Replanned(nothing, short=short, together=together, elastic=elastic, undecided=self._undecided)
@@ -153,11 +153,6 @@ class _LaunchSearch:
         plan = await cheapest(richer.group, richer.placed, exact=False)
         nodes = planned_nodes(richer.group, plan.placed, richer.given)
         return Replanned(nodes, richer.group.members, moved, short, together, elastic, self._undecided)
-
-    def _grows(self) -> bool:
-        """Whether node groups may make nodes for pods that wait."""
-        policy = self._world.policy
-        return policy.scale_up != "off" and bool(self._world.inventory.node_groups.with_shapes(policy.node_shapes))
 
     def with_more_room(self) -> World | None:
         """The world in which preemption makes room for the elements; ``None`` if nothing can be preempted."""

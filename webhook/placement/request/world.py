@@ -22,6 +22,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.priorities import LowerPods
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.bits import Bits
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import Allocation, eligible
 from webhook.placement.pools.host_list import nodes_of_host
@@ -96,6 +97,11 @@ class World:
             # The part is kept as well: once it were freed, another object could have its id.
             kept = self._known[id(part)] = part, judge(part, self)
         return cast("_Judged", kept[1])
+
+    @property
+    def node_groups(self) -> list[NodeGroup]:
+        """The node groups that may make nodes for what waits, in the order in which they are tried."""
+        return [] if self.policy.scale_up == "off" else self.inventory.node_groups.with_shapes(self.policy.node_shapes)
 
     @property
     def device_budget(self) -> DeviceBudget:
