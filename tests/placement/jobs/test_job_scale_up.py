@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, pool
-from tests.placement.planning.at_once import AtOnce, element, job_spec
+from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec
 from tests.placement.pod_defaults.completing import known
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -274,19 +274,6 @@ def test_elements_of_different_labels_that_avoid_each_other_need_a_node_each() -
 
     full = with_groups(sized(), pods=[bound_pod("node-a", job="other", requests={"cpu": 8000})])
     assert notice(job_spec(one("a", "b"), one("b", "a")), full).endswith("2 nodes of NodePool p")
-
-
-class Ending(AtOnce):
-    """There is time for so many looks at the clock."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self._looks = looks
-
-    def left(self) -> float:
-        """The time for the next question."""
-        self._looks -= 1
-        return float(self._looks >= 0)
 
 
 @pytest.mark.parametrize("looks", range(12))

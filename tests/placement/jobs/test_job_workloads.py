@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes
-from tests.placement.planning.at_once import AtOnce
+from tests.placement.planning.at_once import AtOnce, Ending
 from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
 from webhook.placement.inventory.inventory import Inventory
@@ -231,16 +231,7 @@ class TestTimeThatIsTooShort:
 
     @pytest.mark.parametrize("questions", range(2, 9))
     def test_is_noticed_whenever_it_runs_out(self, questions: int) -> None:
-        class Ending(AtOnce):
-            """Time for so many looks at the clock."""
-
-            asked = 0
-
-            def left(self) -> float:
-                self.asked += 1
-                return float(self.asked <= questions)
-
-        verdict = judged(own("sink", APART, 2), pods("source", APART, 2), inventory=THREE, solving=Ending())
+        verdict = judged(own("sink", APART, 2), pods("source", APART, 2), inventory=THREE, solving=Ending(questions))
         assert verdict.refused or verdict.warnings == (UNDECIDED,)
 
     def test_is_that_for_too_many_pods(self) -> None:

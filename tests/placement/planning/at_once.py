@@ -34,6 +34,19 @@ class AtOnce:
         """Nobody else works."""
 
 
+class Ending(AtOnce):
+    """There is time for so many looks at the clock."""
+
+    def __init__(self, looks: int) -> None:
+        super().__init__()
+        self._looks = looks
+
+    def left(self) -> float:
+        """The time for the next question."""
+        self._looks -= 1
+        return float(self._looks >= 0)
+
+
 def all_of(steps: Steps[Result]) -> Result:
     """The result of all steps."""
     return finished(taken(steps, AtOnce()))

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.builders import cluster, node, nodes
-from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
+from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec, judged
 from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import Fault
@@ -24,19 +24,6 @@ HASTE = (
     "The 5 processing elements cannot all run at the same time (app-0, app-1, app-2 and 2 more).\n"
     "Nearest fix: not found in time; explain and plan search longer."
 )
-
-
-class Ending(AtOnce):
-    """There is time for so many looks at the clock."""
-
-    def __init__(self, looks: int) -> None:
-        super().__init__()
-        self._looks = looks
-
-    def left(self) -> float:
-        """The time for the next question."""
-        self._looks -= 1
-        return float(self._looks >= 0)
 
 
 def test_without_any_time_a_job_is_not_decided_about() -> None:
