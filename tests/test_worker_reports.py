@@ -55,7 +55,9 @@ def said(folder: Path, tests: str, *options: str) -> list[str]:
     (folder / "test_all.py").write_text(tests)
     command = [sys.executable, "-m", "pytest", "--quiet", "--numprocesses=1", "-p", "tests.conftest", "-ra", *options]
     command += [f"--rootdir={folder}", "--config-file=/dev/null", "--import-mode=importlib", str(folder)]
-    with untraced_processes():
+    with untraced_processes(), pytest.MonkeyPatch.context() as patch:
+        patch.delenv("CI", raising=False)  # makes pytest print each report whole, on many lines
+        patch.delenv("BUILD_NUMBER", raising=False)
         found = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 -- pytest
     assert found.returncode == 1, found.stderr
     *_, summary = found.stdout.partition("short test summary info")

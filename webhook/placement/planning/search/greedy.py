@@ -3,7 +3,6 @@
 What the search finds is an assignment; that it finds none proves nothing.
 """
 
-import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
@@ -256,11 +255,10 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, 
     for pool in problem.pools:
         for _, place in pool.standing:
             (exclusive if pool.exclusive else shared)[place] = True
-    if (exclusive & shared).any() or any(
-        {place for _, place in one.standing} & {place for _, place in two.standing}
-        for one, two in itertools.combinations([pool for pool in problem.pools if pool.exclusive], 2)
+    if (exclusive & shared).any() or np.count_nonzero(exclusive) < sum(
+        len({place for _, place in pool.standing}) for pool in problem.pools if pool.exclusive
     ):
-        return None
+        return None  # a node stands in an exclusive pool and in another
     order = sorted(
         range(len(problem.pools)),
         key=lambda at: (not problem.pools[at].exclusive, np.count_nonzero(problem.pools[at].eligible)),
