@@ -74,8 +74,8 @@ refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, Jobs an
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries all
-	$(call once_more,-m "not alone",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
-	$(call once_more,-m alone)
+	$(call once_more,-m "not alone and not long",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
+	$(call once_more,-m "alone and not long")
 
 # What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
 SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \
@@ -116,10 +116,11 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 
-e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers: an hour or two
+e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers, other projects' operators that take long to build: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
 	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
+	$(BIN)/python -m pytest -m long tests/e2e
 	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_crashes.py tests/e2e/jobs/test_colocated_restarts.py tests/e2e/jobs/test_planned_devices.py
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down

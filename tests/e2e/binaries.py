@@ -23,6 +23,7 @@ from tests.e2e.modules import (
     JOBSET,
     KREW,
     KUBERAY,
+    LONG,
     MODULES,
     OTHERS,
     PROMETHEUS,
@@ -178,9 +179,9 @@ def _alone() -> Iterator[None]:
 
 
 def asked_for(names: Sequence[str]) -> dict[str, Path]:
-    """The programs of a control plane, of the other modules with these names instead, or with ``all`` of everything."""
+    """The programs of a control plane, of other modules by their names instead, or of ``make e2e`` with ``all``."""
     everything = [*names] == ["all"]
-    others = [module for module in OTHERS if everything or module.name in names]
+    others = OTHERS if everything else [module for module in (*OTHERS, *LONG) if module.name in names]
     found = programs() if everything or not names else {}
     return {**found, **{name: path for module in others for name, path in _of(module).items()}}
 

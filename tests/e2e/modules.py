@@ -150,5 +150,8 @@ KUBERAY: Final = Module(
 )
 """The operator of RayClusters, for the tests of applications."""
 
-OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET, KUBERAY)
+OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
 """No parts of a control plane: the tests that need one of them build it for themselves."""
+
+LONG: Final = (KUBERAY,)
+"""The same, for tests with the marker ``long``."""

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.e2e import binaries, toolchain
-from tests.e2e.modules import MODULES, OTHERS, Module
+from tests.e2e.modules import LONG, MODULES, OTHERS, Module
 
 BY_NAME = {module.name: module for module in MODULES}
 
 
 @pytest.mark.parametrize(
-    "module", [*MODULES, *(one for one in OTHERS if not one.sources)], ids=lambda module: module.name
+    "module", [*MODULES, *(one for one in (*OTHERS, *LONG) if not one.sources)], ids=lambda module: module.name
 )
 def test_each_program_is_a_tool_of_its_module(module: Module) -> None:
     tools = (module.folder / "go.mod").read_text()

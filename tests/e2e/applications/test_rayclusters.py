@@ -14,7 +14,7 @@ from tests.e2e.workloads import emptied, is_ready, namespace
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
 
-pytestmark = pytest.mark.usefixtures("rays")
+pytestmark = [pytest.mark.long, pytest.mark.usefixtures("rays")]
 
 KIND: Final = application_kinds()["ray.io", "RayCluster"]
 APART: Final = 'hostExlocation("ray")'
