@@ -47,7 +47,7 @@ class FlowUsage:
 
     def charge(self, seconds: float, now: float) -> None:
         """Add decision time; ``now`` is a ``perf_counter`` time."""
-        self._seconds = seconds + self.at(now)
+        self._seconds = seconds + self._seconds * math.exp2((self._at - now) / HALF_LIFE)
         self._at = now
 
     def at(self, now: float) -> float:

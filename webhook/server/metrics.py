@@ -264,7 +264,7 @@ class ReviewMetrics(Metrics):
         self._seconds.observe(seconds)
         reason = answer.reason if answer.reason in REASONS else OTHER
         kind = answer.kind if answer.kind in self._kinds else OTHER
-        self._reviews.count(path, answer.outcome.value, reason, kind)
+        self._reviews.count(path, answer.outcome, reason, kind)
         for rule in answer.rules:
             self._refusals.count(kind, rule, "enforce" if answer.outcome is Outcome.DENIED else "audit")
         if answer.waits:

@@ -5,6 +5,7 @@ there are too many (``fair_queue``); everything ends in time for the API server 
 """
 
 import asyncio
+import functools
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
@@ -64,6 +65,7 @@ class Reviews:
         self._ready = ready
         self._metrics = metrics
         self._limits = limits
+        self._allowance = functools.lru_cache(maxsize=256)(limits.allowance)
         self.budget = Budget(limits.bodies, limits.share)
         self.queue = FairQueue()
         metrics.begin(reviewers)
@@ -91,7 +93,7 @@ class Reviews:
         if not isinstance(answer, Answer):
             connection.begun = asyncio.ensure_future(answer)
             return None
-        if answer.status != _OK or perf_counter() > arrived + self._limits.allowance(target.timeout):
+        if answer.status != _OK or perf_counter() > arrived + self._allowance(target.timeout):
             connection.begun = answer
             return None
         self._report(target.path, answer, arrived)
@@ -110,7 +112,7 @@ class Reviews:
 
     async def _handle(self, request: web.BaseRequest, target: RequestTarget, arrived: float) -> web.Response:
         """The answer to one request."""
-        give_up = arrived + self._limits.allowance(target.timeout)
+        give_up = arrived + self._allowance(target.timeout)
         connection = cast("ClientConnection", request.protocol)
         if connection.begun is not None:
             answer, connection.begun = cast("Answer | Awaitable[Answer]", connection.begun), None

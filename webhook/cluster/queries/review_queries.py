@@ -54,6 +54,10 @@ Findable = RightsQuestion | ClassQuestion | VolumesQuestion | WorkloadsQuestion 
 """The questions to the API server on which the answer about a whole Job may depend."""
 
 
+_Ask = Callable[[Answer, Any, float | None], Answer | Awaitable[Answer]]
+"""Completes an answer by the question that it carries."""
+
+
 class ReviewQueries:
     """Asks the questions that answers carry; without an API server an answer stands as it is.
 
@@ -78,17 +82,34 @@ class ReviewQueries:
         references: ReferencedObjects | None = None,
     ) -> None:
         self.sizes = sizes
-        self._references = references
-        self._owners = owners
         self._fields = fields
-        self._regions = regions
         self._classes = classes
         self._workloads = workloads
         self._volumes = volumes
         self._verdicts = verdicts or JobVerdicts()
-        self._jobs = jobs
-        self._pods = pods
         self._rights = rights
+        self._by_kind: dict[type, _Ask] = {
+            FieldsQuestion: lambda _, question, since: _fielded(self, question, since),
+            ClassQuestion: lambda _, question, since: _of_classes(self, question, since),
+            VolumesQuestion: lambda _, question, since: _claiming(self, question, since),
+            ReferenceQuestion: lambda _, question, since: _referring(self, question, references, since),
+            WholeQuestion: lambda _, question, since: _whole(self, question, self._verdicts, since),
+            RightsQuestion: self._authorized,
+        }
+        if sizes:
+            self._by_kind[SizeQuestion] = lambda answer, question, _: _sized(answer, question, sizes)
+        if pods:
+            self._by_kind[PodQuestion] = lambda answer, question, _: _looked_at(answer, question, pods)
+        if jobs:
+            self._by_kind[JobQuestion] = lambda answer, question, _: _of_job(self, answer, question, jobs)
+        if regions:
+            self._by_kind[RegionQuestion] = lambda _, question, since: _of_region(self, question, regions, since)
+        if owners:
+            self._by_kind[OwnersQuestion] = lambda answer, question, _: _of_owners(self, answer, question, owners)
+        if workloads:
+            self._by_kind[WorkloadsQuestion] = lambda answer, question, _: _beside(
+                answer, question, workloads, self._verdicts
+            )
 
     @classmethod
     def of(
@@ -128,15 +149,8 @@ class ReviewQueries:
         question = answer.question
         if question is None:  # nearly all answers
             return answer
-        if isinstance(question, WholeQuestion | VolumesQuestion | ReferenceQuestion):
-            return self._looked_up(question, since)
-        if isinstance(question, WorkloadsQuestion):
-            if self._workloads is None:
-                return answer
-            return _beside(answer, question, self._workloads, self._verdicts)
-        if isinstance(question, RightsQuestion):
-            return self._authorized(answer, question, since)
-        return self._asked(answer, question, since)
+        ask = self._by_kind.get(type(question))
+        return answer if ask is None else ask(answer, question, since)
 
     async def found_out(self, question: Findable) -> Any:  # noqa: ANN401 -- of each question
         """What the API server says to the question, for its ``resume``; nothing where such questions are not asked.
@@ -152,51 +166,6 @@ class ReviewQueries:
         if isinstance(question, WorkloadsQuestion):
             return await self._workloads.find(question.namespace, question.job) if self._workloads else None
         return await self._fields.unknown(question.fields) if self._fields else None
-
-    def _looked_up(
-        self, question: WholeQuestion | VolumesQuestion | ReferenceQuestion, since: float | None
-    ) -> Awaitable[Answer]:
-        """The answer that takes its time, to a question that has to be answered first."""
-        if isinstance(question, ReferenceQuestion):
-            return _referring(self, question, self._references, since)
-        if isinstance(question, WholeQuestion):
-            return _whole(self, question, self._verdicts, since)
-        return _claiming(self, question, since)
-
-    def _asked(
-        self,
-        answer: Answer,
-        question: SizeQuestion
-        | PodQuestion
-        | JobQuestion
-        | RegionQuestion
-        | OwnersQuestion
-        | FieldsQuestion
-        | ClassQuestion,
-        since: float | None,
-    ) -> Answer | Awaitable[Answer]:
-        """The answer once the API server has said what an object is like, or may be like."""
-        if isinstance(question, FieldsQuestion):
-            return _fielded(self, question, since)
-        if isinstance(question, SizeQuestion) and self.sizes:
-            return _sized(answer, question, self.sizes)
-        if isinstance(question, PodQuestion) and self._pods:
-            return _looked_at(answer, question, self._pods)
-        if isinstance(question, JobQuestion | RegionQuestion | OwnersQuestion):
-            return self._stored(answer, question, since)
-        if isinstance(question, ClassQuestion):
-            return _of_classes(self, question, since)
-        return answer
-
-    def _stored(
-        self, answer: Answer, question: JobQuestion | RegionQuestion | OwnersQuestion, since: float | None
-    ) -> Answer | Awaitable[Answer]:
-        """The answer once a Job was read, by itself or as that of a parallel region, or the owners of a pod were."""
-        if isinstance(question, OwnersQuestion):
-            return _of_owners(self, answer, question, self._owners) if self._owners else answer
-        if isinstance(question, RegionQuestion):
-            return _of_region(self, question, self._regions, since) if self._regions else answer
-        return _of_job(self, answer, question, self._jobs) if self._jobs else answer
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; if rights are not checked, every user may."""

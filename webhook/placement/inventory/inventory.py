@@ -283,11 +283,10 @@ class Inventory:
         resources from the Job.
         """
         model = self.jobs.get((namespace, job))
-        if model and (
-            True in model.binding("") or model.has_resources or pe in [element.pe for element in model.isolated]
-        ):
+        if model and model.tells_apart(pe):
             return True
-        return pe in [isolated for isolated, _ in self.job_pods(namespace, job).isolations()]
+        pods = self._job_pods.get((namespace, job))
+        return pods is not None and pe in [isolated for isolated, _ in pods.isolations()]
 
     def jobs_with_pods(self) -> Iterator[tuple[Name, JobPods]]:
         """Every job with live pods, by namespace and name, and these pods."""

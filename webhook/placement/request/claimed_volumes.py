@@ -31,7 +31,10 @@ def claims_of(spec: PodSpec, namespace: str) -> tuple[ClaimName, ...]:
 
 def has_claims(spec: PodSpec | None) -> bool:
     """Whether the pod has volumes of claims, those among them that are made with the pod."""
-    return any(map(_claimed, (spec and spec.volumes) or ()))
+    for volume in (spec and spec.volumes) or ():  # of every pod under review: a loop costs a third of any()
+        if volume.persistent_volume_claim is not None or volume.ephemeral is not None:
+            return True
+    return False
 
 
 def clause_of(volume: Volume) -> Clause | None:
@@ -55,10 +58,6 @@ def claimed_volumes(spec: PodSpec, namespace: str, known: Volumes) -> tuple[Clai
 def doubts(volumes: Iterable[ClaimedVolume]) -> Iterator[str]:
     """The warnings about what is not judged."""
     return (f"{volume.clause}: {volume.doubt}" for volume in volumes if volume.doubt)
-
-
-def _claimed(volume: Volume) -> bool:
-    return volume.persistent_volume_claim is not None or volume.ephemeral is not None
 
 
 def _judged(clause: Clause, volume: Volume, namespace: str, known: Volumes) -> ClaimedVolume:

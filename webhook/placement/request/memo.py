@@ -114,8 +114,11 @@ def key_of(pod: Pod, namespace: str, inventory: Inventory) -> Key | None:
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     placement = read_placement(annotations.get(keys.PLACEMENT), annotations.get(keys.PREFERRED))
     said = None if placement.names_node else _said(annotations, placement)
-    if said is None or any(key.startswith(keys.PREFIX) and key not in _OWN for key in labels):
+    if said is None:
         return None
+    for key in labels:  # loops instead of any(): every pod under review comes this way
+        if key.startswith(keys.PREFIX) and key not in _OWN:
+            return None
     spec = _ENCODE(pod.spec)
     if len(spec) > LENGTH_LIMIT:
         return None

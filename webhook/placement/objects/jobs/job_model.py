@@ -29,10 +29,12 @@ class JobModel:
     """
 
     __slots__ = (
+        "_all_apart",
         "_bindings",
         "_cpu_bound",
         "_groups",
         "_resources",
+        "_told_apart",
         "deleting",
         "elements",
         "isolated",
@@ -62,6 +64,12 @@ class JobModel:
         """What each element gets of the Job's own resources, and why these cannot be divided among the elements."""
         self._resources = {element.name: element.resources for element in job.elements if element.resources}
         self._groups = _groups(tokens_of(clauses) for clauses in self.elements.values())
+        self._told_apart = frozenset(element.pe for element in self.isolated)
+        self._all_apart = True in self._bindings or self.has_resources
+
+    def tells_apart(self, pe: str) -> bool:
+        """Whether it matters which element it is: it is isolated, or elements are bound to cpus or get resources."""
+        return self._all_apart or pe in self._told_apart
 
     def binding(self, pe: str) -> frozenset[bool]:
         """The different values of ``cpu_bound`` of all elements other than ``pe``."""
