@@ -234,13 +234,14 @@ def _decided(pod: Pod, review: Review, world: World, known: Known, count: int | 
 
 def _ruling(pod: Pod, decision: Decision, policy: Policy) -> Ruling:
     warnings, audit = decision.warnings, audit_annotations(decision)
-    refused, fault, rules = decision.refused, decision.fault, decision.rules
     waits = decision.wait.cause.value if decision.wait else ""
     if policy.audit:
         admitted = admission(b"", (_would(pod, decision), *warnings), audit)
+        refused, fault, rules = decision.refused, decision.fault, decision.rules
         return Ruling(admitted, fault=fault, refused=refused, waits=waits, rules=rules)
     if decision.additions is None:
-        return Ruling(None, decision.message, fault, refused, warnings=warnings, audit=audit, rules=rules)
+        fault, rules = decision.fault, decision.rules
+        return Ruling(None, decision.message, fault, refused=True, warnings=warnings, audit=audit, rules=rules)
     return Ruling(
         _patching(pod, decision.additions, warnings, audit),
         waits=waits,

@@ -73,11 +73,9 @@ def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None
     known. ``None`` for all other pods.
     """
     metadata = pod.metadata or NO_METADATA
-    if not any(map(is_element, metadata.owner_references or ())):
-        return None
     labels, annotations = metadata.labels or {}, metadata.annotations or {}
     job, pe = labels.get(keys.JOB), labels.get(keys.PE)
-    if not job or not pe:
+    if not job or not pe or not any(map(is_element, metadata.owner_references or ())):
         return None
     model = inventory.jobs.get((namespace, job))
     clauses = read_placement(annotations.get(keys.PLACEMENT), None).clauses

@@ -3,8 +3,9 @@
 A parent that is absent is added together with its content; a list is appended to, never replaced.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+import functools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Final
 
 import msgspec
 
@@ -70,25 +71,29 @@ def encode(steps: Sequence[Operation]) -> bytes:
     return _ENCODE(steps)
 
 
+@functools.lru_cache(maxsize=256)
 def pointer(name: str) -> str:
     """A name as part of a JSON pointer (RFC 6901)."""
     return name.replace("~", "~0").replace("/", "~1")
 
 
-def _waits(there: Mapping[str, str] | None, additions: Additions, *, own: bool) -> Iterator[Operation]:
+_WAITS: Final = f"/metadata/annotations/{pointer(keys.WAITS)}"
+
+
+def _waits(there: Mapping[str, str] | None, additions: Additions, *, own: bool) -> Iterable[Operation]:
     """The step for the annotation that says what the pod waits for.
 
     What a user wrote there is replaced or removed. ``own`` tells that everything else in the pod is as the webhook
     leaves it. Then a text about the same kind of wait stays: it says the same about the pod without its patch.
     """
-    path, known = f"/metadata/annotations/{pointer(keys.WAITS)}", (there or {}).get(keys.WAITS)
+    known = (there or {}).get(keys.WAITS)
     if not additions.waits:
-        if known is not None:
-            yield Operation("remove", path)
-    elif known is None:
-        yield Operation("add", path, additions.waits)
-    elif known != additions.waits and not (own and known.startswith(additions.waits.partition(":")[0])):
-        yield Operation("replace", path, additions.waits)
+        return () if known is None else (Operation("remove", _WAITS),)
+    if known is None:
+        return (Operation("add", _WAITS, additions.waits),)
+    if known == additions.waits or (own and known.startswith(additions.waits.partition(":")[0])):
+        return ()
+    return (Operation("replace", _WAITS, additions.waits),)
 
 
 def _entries(steps: list[Operation], path: str, there: Mapping[str, object] | None, wanted: dict[str, str]) -> None:

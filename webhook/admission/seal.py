@@ -8,7 +8,7 @@ those as a pod and as a PE. The order of the characters does not matter: two pro
 """
 
 import string
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, Literal
 
 import msgspec
@@ -64,9 +64,10 @@ def seal(pod: Pod, labels: Mapping[str, str], steps: Sequence[Operation]) -> str
     return str(counts @ _BYTE_WEIGHTS)
 
 
-def _own(said: Mapping[str, str] | None) -> Iterator[str]:
+def _own(said: Mapping[str, str] | None) -> list[str]:
     """Keys and values under our prefix, but for those that only the webhook writes."""
-    return (key + value for key, value in (said or {}).items() if key.startswith(keys.PREFIX) and key not in UNSEALED)
+    own = (said or {}).items()
+    return [key + value for key, value in own if key.startswith(keys.PREFIX) and key not in UNSEALED]
 
 
 def _parts(spec: PodSpec) -> list[Any]:

@@ -3,7 +3,7 @@
 import functools
 import operator
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -109,18 +109,22 @@ def spreads(spec: PodSpec) -> bool:
     return bool(spec.topology_spread_constraints or (spec.affinity and spec.affinity.pod_anti_affinity))
 
 
+_REMARKS: Final = (Problem, str)
+"""What a family finds beside constraints."""
+
+
 def sorted_apart(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
     """Constraints, problems and warnings apart; each warning once."""
     constraints: list[Constraint] = []
     problems: list[Problem] = []
     warnings: list[str] = []
     for found in parsed:
-        if isinstance(found, Problem):
-            problems.append(found)
+        if not isinstance(found, _REMARKS):  # most often
+            constraints.append(found)
         elif isinstance(found, str):
             warnings.append(found)
         else:
-            constraints.append(found)
+            problems.append(found)
     return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)) if warnings else ())
 
 

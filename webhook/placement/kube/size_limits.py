@@ -23,9 +23,15 @@ _COMPARISON: Final = {"Gt": 8, "Lt": 8}
 _SPEC: Final = PodSpec()
 
 
+_SMALL: Final = 1000
+"""Containers, ports, amounts, labels and tolerations together that are within each of their limits."""
+
+
 def oversized(pod: Pod) -> tuple[Problem, ...]:
     """A problem for each part of the pod's spec that is over its limit."""
     spec = pod.spec or _SPEC
+    if _small(spec):
+        return ()
     return tuple(
         [
             Problem(field, f"has {size} {what}, at most {limit} are allowed in a pod that asks for placement")
@@ -33,6 +39,18 @@ def oversized(pod: Pod) -> tuple[Problem, ...]:
             if (size := count(spec)) > limit
         ]
     )
+
+
+def _small(spec: PodSpec) -> bool:
+    """Whether the pod cannot be over any limit: it has few containers, and no affinity or spread of its own."""
+    if spec.affinity is not None or spec.topology_spread_constraints is not None:
+        return False
+    size = len(spec.node_selector or ()) + len(spec.tolerations or ()) + len(spec.overhead or ())
+    for container in (*(spec.containers or ()), *(spec.init_containers or ())):
+        size += 1 + len(container.ports or ())
+        if container.resources is not None:
+            size += len(container.resources.requests or ()) + len(container.resources.limits or ())
+    return size <= _SMALL
 
 
 def words(terms: Iterable[NodeTerm]) -> int:

@@ -26,7 +26,7 @@ from webhook.placement.provision.stated_resources import stated_for
 from webhook.placement.request import pod_text
 from webhook.placement.request.annotated_pod import AnnotatedPod, annotated
 from webhook.placement.request.claimed_devices import WantedDevices, unjudged_of, wanted_devices
-from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts
+from webhook.placement.request.claimed_volumes import ClaimedVolume, claimed_volumes, doubts, has_claims
 from webhook.placement.request.described_templates import described_by, problems_of_templates
 from webhook.placement.request.host_binding import BindingSubject, HostBinding, choose_binding
 from webhook.placement.request.pool_lookup import look_up
@@ -141,7 +141,7 @@ def read(
     requests, unreadable = pod_requests(spec)
     claims = _NO_CLAIMS
     mapped = world.inventory.devices.classes.mapped(requests)
-    if mapped or spec.resource_claims or spec.volumes:
+    if mapped or spec.resource_claims or has_claims(spec):
         claims = _claims(spec, namespace, requests, mapped, provision, world)
         problems += claims.problems
     requests = world.inventory.devices.classes.judged(requests) if mapped else requests
