@@ -10,7 +10,7 @@ from webhook.placement.devices import looks as looks_module
 from webhook.placement.devices.allocation import Lack
 from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.device import Attribute, CapacityPolicy, Counters, Device, DeviceCapacity, Reach, Traits
-from webhook.placement.devices.fits import Fit, Wanted
+from webhook.placement.devices.fits import BOUNDLESS, Fit, Wanted
 from webhook.placement.devices.selector import DeviceBudget
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
@@ -383,3 +383,51 @@ def test_what_the_scheduler_may_overlook_takes_so_many_devices() -> None:
     assert fit(inventory, two).unknown == 0b001
     either = ClaimSpec((DeviceRequest("r", (DeviceChoice(GPU, "a", count=3), DeviceChoice(GPU, "b"))),), (apart,))
     assert inventory.device_fits.copies(Wanted((either,)), inventory.nodes, DeviceBudget()).tolist() == [2, 1, 0]
+
+
+# How many devices there are
+
+
+def counts(inventory: Inventory, *choices: DeviceChoice, budget: DeviceBudget | None = None) -> list[int]:
+    return [*inventory.device_fits.counts(choices, inventory.nodes, budget or DeviceBudget())]
+
+
+ANY, A100 = DeviceChoice(GPU), DeviceChoice(GPU, selectors=(MODEL,))
+
+
+def test_devices_of_equal_nodes_are_counted_once() -> None:
+    inventory = equipped(on("node-a", 2), on("node-b", 2))
+    budget = DeviceBudget()
+    for _ in range(2):
+        assert counts(inventory, A100, ANY, budget=budget) == [2, 2, 0]
+        assert budget.nodes == DeviceBudget().nodes - 2
+    inventory.devices.put_slice(on("node-b", 3))
+    assert counts(inventory, A100, ANY, budget=budget) == [2, 3, 0]
+
+
+def test_a_number_that_is_not_found_out_is_boundless_until_it_is() -> None:
+    inventory = equipped()
+    assert counts(inventory, ANY, budget=DeviceBudget(nodes=1)) == [2, BOUNDLESS, BOUNDLESS]
+    assert counts(inventory, A100, budget=DeviceBudget(left=0)) == [BOUNDLESS] * 3
+    assert counts(inventory, ANY) == counts(inventory, A100) == [2, 1, 0]
+
+
+def test_devices_that_claims_share_are_boundless() -> None:
+    shared = replace(on("node-a", 1), devices=(Device("d", traits=Traits(shared=True)),))
+    assert counts(equipped(shared), ANY) == [BOUNDLESS, 0, 0]
+    unread = replace(on("node-a", 1), unread=True)
+    assert counts(equipped(unread), ANY) == [BOUNDLESS, 0, 0]
+
+
+def test_devices_of_several_nodes_count_on_each() -> None:
+    everywhere = DeviceSlice("wide", GPU, "wide", reach=Reach(everywhere=True), devices=devices_of(2))
+    assert counts(equipped(everywhere, on("node-a", 1)), ANY) == [3, 2, 2]
+
+
+def test_numbers_of_many_choices_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fits_module, "_KEPT", 1)
+    inventory = equipped()
+    budget = DeviceBudget()
+    for choice in (ANY, A100, ANY):
+        assert counts(inventory, choice, budget=budget) == [2, 1, 0]
+    assert budget.nodes < DeviceBudget().nodes - 2 * 3

@@ -6,8 +6,11 @@ from typing import Any
 import pytest
 
 from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, pool
+from tests.placement.devices.clusters import CLASS, GPU, on, template, wanting
 from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec
+from tests.placement.planning.test_planned_devices import element as claiming
 from tests.placement.pod_defaults.completing import known
+from webhook.placement.devices.claims import DeviceChoice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs import job_scale_up
@@ -337,3 +340,18 @@ def test_devices_of_new_nodes_are_not_known() -> None:
     inventory.devices.put_class(DeviceClass("gpu.example.com", "example.com/gpu"))
     one = element("", disk="ssd") | {"resources": {"requests": {"example.com/gpu": "1"}}}
     assert notice(job_spec(one), inventory).endswith("(if each has the devices of its claims)")
+
+
+def test_elements_that_find_no_devices_on_nodes_there_are_wait_for_new_ones() -> None:
+    """The node there is has three devices, whether elements of one template want them or of several."""
+    inventory = with_groups(sized())
+    inventory.devices.put_class(CLASS)
+    inventory.devices.put_slice(on("node-a", 3))
+    inventory.devices.read = True
+    template(inventory, "one", wanting(DeviceChoice(GPU)))
+    template(inventory, "two", wanting(DeviceChoice(GPU, count=2)))
+    made = "node groups can make at least 1 node of NodePool p (if each has the devices of its claims)"
+    alike = job_spec(*(claiming(f"e{at}", "one") for at in range(5)))
+    assert notice(alike, inventory) == f"no room yet for 2 of 5 processing elements (e3, e4): {made}"
+    several = job_spec(*(claiming(name, "two" if name < "c" else "one") for name in "abcd"))
+    assert notice(several, inventory) == f"no room yet for 2 of 4 processing elements (b, d): {made}"

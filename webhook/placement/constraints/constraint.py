@@ -21,6 +21,7 @@ from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.objects.pool import Pool
 from webhook.placement.provision.effects import Effect
 from webhook.placement.request.ask import Ask
+from webhook.placement.request.claimed_devices import WantedDevices
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import Fix
@@ -155,6 +156,11 @@ class Constraint(Protocol):
         ...
 
     @property
+    def devices(self) -> tuple[WantedDevices, ...]:
+        """What of the pod gets devices of the node by the constraint."""
+        ...
+
+    @property
     def pinned(self) -> Bits:
         """The nodes where ``requests`` are compared with free room in place of allocatable room."""
         ...
@@ -253,6 +259,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
     def requests(self) -> Tally:
         """No amounts."""
         return _NO_AMOUNTS
+
+    @property
+    def devices(self) -> tuple[WantedDevices, ...]:
+        """None."""
+        return ()
 
     @property
     def pinned(self) -> Bits:

@@ -114,6 +114,11 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
 
     @property
+    def devices(self) -> tuple[WantedDevices, ...]:
+        """Its parts."""
+        return self.parts
+
+    @property
     def spread(self) -> Spread | Limit:
         """As many pods on each node as it has devices for; together, if they share a claim for devices of one node."""
         inventory = self.world.inventory
@@ -153,7 +158,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
                     return Advice(f"lower {self._count(lack)} to {lack.has} (this opens {gain})")
             described = next((part.described for part in self.parts if lack.choice in _choices(part)), "")
             number = "a device" if lack.wanted == 1 else f"{lack.wanted} devices"
-            return AddNode(f"with {described or f'{number} {_in_words(lack.choice, world)}'}")
+            return AddNode(f"with {described or f'{number} {in_words(lack.choice, world.inventory.devices)}'}")
         return None
 
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:
@@ -163,9 +168,9 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
             described = self.parts[0].described if len(self.parts) == 1 else ""
             what = f"not all {described or f'devices of {self.clause}'}{beside}"
         elif lack.has:
-            what = f"only {lack.has} of {lack.wanted} devices {_in_words(lack.choice, world)}"
+            what = f"only {lack.has} of {lack.wanted} devices {in_words(lack.choice, world.inventory.devices)}"
         else:
-            what = f"no device {_in_words(lack.choice, world)}"
+            what = f"no device {in_words(lack.choice, world.inventory.devices)}"
         return Reason(f"has {what}", f"have {what}", nodes)
 
     def _less(self) -> str:
@@ -340,8 +345,3 @@ def _unread(nodes: Bits, world: World) -> str:
     if not names:
         return ""
     return f"ResourceSlice {names[0]}" if len(names) == 1 else counted(len(names), "ResourceSlice")
-
-
-def _in_words(choice: DeviceChoice, world: World) -> str:
-    known = world.inventory.devices.classes.get(choice.device_class)
-    return in_words(choice, choice.selectors[len(known.selectors) if known else 0 :])

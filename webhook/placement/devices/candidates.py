@@ -68,6 +68,18 @@ def options_of(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> list
     return [[options(choice, node, budget) for choice in request.choices] for request in spec.requests]
 
 
+def different(choices: Sequence[DeviceChoice], node: NodeDevices, budget: DeviceBudget) -> int | None:
+    """How many devices of the node one of the choices at least could be given, each to one claim at a time.
+
+    ``None`` if that is not known, or if claims share one of them.
+    """
+    found = [options(choice, node, budget) for choice in choices]
+    if node.unsure or budget.exhausted or any(each.failed for each in found):
+        return None
+    able = {one.index: one.usable.device for each in found for one in each.candidates if not one.tainted}
+    return None if any(device.traits.shared for device in able.values()) else len(able)
+
+
 def attribute_of(device: Device, driver: str, name: str) -> tuple[type, object] | None:
     """Type and value of the attribute of that full name; ``None`` if the device has none, or an unknown one."""
     wanted = qualified(name, driver)

@@ -10,8 +10,8 @@ import numpy as np
 from msgspec import Struct
 
 from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable
-from webhook.placement.devices.candidates import options_of
-from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceName, HeldDevice
+from webhook.placement.devices.candidates import different, options_of
+from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
@@ -30,6 +30,12 @@ _OUTCOMES: Final = 4096
 
 _LOOKS: Final = 8
 """So many different sets of attribute names are remembered."""
+
+BOUNDLESS: Final = 2**50
+"""The number of devices of a node of which it is not known, or of which claims share one."""
+
+Counts = np.ndarray[tuple[int], np.dtype[np.int64]]
+"""A number for each slot."""
 
 
 class IndexedNodes(Nodes, Protocol):
@@ -86,11 +92,13 @@ class _KeptFit:
 class DeviceFits:
     """The nodes that have devices for claims, for one collection of devices."""
 
-    __slots__ = ("_devices", "_epoch", "_kept", "_looks", "_names", "_terms", "_version")
+    __slots__ = ("_counts", "_devices", "_epoch", "_kept", "_looks", "_names", "_terms", "_version")
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
         self._kept: dict[Wanted, _KeptFit] = {}
+        self._counts: dict[tuple[DeviceChoice, ...], tuple[tuple[int, int], Counts]] = {}
+        """By choices, when their devices were counted, and how many there were."""
         self._looks: dict[Names, Looks] = {}
         self._version = -1
         self._epoch = 0
@@ -112,9 +120,44 @@ class DeviceFits:
             kept.epoch, kept.version = self._epoch, version
         return kept.fit
 
-    def copies(
-        self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget
-    ) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
+    def counts(self, choices: tuple[DeviceChoice, ...], nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
+        """By slot, how many devices one of the choices at least could be given; :data:`BOUNDLESS` if unknown.
+
+        Callers must not write.
+        """
+        self._follow(nodes)
+        now = self._epoch, self._devices.changes.version
+        known = self._counts.pop(choices, None)
+        if known is None or known[0] != now:
+            row = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
+            complete = self._count(choices, row, nodes, budget)
+            known = now if complete else (-1, -1), row
+        if len(self._counts) >= _KEPT:
+            del self._counts[next(iter(self._counts))]
+        self._counts[choices] = known
+        return known[1]
+
+    def _count(self, choices: tuple[DeviceChoice, ...], row: Counts, nodes: IndexedNodes, budget: DeviceBudget) -> bool:
+        """Write the number of devices of each node into the row; whether the budget was enough to count them."""
+        kept = self._looks_for(names_read((ClaimSpec((DeviceRequest("", choices),)),)))
+        by_looks: dict[Hashable, int] = {}
+        for slot, node in nodes.nodes.items():
+            found, looks = None, None if self._devices.wide else kept.of_node(self._devices, node.name)
+            if looks is None:
+                found = node_devices(self._devices, node.name, self._reaches(node.name, slot, nodes))
+                looks = kept.of_devices(found, named=False)
+            if looks not in by_looks:
+                if budget.spent:
+                    row[slot] = BOUNDLESS
+                    continue
+                budget.nodes -= 1
+                found = found or node_devices(self._devices, node.name, self._reaches(node.name, slot, nodes))
+                number = different(choices, found, budget)
+                by_looks[looks] = BOUNDLESS if number is None else number
+            row[slot] = by_looks[looks]
+        return not budget.spent
+
+    def copies(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
         """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
         room = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
         able = nodes.everything

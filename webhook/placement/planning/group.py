@@ -6,7 +6,7 @@ those of a job that is to be restarted, count as gone.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final
+from typing import ClassVar, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.counted_devices import counting_devices, devices_of
 from webhook.placement.planning.free_room import MOST, Restarting, free_room
 from webhook.placement.planning.members import Demand, Member, requests_of
 from webhook.placement.planning.mutual_avoidance import avoiding
@@ -103,6 +104,9 @@ class Group:
     each job, processing elements whose pods stay.
     """
 
+    _fewest: ClassVar[int] = 2
+    """Devices that fewer members want are not counted: the limit of the one member counts them."""
+
     def __init__(
         self,
         members: Sequence[Member],
@@ -114,7 +118,8 @@ class Group:
     ) -> None:
         self.stated = tuple(members)
         """The members without what their own terms demand of each other."""
-        self.members = avoiding(members, world)
+        self.members, self.counted = counting_devices(avoiding(members, world), world, self._fewest)
+        """The members, and by name the devices that they request as they do resources."""
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
@@ -123,9 +128,8 @@ class Group:
         self.restarting = restarting
         """Jobs whose pods make room."""
         self._slots = to_slots(world.everything)
-        self.resources = sorted(
-            {resource for member in members for one in member.conditions for resource in one.requests}
-        )
+        requested = {resource for member in members for one in member.conditions for resource in one.requests}
+        self.resources = sorted({*requested, *self.counted})
         self._levels = levels(self.members, world)
         self._free = np.concatenate([self.room(level) for level in self._levels])
         self._known: dict[object, GroupAnswer] = {}
@@ -167,7 +171,14 @@ class Group:
 
     def room(self, level: int | None) -> npt.NDArray[np.int64]:
         """What is free for a level: a row for each of the resources, and in it the nodes in the order of slots."""
-        return free_room(self.world, self.resources, self._slots, self.restarting, level)
+        free = free_room(self.world, self.resources, self._slots, self.restarting, level)
+        return self._with_devices(free, self._slots)
+
+    def _with_devices(self, room: npt.NDArray[np.int64], slots: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        """The room, with all devices that the nodes in these slots have: others give theirs back."""
+        for name, devices in self.counted.items():
+            room[self.resources.index(name)] = devices.row[slots]
+        return room
 
     def eligible(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool."""
@@ -264,7 +275,7 @@ class Group:
         new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
         joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
         kins = {self.members[at].kin for at in members}
-        requests = [(at, requests_of(kept[at])) for at in members]
+        requests = [(at, {**requests_of(kept[at]), **devices_of(kept[at])}) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
             nodes=self._mask(nodes, change.added, new=joining),

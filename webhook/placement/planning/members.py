@@ -48,13 +48,15 @@ class Demand(Struct, frozen=True, eq=False):
     share a node; a member that ``avoids`` a key shares no node with another one that ``marks`` it. ``host`` is a
     HostPool whose hosts are yet to be chosen, and the index in it. ``limit`` is that on the pods of the member itself.
     Without the clause the nodes in ``shut``, hosts of an exclusive HostPool, are closed. ``alone`` are the nodes that
-    meet the demand if no other HostPool with other tags is named; ``None`` if they are the same.
+    meet the demand if no other HostPool with other tags is named; ``None`` if they are the same. ``devices`` says how
+    many devices one pod takes, by names that its group gives these.
     """
 
     clause: Clause | None
     nodes: Bits
     constraint: Constraint
     requests: Tally = {}
+    devices: Tally = {}
     together: tuple[Key, ...] = ()
     marks: tuple[Key, ...] = ()
     avoids: tuple[Key, ...] = ()

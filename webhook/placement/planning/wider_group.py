@@ -6,6 +6,7 @@ many nodes it may still make, and how much their pods may request together.
 
 import copy
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,9 @@ class WiderGroup(Group):
     it is not known in which domain a new node is.
     """
 
+    _fewest: ClassVar[int] = 1
+    """New nodes have no limit by devices, since it is not known what they have. So those of nodes there are count."""
+
     def __init__(self, of: Group, able: Sequence[Bits], new: Sequence[NewNodes], limits: Sequence[GroupLimits]) -> None:
         there = of.world.everything
         self.first = there.bit_length()
@@ -81,11 +85,14 @@ class WiderGroup(Group):
 
     def room(self, level: int | None) -> npt.NDArray[np.int64]:
         """What is free for a level; a new node has all that it offers for each."""
-        there = free_room(self.world, self.resources, self._there, self.restarting, level)
+        free = free_room(self.world, self.resources, self._there, self.restarting, level)
+        there = self._with_devices(free, self._there)
         return np.concatenate([there, *map(self._offered, self.new)], axis=1)
 
     def _offered(self, nodes: NewNodes) -> npt.NDArray[np.int64]:
-        amounts = [[min(nodes.offers.get(resource, 0), MOST)] * nodes.count for resource in self.resources]
+        unknown = dict.fromkeys(self.counted, MOST)
+        offers = {**nodes.offers, **unknown}
+        amounts = [[min(offers.get(resource, 0), MOST)] * nodes.count for resource in self.resources]
         return np.array(amounts, np.int64).reshape(len(self.resources), nodes.count)
 
     async def problem(

@@ -204,8 +204,10 @@ def _readable(selectors: tuple[str, ...]) -> bool:
     return all(selector(text).read is not None for text in selectors)
 
 
-def in_words(choice: DeviceChoice, own: tuple[str, ...]) -> str:
-    """What the choice wants of a device: its class, and ``own``, the selectors beside those of the class."""
+def in_words(choice: DeviceChoice, devices: Devices) -> str:
+    """What the choice wants of a device: its class, and its selectors beside those of the class."""
+    known = devices.classes.get(choice.device_class)
+    own = choice.selectors[len(known.selectors) if known else 0 :]
     conditions = [shorten(condition(text), _CONDITION) for text in own]
     conditions += [f"{name} {format_quantity(amount)}" for name, amount in choice.capacity]
     wanted = " and ".join(conditions)

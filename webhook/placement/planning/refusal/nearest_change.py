@@ -200,8 +200,14 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
         nearest, most, best = (found, found - 1, labels) if found else (nearest, most, best)
     if nearest:
         asked = [resource for resource in ordered(room) if resource != PODS]
-        what = enumerated(asked, SAID, lambda one: f"{one} {amount(one, room[one])}")
+        what = enumerated(asked, SAID, lambda one: _amount(group, one, room[one]))
         yield AddNode(f"with {what} free" if asked else "", nearest, best)
+
+
+def _amount(group: Group, resource: str, number: int) -> str:
+    """So much of a resource, or so many devices, in words."""
+    devices = group.counted.get(resource)
+    return devices.some(number) if devices else f"{resource} {amount(resource, number)}"
 
 
 def _needs(member: Member) -> list[Requirement]:

@@ -1,14 +1,19 @@
-"""Why nodes are out for one more pod of a group: the resources that they have too little of free."""
+"""Why nodes are out for one more pod of a group: the resources that they have too little of free.
 
-from collections.abc import Iterator
+And the devices that they have too few of for the pods together.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
 
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.kube.amounts import PODS, amount, ordered
-from webhook.placement.kube.bits import Bits, union
+from webhook.placement.kube.bits import Bits, to_slots, union
+from webhook.placement.planning.counted_devices import devices_of
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.text.clause import Clause
 
 
 def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
@@ -28,3 +33,18 @@ def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
             if resource != PODS:
                 what = f"less than {resource} {amount(resource, needs[resource])} free"
             yield Reason(f"has {what}", f"have {what}", out)
+
+
+def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:
+    """The nodes that together have fewer devices than so many pods of each member want, by these clauses."""
+    for name, devices in group.counted.items():
+        wanted, nodes = 0, 0
+        for member, count in zip(group.members, counts, strict=True):
+            each = devices_of(found for found in member.conditions if found.clause in clauses).get(name, 0)
+            wanted += each * count
+            nodes |= member.open() if each and count else 0
+        has = int(devices.row[to_slots(nodes)].sum())
+        if has < wanted:
+            what = f"only {has} of {devices.some(wanted)}"
+            yield Reason(f"has {what}", f"have {what} together", nodes)
+            return
