@@ -1,10 +1,12 @@
 """What holds for every test: what is traced and counts as coverage, and what a report may say."""
 
 import gc
+import os
 import signal
 import sys
 from collections.abc import Generator
 
+import coverage
 import pytest
 
 from tests.example_count import everyday_profile
@@ -19,11 +21,23 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     everyday_profile()
     tell_little(config)
+    _fork_between_traces()
     gc.disable()  # until all tests are collected: that makes millions of objects, and none of them is garbage
     # Parses IRIs for jsonschema, which no schema here mentions, and takes each process a second to load.
     sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         sys.settrace(None)  # the process that hands tests out to workers runs none of our code
+
+
+def _fork_between_traces() -> None:
+    """Let no process be forked while another thread holds the lock of coverage's data: the child would wait forever.
+
+    The lock is taken where a file is traced for the first time in a thread.
+    """
+    collector = getattr(coverage.Coverage.current(), "_collector", None)
+    lock = getattr(collector, "data_lock", None)
+    if lock is not None:
+        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
 
 
 def pytest_collection_finish() -> None:
