@@ -122,6 +122,9 @@ class Settings(BaseSettings):
         default=True,
         description="Whether the controller makes ResourceClaimTemplates of devices that requirements describe.",
     )
+    kueue: bool = Field(
+        default=False, description="Whether the controller answers admission checks of Kueue (docs/kueue.md)."
+    )
     job_seconds: float = Field(
         1.0,
         ge=0,

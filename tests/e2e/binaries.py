@@ -23,6 +23,7 @@ from tests.e2e.modules import (
     JOBSET,
     KREW,
     KUBERAY,
+    KUEUE,
     LONG,
     MODULES,
     OTHERS,
@@ -85,6 +86,11 @@ def jobset() -> dict[str, Path]:
 def kuberay() -> dict[str, Path]:
     """The operator of RayClusters, and its project's files that a cluster needs; builds it if it is missing."""
     return _of(KUBERAY)
+
+
+def kueue() -> dict[str, Path]:
+    """Kueue, and its project's files that a cluster needs; builds it if it is missing, which takes some minutes."""
+    return _of(KUEUE)
 
 
 def second_opinion() -> Path:

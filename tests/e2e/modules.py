@@ -150,8 +150,35 @@ KUBERAY: Final = Module(
 )
 """The operator of RayClusters, for the tests of applications."""
 
+KUEUE: Final = Module(
+    "kueue",
+    "sigs.k8s.io/kueue",
+    {"kueue": "sigs.k8s.io/kueue/cmd/kueue"},
+    definitions=(
+        *(
+            f"config/components/crd/bases/kueue.x-k8s.io_{resource}.yaml"
+            for resource in (
+                "admissionchecks",
+                "clusterqueues",
+                "cohorts",
+                "localqueues",
+                "multikueueclusters",
+                "multikueueconfigs",
+                "provisioningrequestconfigs",
+                "resourceflavors",
+                "topologies",
+                "workloadpriorityclasses",
+                "workloads",
+            )
+        ),
+        "config/components/webhook/manifests.yaml",
+        "config/components/rbac/role.yaml",
+    ),
+)
+"""Kueue, for the tests of its admission checks."""
+
 OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
 """No parts of a control plane: the tests that need one of them build it for themselves."""
 
-LONG: Final = (KUBERAY,)
+LONG: Final = (KUBERAY, KUEUE)
 """The same, for tests with the marker ``long``."""

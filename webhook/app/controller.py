@@ -31,6 +31,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
         settings.runtime_image,
         ThreadSearches(settings.job_seconds),
         traces,
+        settings.kueue,
     )
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     tell = ReadingLog(metrics.cluster_failures())

@@ -68,14 +68,14 @@ class JobWork:
         store, inventory = self.store, watched.inventory
         reports = JobReports(server, store, events, now)
         kept = Reservations(watched, store, (clock, now))
-        self._judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
+        self.judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
         scaled = ScaledRegions(store, clock)
-        self._jobs = Jobs(server, store, reports, problems_of_job, self._judge, regions=scaled, times=(clock, now))
+        self._jobs = Jobs(server, store, reports, problems_of_job, self.judge, regions=scaled, times=(clock, now))
         self._regions = ParallelRegions(server, store, scaled, now)
         scaled.wake.append(self.queues.regions.add)
-        self._plans = LaunchPlans(server, watched, store, self._judge, reports, clock)
+        self._plans = LaunchPlans(server, watched, store, self.judge, reports, clock)
         self._plans.wake.append(self.queues.elements.add)
-        self._review = SatisfiableReview(watched, store, self._judge, reports, self._plans, clock)
+        self._review = SatisfiableReview(watched, store, self.judge, reports, self._plans, clock)
         element_reports = ElementReports(server, store, events, now)
         self._elements = ProcessingElements(
             server, store, element_reports, Steering(self._plans.of, inventory), image=rules.runtime_image, now=now
@@ -94,7 +94,7 @@ class JobWork:
     async def run(self) -> None:
         """Queue everything, and reconcile until cancelled; raises LostError when the Lease is lost."""
         for job in list(self.store.jobs.all.values()):
-            await self._judge.resume(job)
+            await self.judge.resume(job)
         for triggers in (*self._triggers, self._review, self._plans):
             triggers.begin()
         workers = functools.partial(run_workers, traces=self._traces)
@@ -105,6 +105,6 @@ class JobWork:
                 workers(self.queues.regions, self._regions.reconcile, name="parallel regions of job", workers=1),
                 workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
                 workers(self._review.queue, self._review.look, name="running job", workers=1),
-                self._judge.forget(),
+                self.judge.forget(),
             ]
         )

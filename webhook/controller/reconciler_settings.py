@@ -30,7 +30,8 @@ class ReconcilerSettings(Struct, frozen=True):
     """The settings of the reconcilers: ``policy`` is admission's as well, the others are the controller's own.
 
     ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
-    whole Job can run, ``traces`` what has a span for each reconcile.
+    whole Job can run, ``traces`` what has a span for each reconcile. ``kueue`` is whether admission checks of
+    Kueue are answered.
     """
 
     policy: Policy
@@ -38,3 +39,4 @@ class ReconcilerSettings(Struct, frozen=True):
     runtime_image: str = RUNTIME_IMAGE
     solving: Callable[[], Solving] = AtOnce
     traces: Traces | None = None
+    kueue: bool = False

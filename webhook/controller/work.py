@@ -17,6 +17,7 @@ from webhook.cluster.objects.kinds import (
     AnyKind,
 )
 from webhook.cluster.queries.pod_owners import PodOwners
+from webhook.controller.check_work import CheckWork
 from webhook.controller.claimtemplates.reconciler import DescribedTemplates
 from webhook.controller.claimtemplates.template_users import TemplateUsers
 from webhook.controller.concurrency import gather_or_cancel
@@ -71,7 +72,11 @@ class Work:
         self.jobs = JobWork(server, events, self.watched, rules, clock=clock, now=now)
         others: tuple[AnyKind, ...] = INTENTS, NAMESPACES, *DEVICES, NODE_TOPOLOGIES, *PLUGIN_OBJECTS
         groups = () if policy.scale_up == "off" else NODE_GROUPS
-        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, *others, *groups)
+        self.checks: CheckWork | None = None
+        if rules.kueue:
+            self.checks = CheckWork(server, self.watched, rules, self.jobs.judge, clock=clock, now=now)
+        checked = self.checks.kinds if self.checks else ()
+        self.kinds: tuple[AnyKind, ...] = (nodes.kind, PODS, *self.jobs.kinds, *others, *groups, *checked)
         reports = PoolReports(server, events)
         self._hostpools = HostPools(server, inventory, reports, rules, learn=nodes.learn, clock=clock)
         self._hostpools.follow(self.jobs.planned_hosts)
@@ -99,5 +104,6 @@ class Work:
                 workers(self.waiting.applications, self.waiting.tell_application, name="application"),
                 workers(self._users.queue, self._templates.reconcile, name="claim template", workers=1),
                 self.jobs.run(),
+                *([self.checks.run()] if self.checks else []),
             ]
         )

@@ -16,7 +16,7 @@ _FLAGS: Final = (
     "context", "health_host", "health_port", "log_level", "stale_after", "lease_namespace", "lease_name",
     "strict", "exclusive_effect", "exclusive_strangers", "excluded_namespaces", "poolable_nodes", "elastic",
     "scale_up", "node_shapes",
-    "exclusive_quota", "pool_quota", "mode", "element_requests", "claim_templates", "job_seconds",
+    "exclusive_quota", "pool_quota", "mode", "element_requests", "claim_templates", "kueue", "job_seconds",
     "replace_unusable_after", "replace_unlabelled", "name_degraded_pools", "runtime_image", "reviewed_kinds",
 )  # fmt: skip
 _DESCRIPTION: Final = (

@@ -153,6 +153,8 @@ class ObservedInventory:
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
         self.on_pod: list[Listener[str, PodInfo]] = []
+        self.on_bound: list[Callable[[PodInfo], object]] = []
+        """Called with each pod that has a node and had none before."""
         """The key is the pod's uid."""
         self.on_pool: list[Listener[Name, Pool]] = []
         self.on_job: list[Listener[Name, StreamsJob]] = []
@@ -185,6 +187,7 @@ class ObservedInventory:
     def set_pod(self, pod: PodInfo) -> None:
         """A pod was added or changed."""
         before = self._pods.get(pod.uid)
+        bound = bool(self.on_bound and pod.node) and not self.inventory.has_pod(pod.uid)
         self.inventory.set_pod(pod)
         if self.inventory.concerns_pools(pod):
             self._pods[pod.uid] = pod
@@ -192,6 +195,8 @@ class ObservedInventory:
             del self._pods[pod.uid]
         if before != pod:
             _tell(self.on_pod, pod.uid, before, pod)
+        for listener in self.on_bound if bound else ():
+            listener(pod)
 
     def has_pod(self, uid: str, /) -> bool:
         """Whether the pod holds something already."""

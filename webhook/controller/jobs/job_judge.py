@@ -144,6 +144,11 @@ class JobJudge:
             pods = stand_ins(job.key, judged.members, judged.plan)
             self._kept.hold(job.key, pods, self._pools(job.key, spec, judged.plan), job.judged)
 
+    def promised(self) -> Inventory:
+        """The inventory in which the pools of all Jobs have the hosts that they were promised."""
+        self._kept.expire()
+        return self._promised_to_others(("", ""))
+
     async def forget(self) -> None:
         """Give up, until cancelled, what has been kept for too long."""
         while True:

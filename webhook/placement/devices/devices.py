@@ -4,6 +4,7 @@ The watch of the cluster, or the loader of a snapshot, calls the methods ``put_.
 An update takes time by what changed.
 """
 
+import copy
 import enum
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -78,6 +79,12 @@ class Devices:
         if read is not self.read:
             self.read = read
             self.changes.everywhere()
+
+    def without_holders(self) -> "Devices":
+        """A view in which no claim holds a device; callers must not change it."""
+        view = copy.copy(self)
+        view._holders = {}  # noqa: SLF001 -- of the same class
+        return view
 
     # Classes
 

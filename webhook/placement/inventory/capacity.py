@@ -78,6 +78,12 @@ class Capacity:
             used.cells[slot] += sign * min(amount, _TAKEN_LIMIT)
             used.changes += 1
 
+    def unused(self) -> "Capacity":
+        """A view of the amounts that nodes offer, none of which are used; callers must not change it."""
+        view = Capacity()
+        view._size, view._allocatable, view._known = self._size, self._allocatable, self._known
+        return view
+
     def changes(self, resources: Iterable[str]) -> int:
         """How often the used amounts of these resources have changed."""
         return sum(self._used[resource].changes for resource in resources if resource in self._used)

@@ -5,7 +5,7 @@ belongs to the *name* of a node, because a pod may be seen before its node, and 
 """
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import TypeVar
 
 import numpy as np
@@ -16,7 +16,7 @@ from webhook.placement.inventory.topology import Domains, Topology
 from webhook.placement.kube.addresses import canonical
 from webhook.placement.kube.bits import Bits, slots, union
 from webhook.placement.kube.numbers import Numbers
-from webhook.placement.kube.selection.tolerations import PASSING, Taint
+from webhook.placement.kube.selection.tolerations import CORDONED, PASSING, Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
 
@@ -213,11 +213,21 @@ class NodeIndex:
 
         Callers must not change the view, and must not use it after the next change of a node.
         """
-        if PASSING.keys().isdisjoint(self.tainted):
-            return None
+        return None if PASSING.keys().isdisjoint(self.tainted) else self._without_taints(PASSING)
+
+    def vacated(self) -> "NodeIndex":
+        """A view of the index with all room free, without cordons and the taints that go away by themselves.
+
+        Callers must not change the view, and must not use it after the next change of a node.
+        """
+        index = self._without_taints({*PASSING, CORDONED})
+        index.capacity = self.capacity.unused()
+        return index
+
+    def _without_taints(self, keys: Container[str]) -> "NodeIndex":
         index = copy.copy(self)
-        index.taints = {key: taints for key, taints in self.taints.items() if key not in PASSING}
-        index.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in PASSING}
+        index.taints = {key: taints for key, taints in self.taints.items() if key not in keys}
+        index.tainted = {key: nodes for key, nodes in self.tainted.items() if key not in keys}
         index._kept_away = None  # noqa: SLF001 -- of the same class
         return index
 

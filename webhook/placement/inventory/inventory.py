@@ -119,6 +119,21 @@ class Inventory:
         inventory.nodes = nodes
         return inventory
 
+    def vacated(self) -> "Inventory":
+        """A view of the inventory in which no pods run, and no node is cordoned or has a taint that passes by itself.
+
+        Callers must not change the view.
+        """
+        inventory = Inventory(self.foreign_pods.spared)
+        inventory.nodes = self.nodes.vacated()
+        inventory.devices = self.devices.without_holders()
+        inventory.device_fits = DeviceFits(inventory.devices)
+        inventory.pools, inventory.jobs, inventory.jobs_version = self.pools, self.jobs, self.jobs_version
+        inventory.intents, inventory.topologies, inventory.volumes = self.intents, self.topologies, self.volumes
+        inventory.pod_defaults, inventory.node_groups = self.pod_defaults, self.node_groups
+        inventory.references = self.references
+        return inventory
+
     # Nodes
 
     def set_node(self, node: Node) -> None:

@@ -92,6 +92,13 @@ async def judge_application(
     return verdict
 
 
+async def judge_at_once(
+    pods: Sequence[PodsToJudge], namespace: str, inventory: Inventory, policy: Policy, solving: Solving
+) -> JobVerdict:
+    """The verdict on new pods that are to run now: they wait for no node that is not ready."""
+    return await _judged(pods, namespace, frozenset(), World(inventory, policy), solving)
+
+
 def _job(pod: Pod) -> str:
     return ((pod.metadata and pod.metadata.labels) or {}).get(keys.JOB, "")
 

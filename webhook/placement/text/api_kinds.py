@@ -108,6 +108,11 @@ NODE_TOPOLOGY: Final = ApiKind(
 )
 """NUMA zones of nodes, as agents publish them; no version of them is stable yet."""
 
+KUEUE_WORKLOAD: Final = ApiKind("kueue.x-k8s.io", "Workload", "workloads", ("v1beta2", "v1beta1"))
+ADMISSION_CHECK: Final = ApiKind("kueue.x-k8s.io", "AdmissionCheck", "admissionchecks", ("v1beta2", "v1beta1"))
+RESOURCE_FLAVOR: Final = ApiKind("kueue.x-k8s.io", "ResourceFlavor", "resourceflavors", ("v1beta2", "v1beta1"))
+"""What Kueue queues, who decides on it beside its quota, and the nodes that a quota is of; in no stable version yet."""
+
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
 

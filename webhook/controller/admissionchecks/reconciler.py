@@ -1,0 +1,185 @@
+"""Answers the admission checks of Workloads that have their quota reserved (``docs/kueue.md``)."""
+
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import quote
+
+from msgspec import Raw, Struct
+from msgspec.structs import replace
+
+from kubeapi.client import decoding
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.clock import Clock
+from webhook.controller.admissionchecks.check_answer import (
+    EXCLUDED,
+    NOTHING_ASKED,
+    RUNS,
+    CheckAnswer,
+    answer_of,
+    ready,
+    rejected,
+)
+from webhook.controller.admissionchecks.check_store import CheckStore
+from webhook.controller.admissionchecks.pod_sets import PodSetUpdate, read_flavor, read_pod_sets
+from webhook.controller.admissionchecks.promised_room import SECONDS, PromisedRoom
+from webhook.controller.admissionchecks.records import CheckedWorkload, read_workload
+from webhook.controller.admissionchecks.woken_workloads import WokenWorkloads
+from webhook.controller.admissionchecks.workload_judge import WorkloadJudge, WorkloadVerdict
+from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.reconciler_settings import SOON
+from webhook.controller.workqueue.queue import Queue
+from webhook.controller.workqueue.workers import fair_queue
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.kube.timestamps import timestamp
+from webhook.placement.text.api_kinds import RESOURCE_FLAVOR
+from webhook.placement.text.keys import PREFIX
+from webhook.placement.text.problem import Problem, render
+
+_MAY_ASK: Final = PREFIX.encode()
+"""In the JSON of every Workload whose pods ask for placement."""
+
+_DECIDED: Final = frozenset({Cause.CONFLICT, Cause.MISSING, Cause.INVALID, Cause.FORBIDDEN})
+"""Causes of failures after which an answer is certainly not stored."""
+
+
+class _Found(Struct, frozen=True, eq=False):
+    """The answer to a Workload's checks, with the pods and the verdict on them if these were judged."""
+
+    answer: CheckAnswer
+    pods: Sequence[PodsToJudge] = ()
+    verdict: WorkloadVerdict | None = None
+
+
+class WorkloadChecks:
+    """The reconciler of Workloads; ``times`` are the clock of durations, and the time in seconds since 1970."""
+
+    def __init__(
+        self,
+        server: ObjectEditor,
+        store: CheckStore,
+        judge: WorkloadJudge,
+        room: PromisedRoom,
+        woken: WokenWorkloads,
+        times: tuple[Clock, Clock],
+    ) -> None:
+        clock, self._now = times
+        self.queue: Queue[Name] = fair_queue(clock)
+        self._server = server
+        self._store = store
+        self._judge = judge
+        self._room = room
+        self._woken = woken
+        self._leading = False
+        store.on_workload.append(self._workload)
+        store.on_check.append(self._check)
+
+    async def begin(self) -> None:
+        """Keep the room of what passed a short time ago, then queue whatever waits for an answer, now and later."""
+        now, own = self._now(), self._store.active
+        for workload in list(self._store.workloads.values()):
+            passed = now - workload.passed(own)
+            if workload.placed and 0 <= passed < SECONDS:
+                await self._resume(workload, passed)
+        self._leading = True
+        for key in self._store.workloads:
+            self._workload(key)
+
+    async def reconcile(self, key: Name) -> float | None:
+        """Answer the checks of that Workload; returns the seconds until the next pass, if one is due.
+
+        Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
+        """
+        known = self._store.workloads.get(key)
+        if known is None or not known.awaiting(self._store.active):
+            return None
+        async with self._judge.turn:
+            try:
+                await self._answer(known)
+            except ApiError as failure:
+                if failure.cause not in _DECIDED:
+                    raise
+                self._room.release(key)
+                if failure.cause is Cause.MISSING:
+                    return None  # the watch brings what became of it
+                if failure.cause is not Cause.CONFLICT:
+                    raise
+                return SOON
+        return None
+
+    async def _answer(self, known: CheckedWorkload) -> None:
+        """Judge the Workload as it is stored now, and write what came of it, unless it changes meanwhile."""
+        text = await self._server.read(known.path)
+        workload = read_workload(Raw(text))
+        places = workload.awaiting(self._store.active) if workload else []
+        if workload is None or not places:
+            return
+        self._room.release(workload.key)
+        self._woken.forget(workload.key)
+        found = await self._found(workload, text, retries=max(workload.checks[at].retry_count or 0 for at in places))
+        self._hold(workload, found)
+        now = timestamp(self._now())
+        entries = ((at, found.answer.entry(workload.checks[at], now)) for at in places)
+        operations = [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": workload.version},
+            *({"op": "replace", "path": f"/status/admissionChecks/{at}", "value": entry} for at, entry in entries),
+        ]
+        await self._server.json_patch(f"{workload.path}/status", operations)
+        if found.answer.wait is not None:
+            self._woken.remember(workload, found.pods)
+
+    async def _found(self, workload: CheckedWorkload, text: bytes, *, retries: int) -> _Found:
+        """What is to be answered."""
+        if workload.admitted:
+            return _Found(ready(RUNS))  # a check that was added later must not end what runs
+        if workload.namespace in self._judge.policy.excluded:
+            return _Found(ready(EXCLUDED))
+        try:
+            pods = await self._pods(workload, text)
+        except decoding.ERRORS as error:
+            return _Found(rejected(f"the pod sets cannot be read: {decoding.reason(error)}"))
+        if pods is None:
+            return _Found(ready(NOTHING_ASKED))
+        if isinstance(pods, tuple):
+            return _Found(rejected(render(pods).partition("\n")[0]))
+        verdict = await self._judge.judge(pods, workload.namespace)
+        return _Found(answer_of(verdict, retries, audit=self._judge.policy.audit), pods, verdict)
+
+    async def _pods(self, workload: CheckedWorkload, text: bytes) -> list[PodsToJudge] | tuple[Problem, ...] | None:
+        """The pods, or what is wrong with them; ``None`` if none of them asks for placement."""
+        if _MAY_ASK not in text:
+            return None
+        pod_sets = read_pod_sets(text)
+        return pod_sets.pods(await self._flavors(workload, pod_sets.flavors))
+
+    async def _flavors(self, workload: CheckedWorkload, names: Sequence[str]) -> dict[str, PodSetUpdate]:
+        """What the ResourceFlavors of these names add to pods."""
+        home = f"/apis/{workload.api_version}/{RESOURCE_FLAVOR.resource}"
+        return {name: read_flavor(await self._server.read(f"{home}/{quote(name, safe='')}")) for name in names}
+
+    def _hold(self, workload: CheckedWorkload, found: _Found, *, passed: float = 0.0) -> None:
+        """Keep the room of a Workload that was placed."""
+        now = found.verdict and found.verdict.now
+        if now and now.group and now.answer and now.answer.placed and not now.refused:
+            self._room.hold(workload, now.group, now.answer.placed, passed=passed)
+
+    async def _resume(self, workload: CheckedWorkload, passed: float) -> None:
+        """Keep the room that a former controller has promised the Workload, if it can be found again."""
+        try:
+            text = await self._server.read(workload.path)
+            found = await self._found(replace(workload, admitted=False), text, retries=0)
+        except ApiError:
+            return
+        self._hold(workload, found, passed=passed)
+
+    def _workload(self, key: Name) -> None:
+        workload = self._store.workloads.get(key)
+        if self._leading and workload is not None and workload.awaiting(self._store.active):
+            self.queue.add(key)
+
+    def _check(self, name: str) -> None:
+        """A check may be answered from now on: look at all Workloads with it."""
+        if self._leading and name in self._store.active:
+            for key, workload in self._store.workloads.items():
+                if workload.names((name,)):
+                    self._workload(key)
