@@ -42,6 +42,9 @@ _MAY_ASK: Final = PREFIX.encode()
 _DECIDED: Final = frozenset({Cause.CONFLICT, Cause.MISSING, Cause.INVALID, Cause.FORBIDDEN})
 """Causes of failures after which an answer is certainly not stored."""
 
+_AGAIN: Final = {Cause.CONFLICT: SOON, Cause.MISSING: 5.0}
+"""Seconds until the next pass where a Workload has changed, or where it or one of its ResourceFlavors is missing."""
+
 
 class _Found(Struct, frozen=True, eq=False):
     """The answer to a Workload's checks, with the pods and the verdict on them if these were judged."""
@@ -100,11 +103,9 @@ class WorkloadChecks:
                 if failure.cause not in _DECIDED:
                     raise
                 self._room.release(key)
-                if failure.cause is Cause.MISSING:
-                    return None  # the watch brings what became of it
-                if failure.cause is not Cause.CONFLICT:
+                if failure.cause not in _AGAIN:
                     raise
-                return SOON
+                return _AGAIN[failure.cause]
         return None
 
     async def _answer(self, known: CheckedWorkload) -> None:
