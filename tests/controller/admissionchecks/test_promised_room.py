@@ -1,0 +1,155 @@
+"""Room of Workloads that passed is kept until their pods are bound, for a minute at most."""
+
+import asyncio
+
+import pytest
+
+from tests.controller.admissionchecks.checked_cluster import APART, CheckedCluster, condition, pod_set
+from tests.controller.controlled_cluster import Json
+from tests.controller.controller_process import wall_clock
+from webhook.placement.kube.timestamps import timestamp
+from webhook.placement.text import keys
+
+FULL = pod_set(count=3, cpu="8")
+"""All of the cluster."""
+
+READY = ("Ready", "3 pods can run at the same time")
+
+
+async def second(checked: CheckedCluster, name: str = "second", pods: Json = FULL, namespace: str = "default") -> str:
+    """The state of the check of another Workload."""
+    checked.workload(name, pods, namespace=namespace)
+    await checked.answered()
+    return checked.answer(name, namespace)[0]
+
+
+async def test_two_at_the_same_moment_are_not_promised_the_same_room(checked: CheckedCluster) -> None:
+    await checked.lead()
+    checked.workload("first", FULL)
+    checked.workload("second", FULL, namespace="elsewhere")
+    await checked.answered()
+    states = sorted((checked.answer("first")[0], checked.answer("second", "elsewhere")[0]))
+    assert states == ["Ready", "Retry"]
+
+
+async def test_a_token_of_the_same_job_is_kept_as_well(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first", pod_set(count=2, placement=APART)) == "Ready"
+    assert await second(checked, pods=pod_set(count=2, placement=APART)) == "Retry"
+    assert await second(checked, "third", pod_set(count=1, placement=APART)) == "Ready"
+
+
+async def test_the_room_is_given_back_after_a_minute(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    await asyncio.sleep(50)
+    assert await second(checked) == "Retry"
+    await asyncio.sleep(10)
+    assert await second(checked, "third") == "Ready"
+
+
+@pytest.mark.parametrize(
+    "end",
+    [
+        {"status": {"conditions": [condition("QuotaReserved", "False")]}},
+        {"status": {"conditions": [condition("QuotaReserved"), condition("Evicted")]}},
+        {"status": {"conditions": [condition("QuotaReserved"), condition("Finished")]}},
+        {"spec": {"active": False}},
+        None,
+    ],
+    ids=["no quota", "evicted", "finished", "deactivated", "deleted"],
+)
+async def test_the_room_of_one_that_will_not_run_is_given_back(checked: CheckedCluster, end: Json | None) -> None:
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    if end is None:
+        checked.kube.remove(checked.path("first"))
+    else:
+        checked.kube.change(checked.path("first"), end)
+    assert await second(checked) == "Ready"
+
+
+async def test_one_that_is_made_again_under_its_name_has_nothing_promised(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    checked.kube.remove(checked.path("first"))
+    checked.workload("first", FULL, conditions=[condition("QuotaReserved")], checks=[{"name": "x", "state": "Ready"}])
+    assert await second(checked) == "Ready"
+
+
+async def test_a_pod_takes_the_place_of_its_stand_in(checked: CheckedCluster) -> None:
+    """Wherever the scheduler binds it: nothing counts twice."""
+    await checked.lead()
+    assert await second(checked, "first", pod_set(count=2, cpu="6")) == "Ready"
+    for node in ("node-a", "node-b"):
+        checked.run(f"pod-{node}", node, cpu="6", labels={keys.JOB: "sets"})
+    await checked.answered()
+    assert await second(checked, pods=pod_set(cpu="8")) == "Ready"
+    assert await second(checked, "third", pod_set(cpu="2", count=3)) == "Retry"
+    assert await second(checked, "fourth", pod_set(cpu="2", count=2)) == "Ready"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"namespace": "elsewhere", "labels": {keys.JOB: "sets"}},
+        {"labels": {keys.JOB: "another"}},
+        {"labels": {keys.JOB: "sets"}, "cpu": "1m"},
+    ],
+    ids=["namespace", "job", "requests"],
+)
+async def test_a_pod_of_something_else_does_not(checked: CheckedCluster, other: Json) -> None:
+    await checked.lead()
+    assert await second(checked, "first", pod_set(cpu="7")) == "Ready"
+    checked.occupy("node-b", "node-c", cpu="7")
+    checked.run("other", "node-c", **{"cpu": "10m", **other})
+    await checked.answered()
+    assert await second(checked, pods=pod_set(cpu="7")) == "Retry"
+
+
+async def test_a_pod_that_ran_before_does_not(checked: CheckedCluster) -> None:
+    checked.run("before", "node-a", cpu="4", labels={keys.JOB: "sets"})
+    await checked.lead()
+    assert await second(checked, "first", pod_set(cpu="4", count=5)) == "Ready"
+    checked.kube.change("/api/v1/namespaces/default/pods/before", {"metadata": {"labels": {"streams.ibm.com/pe": "1"}}})
+    await checked.answered()
+    assert await second(checked, pods=pod_set(cpu="4")) == "Retry"
+
+
+async def test_what_a_former_controller_promised_is_kept(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    await checked.lead(1)
+    assert await second(checked) == "Retry"
+    await checked.lead(60)
+    assert await second(checked, "third") == "Ready"
+
+
+async def test_of_one_that_cannot_be_found_again_nothing_is_kept(checked: CheckedCluster) -> None:
+    """It was deleted, or its pods run already and need no more room."""
+    ready = [{"name": "placement", "state": "Ready", "message": "", "lastTransitionTime": timestamp(wall_clock())}]
+    checked.workload("gone", FULL, checks=ready)
+    await checked.lead(0.001)
+    checked.kube.remove(checked.path("gone"))
+    assert await second(checked) == "Ready"
+
+
+async def test_one_that_runs_already_keeps_nothing_after_a_restart(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first", pod_set(count=3, cpu="5")) == "Ready"
+    for node in ("node-a", "node-b", "node-c"):
+        checked.run(f"pod-{node}", node, cpu="5", labels={keys.JOB: "sets"})
+    await checked.lead(1)
+    assert await second(checked, pods=pod_set(cpu="3", count=3)) == "Ready"
+
+
+async def test_a_job_of_streams_is_not_promised_it_either(checked: CheckedCluster) -> None:
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    elements = [{"name": "only", "id": 1, "resources": {"requests": {"cpu": "4"}}}]
+    checked.kube.create(
+        "/apis/streams.ibm.com/v1/namespaces/default/streamsjobs/j", spec={"processingElements": elements}
+    )  # fmt: skip
+    await checked.answered()
+    status = checked.kube.objects["/apis/streams.ibm.com/v1/namespaces/default/streamsjobs/j"]["status"]
+    assert status["phase"] == "Failed"
