@@ -90,13 +90,13 @@ def _stand_ins(workload: Name, group: Group, placed: Placed) -> Iterator[PodInfo
     """A pod for each one that the Workload will have, as it is once it is bound."""
     names = group.world.inventory.nodes.names
     for place, (member, slots) in enumerate(zip(group.members, placed.slots, strict=True)):
-        document = _patched(member, workload[0], group)
-        for number, slot in enumerate(slots):
-            document["metadata"]["uid"] = f"admitted/{workload[0]}/{workload[1]}/{place}/{number}"
-            document["spec"]["nodeName"] = names[slot]
-            info, _ = bound_pod(msgspec.convert(document, wire.PodObject))
-            if info is not None:
-                yield replace(info, requests=requests_of(member.conditions), priority=member.priority)
+        pod, _ = bound_pod(msgspec.convert(_patched(member, workload[0], group), wire.PodObject))
+        own = requests_of(member.conditions)
+        for one in filter(None, [pod]):
+            like = replace(one, requests=own, priority=member.priority, demand=None)
+            for number, slot in enumerate(slots):
+                uid = f"admitted/{workload[0]}/{workload[1]}/{place}/{number}"
+                yield replace(like, uid=uid, node=names[slot])
 
 
 def _patched(member: Member, namespace: str, group: Group) -> dict[str, Any]:
