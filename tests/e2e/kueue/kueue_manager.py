@@ -1,0 +1,134 @@
+"""Kueue, as its project has it: its definitions, its rights, its webhooks and its program."""
+
+import base64
+import contextlib
+import json
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final
+
+import yaml
+
+from tests.e2e.api import Api, Object
+from tests.e2e.applications.manifests import defined, granted
+from tests.e2e.component import Component, Probe
+from tests.e2e.plane import ControlPlane
+from tests.e2e.ports import free_ports
+from tests.e2e.workloads import namespace
+
+SPACE: Final = "kueue-system"
+ACCOUNT: Final = f"{SPACE}/kueue-controller-manager"
+"""The ServiceAccount that the project's manifests have."""
+
+KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
+
+_CONVERTED: Final = ("clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads")
+"""Resources that the project's kustomization has converted by a webhook. Here nobody asks for another version."""
+
+_HOOKS: Final = ("jobs", "workloads", "workloads/status", "clusterqueues", "localqueues", "resourceflavors")
+"""Resources whose webhooks are made: those of what the tests create, and of what the product writes."""
+
+
+@contextlib.contextmanager
+def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Iterator[Component]:
+    """It queues batch Jobs, and the API server asks its webhooks."""
+    folder.mkdir()
+    webhook, health = free_ports(2)
+    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(folder))
+    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- our own program, no shell
+    config = {
+        "apiVersion": "config.kueue.x-k8s.io/v1beta2",
+        "kind": "Configuration",
+        "leaderElection": {"leaderElect": False},
+        "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(folder)},
+        "metrics": {"bindAddress": "0"},
+        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
+        "integrations": {"frameworks": ["batch/job"]},
+        "featureGates": {"VisibilityOnDemand": False},
+    }
+    (folder / "config.yaml").write_text(json.dumps(config))
+    _prepare(plane, files, folder)
+    program = [str(files["kueue"]), f"--config={folder / 'config.yaml'}", f"--kubeconfig={plane.kubeconfig(ACCOUNT)}"]
+    manager = Component("kueue", program, folder, Probe(health, "/readyz", tls=False))
+    try:
+        manager.start()
+        manager.wait()
+        for one in _webhooks(files["manifests.yaml"], webhook, (folder / "ca.crt").read_bytes()):
+            plane.admin.create(one)
+        yield manager
+    finally:
+        manager.kill()
+
+
+def _prepare(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> None:
+    """Its kinds and its rights; and what it makes certificates for, which are not used: a Secret is no file here."""
+    admin = plane.admin
+    if admin.find(f"/api/v1/namespaces/{SPACE}") is None:
+        namespace(admin, SPACE)
+    granted(admin, ACCOUNT, files["role.yaml"])
+    _granted_certificates(admin)
+    admin.create({"apiVersion": "v1", "kind": "Secret", "metadata": {"name": _SECRET, "namespace": SPACE}})
+    for kind in ("Mutating", "Validating"):
+        admin.create(
+            {
+                "apiVersion": "admissionregistration.k8s.io/v1",
+                "kind": f"{kind}WebhookConfiguration",
+                "metadata": {"name": f"kueue-{kind.lower()}-webhook-configuration"},
+                "webhooks": [],
+            }
+        )
+    for name, file in files.items():
+        if name.startswith("kueue.x-k8s.io_"):
+            resource = file.stem.removeprefix("kueue.x-k8s.io_")
+            definition = yaml.safe_load(file.read_text())
+            if resource in _CONVERTED:
+                service = {"namespace": SPACE, "name": "kueue-webhook-service", "path": "/convert"}
+                client = {"clientConfig": {"service": service}, "conversionReviewVersions": ["v1"]}
+                definition["spec"]["conversion"] = {"strategy": "Webhook", "webhook": client}
+            written = folder / file.name
+            written.write_text(json.dumps(definition))
+            defined(plane, written, f"{KUEUE}/{resource}")
+
+
+_SECRET: Final = "kueue-webhook-server-cert"
+
+
+def _granted_certificates(admin: Api) -> None:
+    """What the project's kustomization adds to its role."""
+    verbs = ["get", "list", "watch", "update", "create", "patch"]
+    rules = [
+        {"apiGroups": [""], "resources": ["secrets"], "verbs": verbs},
+        {"apiGroups": ["coordination.k8s.io"], "resources": ["leases"], "verbs": verbs},
+        {"apiGroups": ["apiextensions.k8s.io"], "resources": ["customresourcedefinitions"], "verbs": verbs},
+        {
+            "apiGroups": ["admissionregistration.k8s.io"],
+            "resources": ["mutatingwebhookconfigurations", "validatingwebhookconfigurations"],
+            "verbs": verbs,
+        },
+    ]
+    group, name = "rbac.authorization.k8s.io", "kueue-certificates"
+    space, account = ACCOUNT.split("/")
+    role = {"apiVersion": f"{group}/v1", "kind": "ClusterRole", "metadata": {"name": name}, "rules": rules}
+    admin.create(role)
+    admin.create(
+        {
+            "apiVersion": f"{group}/v1",
+            "kind": "ClusterRoleBinding",
+            "metadata": {"name": name},
+            "roleRef": {"apiGroup": group, "kind": "ClusterRole", "name": name},
+            "subjects": [{"kind": "ServiceAccount", "namespace": space, "name": account}],
+        }
+    )
+
+
+def _webhooks(file: Path, port: int, authority: bytes) -> Iterator[Object]:
+    """The project's webhooks, by the port in place of its Service, of the kinds that the tests have."""
+    bundle = base64.b64encode(authority).decode()
+    for found in yaml.safe_load_all(file.read_text()):
+        kept = [one for one in found["webhooks"] if set(one["rules"][0]["resources"]) & {*_HOOKS}]
+        for webhook in kept:
+            path = webhook["clientConfig"]["service"]["path"]
+            webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
+        yield {**found, "webhooks": kept, "metadata": {"name": f"tested-{found['metadata']['name']}"}}
