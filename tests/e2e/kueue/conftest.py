@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Final
 
 import pytest
@@ -45,9 +46,7 @@ def queue(plane: ControlPlane, installed: Kubelet) -> Iterator[str]:  # noqa: AR
     """Kueue runs, and a ClusterQueue of much quota has the check."""
     with kueue_manager.running(plane, binaries.kueue(), plane.folder / "kueue"):
         for one in _queue():
-            until(
-                lambda one=one: plane.admin.send("POST", _path(one), one).code < 300, f"{one['kind']} is made", SECONDS
-            )
+            _made(plane.admin, one)
         until(lambda: _active(plane.admin), "the ClusterQueue is active", SECONDS)
         yield "batch"
 
@@ -67,8 +66,10 @@ def _queue() -> list[Object]:
     ]
 
 
-def _path(one: Object) -> str:
-    return f"{KUEUE}/{one['kind'].lower()}s"
+def _made(admin: Api, one: Object) -> None:
+    """Create it, once the API server has heard of the webhooks."""
+    path = f"{KUEUE}/{one['kind'].lower()}s"
+    until(lambda: admin.send("POST", path, one).code == HTTPStatus.CREATED, f"{one['kind']} is made", SECONDS)
 
 
 def _active(admin: Api) -> bool:

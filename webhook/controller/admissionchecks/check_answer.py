@@ -25,7 +25,7 @@ EXCLUDED: Final = "nothing is judged: the webhook does not review pods of this n
 RUNS: Final = "nothing is judged: the Workload is admitted already"
 
 
-class CheckAnswer(Struct, frozen=True):
+class AdmissionAnswer(Struct, frozen=True):
     """The ``state`` of a check, with its ``message``; ``wait`` are the seconds until Kueue may try again."""
 
     state: str
@@ -40,17 +40,17 @@ class CheckAnswer(Struct, frozen=True):
         return {**found, "lastTransitionTime": now, **stated}
 
 
-def ready(message: str) -> CheckAnswer:
+def ready(message: str) -> AdmissionAnswer:
     """The check has passed."""
-    return CheckAnswer(READY, message)
+    return AdmissionAnswer(READY, message)
 
 
-def rejected(message: str) -> CheckAnswer:
+def rejected(message: str) -> AdmissionAnswer:
     """The check cannot pass."""
-    return CheckAnswer(REJECTED, message)
+    return AdmissionAnswer(REJECTED, message)
 
 
-def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> CheckAnswer:
+def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> AdmissionAnswer:
     """The answer by that verdict, for a Workload that was told to retry so many times."""
     now = verdict.now
     if not now.refused:
@@ -61,4 +61,4 @@ def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> CheckAn
         return ready(f"audit: this would be {'retried' if verdict.later else 'rejected'}: {now.headline}")
     if not verdict.later:
         return rejected(now.headline)
-    return CheckAnswer(RETRY, now.headline, min(SOONEST << min(retries, _DOUBLINGS), LATEST))
+    return AdmissionAnswer(RETRY, now.headline, min(SOONEST << min(retries, _DOUBLINGS), LATEST))

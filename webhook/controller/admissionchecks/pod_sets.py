@@ -53,19 +53,19 @@ class _Reclaimable(Struct, frozen=True):
     count: int = 0
 
 
-class _Status(Struct, frozen=True, rename="camel"):
+class _AdmissionStatus(Struct, frozen=True, rename="camel"):
     admission: _Admission | None = None
     admission_checks: tuple[_OtherCheck, ...] | None = None
     reclaimable_pods: tuple[_Reclaimable, ...] | None = None
 
 
-class _Spec(Struct, frozen=True, rename="camel"):
+class _PodSetsSpec(Struct, frozen=True, rename="camel"):
     pod_sets: tuple[_PodSet, ...] | None = None
 
 
-class _Document(Struct, frozen=True):
-    spec: _Spec = _Spec()
-    status: _Status = _Status()
+class _PodSetsDocument(Struct, frozen=True):
+    spec: _PodSetsSpec = _PodSetsSpec()
+    status: _AdmissionStatus = _AdmissionStatus()
 
 
 class _FlavorSpec(Struct, frozen=True, rename="camel"):
@@ -80,7 +80,7 @@ class _Flavor(Struct, frozen=True):
 class PodSets(Struct, frozen=True):
     """The pod sets of a Workload, and what is known of its admission."""
 
-    document: _Document
+    document: _PodSetsDocument
 
     @property
     def flavors(self) -> tuple[str, ...]:
@@ -119,7 +119,7 @@ class PodSets(Struct, frozen=True):
 
 def read_pod_sets(text: bytes) -> PodSets:
     """The pod sets of a Workload from JSON; raises one of :data:`decoding.ERRORS`."""
-    return PodSets(items.decode(Raw(text), _Document))
+    return PodSets(items.decode(Raw(text), _PodSetsDocument))
 
 
 def read_flavor(text: bytes) -> PodSetUpdate:

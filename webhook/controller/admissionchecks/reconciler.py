@@ -14,7 +14,7 @@ from webhook.controller.admissionchecks.check_answer import (
     EXCLUDED,
     NOTHING_ASKED,
     RUNS,
-    CheckAnswer,
+    AdmissionAnswer,
     answer_of,
     ready,
     rejected,
@@ -46,10 +46,10 @@ _AGAIN: Final = {Cause.CONFLICT: SOON, Cause.MISSING: 5.0}
 """Seconds until the next pass where a Workload has changed, or where it or one of its ResourceFlavors is missing."""
 
 
-class _Found(Struct, frozen=True, eq=False):
+class _JudgedWorkload(Struct, frozen=True, eq=False):
     """The answer to a Workload's checks, with the pods and the verdict on them if these were judged."""
 
-    answer: CheckAnswer
+    answer: AdmissionAnswer
     pods: Sequence[PodsToJudge] = ()
     verdict: WorkloadVerdict | None = None
 
@@ -129,22 +129,22 @@ class WorkloadChecks:
         if found.answer.wait is not None:
             self._woken.remember(workload, found.pods)
 
-    async def _found(self, workload: CheckedWorkload, text: bytes, *, retries: int) -> _Found:
+    async def _found(self, workload: CheckedWorkload, text: bytes, *, retries: int) -> _JudgedWorkload:
         """What is to be answered."""
         if workload.admitted:
-            return _Found(ready(RUNS))  # a check that was added later must not end what runs
+            return _JudgedWorkload(ready(RUNS))  # a check that was added later must not end what runs
         if workload.namespace in self._judge.policy.excluded:
-            return _Found(ready(EXCLUDED))
+            return _JudgedWorkload(ready(EXCLUDED))
         try:
             pods = await self._pods(workload, text)
         except decoding.ERRORS as error:
-            return _Found(rejected(f"the pod sets cannot be read: {decoding.reason(error)}"))
+            return _JudgedWorkload(rejected(f"the pod sets cannot be read: {decoding.reason(error)}"))
         if pods is None:
-            return _Found(ready(NOTHING_ASKED))
+            return _JudgedWorkload(ready(NOTHING_ASKED))
         if isinstance(pods, tuple):
-            return _Found(rejected(render(pods).partition("\n")[0]))
+            return _JudgedWorkload(rejected(render(pods).partition("\n")[0]))
         verdict = await self._judge.judge(pods, workload.namespace)
-        return _Found(answer_of(verdict, retries, audit=self._judge.policy.audit), pods, verdict)
+        return _JudgedWorkload(answer_of(verdict, retries, audit=self._judge.policy.audit), pods, verdict)
 
     async def _pods(self, workload: CheckedWorkload, text: bytes) -> list[PodsToJudge] | tuple[Problem, ...] | None:
         """The pods, or what is wrong with them; ``None`` if none of them asks for placement."""
@@ -158,7 +158,7 @@ class WorkloadChecks:
         home = f"/apis/{workload.api_version}/{RESOURCE_FLAVOR.resource}"
         return {name: read_flavor(await self._server.read(f"{home}/{quote(name, safe='')}")) for name in names}
 
-    def _hold(self, workload: CheckedWorkload, found: _Found, *, passed: float = 0.0) -> None:
+    def _hold(self, workload: CheckedWorkload, found: _JudgedWorkload, *, passed: float = 0.0) -> None:
         """Keep the room of a Workload that was placed."""
         now = found.verdict and found.verdict.now
         if now and now.group and now.answer and now.answer.placed and not now.refused:

@@ -45,17 +45,17 @@ class RequeueState(Struct, frozen=True, gc=False, rename="camel"):
     count: int | None = None
 
 
-class _WorkloadStatus(Struct, frozen=True, gc=False, rename="camel"):
+class _QueuedStatus(Struct, frozen=True, gc=False, rename="camel"):
     admission_checks: tuple[CheckState, ...] | None = None
     conditions: tuple[wire.Condition, ...] | None = None
     requeue_state: RequeueState | None = None
 
 
-class _WorkloadSpec(Struct, frozen=True, gc=False):
+class _QueuedSpec(Struct, frozen=True, gc=False):
     active: bool | None = None
 
 
-class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
+class _CheckedMetadata(Struct, frozen=True, gc=False, rename="camel"):
     name: str = ""
     namespace: str = NAMESPACE
     uid: str = ""
@@ -66,9 +66,9 @@ class _Metadata(Struct, frozen=True, gc=False, rename="camel"):
 
 class _WorkloadHead(Struct, frozen=True, gc=False, rename="camel"):
     api_version: str = ""
-    metadata: _Metadata = _Metadata()
-    spec: _WorkloadSpec | None = None
-    status: _WorkloadStatus | None = None
+    metadata: _CheckedMetadata = _CheckedMetadata()
+    spec: _QueuedSpec | None = None
+    status: _QueuedStatus | None = None
 
 
 class CheckedWorkload(Struct, frozen=True, gc=False):
@@ -163,7 +163,7 @@ class _CheckStatus(Struct, frozen=True, gc=False):
 
 class _CheckDocument(Struct, frozen=True, gc=False, rename="camel"):
     api_version: str = ""
-    metadata: _Metadata = _Metadata()
+    metadata: _CheckedMetadata = _CheckedMetadata()
     spec: _CheckSpec = _CheckSpec()
     status: _CheckStatus | None = None
 
@@ -174,7 +174,7 @@ def read_workload(item: Raw) -> CheckedWorkload | None:
     Raises :class:`MalformedError` without a name, or one of :data:`decoding.ERRORS`.
     """
     head = items.decode(item, _WorkloadHead)
-    metadata, status = _named(head.metadata), head.status or _WorkloadStatus()
+    metadata, status = _named(head.metadata), head.status or _QueuedStatus()
     if not status.admission_checks:
         return None
     true = {condition.type for condition in status.conditions or () if condition.status == "True"}
@@ -211,7 +211,7 @@ def read_check(item: Raw) -> PlacementCheck | None:
     )
 
 
-def _named(metadata: _Metadata) -> _Metadata:
+def _named(metadata: _CheckedMetadata) -> _CheckedMetadata:
     if not metadata.name:
         raise MalformedError("metadata.name: missing")
     return metadata

@@ -34,7 +34,7 @@ _EVERY: Final[Name] = "", ""
 """The key of the queue that stands for all Workloads that wait."""
 
 
-class _Waiting(Struct, frozen=True, eq=False):
+class _WaitingWorkload(Struct, frozen=True, eq=False):
     uid: str
     pods: Sequence[PodsToJudge]
 
@@ -50,7 +50,7 @@ class WokenWorkloads:
         self._store = store
         self._judge = judge
         self._clock = clock
-        self._waiting: dict[Name, _Waiting] = {}
+        self._waiting: dict[Name, _WaitingWorkload] = {}
         watched.on_node.append(lambda *_: self._changed())
         watched.on_pool.append(lambda *_: self._changed())
         watched.devices.on_change.append(self._changed)
@@ -60,7 +60,7 @@ class WokenWorkloads:
     def remember(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge]) -> None:
         """The Workload with these pods could not run."""
         if len(self._waiting) < MOST:
-            self._waiting[workload.key] = _Waiting(workload.uid, pods)
+            self._waiting[workload.key] = _WaitingWorkload(workload.uid, pods)
 
     def forget(self, key: Name) -> None:
         """The Workload does not wait any more."""
