@@ -117,3 +117,17 @@ def test_the_library_is_imported_with_the_first_selector() -> None:
     )
     found = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)  # noqa: S603 -- code of this test
     assert found.stdout == "False\nTrue\n"
+
+
+def test_names_of_many_drivers_and_attributes_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_DRIVERS", 1)
+    monkeypatch.setattr(module, "_NAMES", 4)
+    found = Selector('device.attributes["a"].x == 1 || device.attributes["b"].x == 1')
+    for _ in range(2):
+        for driver in ("a", "b"):
+            one = Device("d", (Attribute("x", 1), *(Attribute(f"y{at}", at) for at in range(4))))
+            assert found.matches(driver, one, DeviceBudget()) is True
+    either = Selector(f'device.attributes["{DRIVER}"].model == "A100"')
+    for at in range(8):
+        one = Device("d", (Attribute("model", "A100"), Attribute(f"n{at}", at)))
+        assert either.matches(DRIVER, one, DeviceBudget()) is True

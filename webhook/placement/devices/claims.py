@@ -18,7 +18,7 @@ class DeviceName(NamedTuple):
     device: str
 
 
-class DeviceChoice(Struct, frozen=True, gc=False):
+class DeviceChoice(Struct, frozen=True, gc=False, cache_hash=True):
     """What one request wants (``exactly``), or one of the alternatives of it (``firstAvailable``).
 
     ``name`` is that of the alternative, empty for ``exactly``. ``selectors`` are CEL expressions, each of which a

@@ -38,6 +38,9 @@ Counts = np.ndarray[tuple[int], np.dtype[np.int64]]
 """A number for each slot."""
 
 
+_UNKNOWN: Final = NodeOutcome(None)
+
+
 class IndexedNodes(Nodes, Protocol):
     """The nodes of the cluster, by slot."""
 
@@ -76,12 +79,14 @@ class Wanted(Struct, frozen=True, gc=False):
 class _KeptFit:
     """What is known of claims: outcomes by node and by looks, and the answer for the present nodes."""
 
-    __slots__ = ("by_looks", "by_node", "complete", "epoch", "fit", "looks", "sets", "version")
+    __slots__ = ("by_looks", "by_node", "complete", "different", "epoch", "fit", "looks", "sets", "version")
 
     def __init__(self, looks: Looks) -> None:
         self.looks = looks
         self.by_looks: dict[Hashable, NodeOutcome] = {}
         self.by_node: dict[str, NodeOutcome] = {}
+        self.different: dict[NodeOutcome, NodeOutcome] = {}
+        """The outcomes, of equal ones one object."""
         self.fit = Fit()
         self.complete = False
         self.sets: dict[NodeOutcome, Bits] = {}
@@ -231,13 +236,13 @@ class DeviceFits:
             kept.sets = {outcome: bits & ~_bits(places) for outcome, bits in kept.sets.items()}
         else:
             places, kept.sets, kept.complete = [*nodes.nodes], {}, True
-        by_outcome: dict[NodeOutcome, list[int]] = {}
+        by_outcome: dict[int, tuple[NodeOutcome, list[int]]] = {}
         for slot in places:
             outcome = kept.by_node.get(nodes.nodes[slot].name)
             if outcome is None:
                 outcome = self._outcome(wanted, kept, slot, nodes, budget)
-            by_outcome.setdefault(outcome, []).append(slot)
-        for outcome, found in by_outcome.items():
+            by_outcome.setdefault(id(outcome), (outcome, []))[1].append(slot)  # the hash of an outcome takes longer
+        for outcome, found in by_outcome.values():
             kept.sets[outcome] = kept.sets.get(outcome, 0) | _bits(found)
         kept.sets = {outcome: bits for outcome, bits in kept.sets.items() if bits}
         kept.fit = Fit(
@@ -253,7 +258,7 @@ class DeviceFits:
         """What is known of nodes that look like this one, or is found out now, if the budget allows it."""
         if budget.spent:
             kept.complete = False
-            return NodeOutcome(None)
+            return _UNKNOWN
         name, found = nodes.nodes[slot].name, None
         looks = None if self._devices.wide or wanted.own else kept.looks.of_node(self._devices, name)
         if looks is None:
@@ -265,11 +270,13 @@ class DeviceFits:
             if found is None:
                 found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
             outcome = self._tried(wanted, found, budget)
+            outcome = kept.different.setdefault(outcome, outcome)
             if outcome.answer is None and budget.exhausted:
                 kept.complete = False
                 return outcome
             if len(kept.by_looks) >= _OUTCOMES:
                 kept.by_looks.clear()
+                kept.different.clear()
             kept.by_looks[looks] = outcome
         kept.by_node[name] = outcome
         return outcome

@@ -4,10 +4,10 @@ Source: ``dynamic-resource-allocation/cel/compile.go`` of Kubernetes. The librar
 """
 
 import functools
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from webhook.placement.devices import ordered_values
-from webhook.placement.devices.device import Device, Version
+from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Version
 from webhook.placement.devices.expression import Reads, reads
 
 if TYPE_CHECKING:
@@ -19,20 +19,42 @@ _COMPILED: Final = 512
 _KEPT: Final = 8192
 """So many answers of an expression are kept."""
 
-EVALUATIONS: Final = 2000
-"""What one decision spends on evaluating expressions: 5 ms. Answers are kept, so the next decision gets further."""
+_DRIVERS, _NAMES = 16, 1024
+"""So many drivers, and names of attributes of each, are remembered by an expression."""
+
+EVALUATIONS: Final = 1000
+"""What one decision spends on evaluating expressions: 3 ms. Answers are kept, so the next decision gets further."""
 
 STEPS: Final = 20_000
 """So many devices one decision tries in searches: some 100 ms."""
 
-NODES: Final = 100
-"""On so many nodes with different devices one decision tries to allocate: some 50 ms. Answers are kept here, too."""
+NODES: Final = 32
+"""On so many nodes with different devices one decision tries to allocate: some 5 ms. Answers are kept here, too."""
 
 Answer = bool | None
 """Whether a device meets an expression; ``None`` if that is not known: the evaluation failed, or was not made."""
 
 _Entries = dict[str, dict[str, object]]
 """Attributes or capacities by domain and id."""
+
+_Names = dict[str, tuple[str, str] | None]
+"""By name of an attribute or capacity its domain and id; ``None`` if the expression does not read it."""
+
+
+class _ReadEntries(NamedTuple):
+    """The attributes and capacities of a device that an expression may read, each with its domain and id."""
+
+    attributes: list[tuple[tuple[str, str], Attribute]]
+    capacity: list[tuple[tuple[str, str], DeviceCapacity]]
+
+    def key(self, driver: str, device: Device) -> tuple[object, ...]:
+        """What devices agree in that give the same answer; ``True`` differs from 1."""
+        key: list[object] = [driver, device.traits.shared]
+        for _, attribute in self.attributes:
+            key += (attribute.name, attribute.value.__class__, attribute.value)
+        for _, held in self.capacity:
+            key += (held.name, held.amount)
+        return tuple(key)
 
 
 class DeviceBudget:
@@ -62,12 +84,13 @@ class DeviceBudget:
 class Selector:
     """An expression with the answers that it gave; one that cannot be read answers ``None``."""
 
-    __slots__ = ("_answers", "_program", "_reads")
+    __slots__ = ("_answers", "_names", "_program", "_reads")
 
     def __init__(self, expression: str) -> None:
         self._reads = reads(expression)
         self._program = None if self._reads is None else _compiled(expression)
         self._answers: dict[tuple[object, ...], Answer] = {}
+        self._names: dict[str, tuple[_Names, _Names]] = {}
 
     @property
     def read(self) -> Reads | None:
@@ -78,7 +101,8 @@ class Selector:
         """Whether the device of that driver meets the expression."""
         if self._reads is None or self._program is None:
             return None
-        key = _key(self._reads, driver, device)
+        found = self._entries_of(self._reads, driver, device)
+        key = found.key(driver, device)
         if key in self._answers:
             return self._answers[key]
         if budget.left <= 0:
@@ -86,8 +110,31 @@ class Selector:
         budget.left -= self._reads.cost
         if len(self._answers) >= _KEPT:
             self._answers.clear()
-        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, device)
+        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, found, device)
         return answer
+
+    def _entries_of(self, read: Reads, driver: str, device: Device) -> "_ReadEntries":
+        """The entries of the device that the expression may read. Names are compared with what it reads once."""
+        attributes, capacity = self._names_of(driver)
+        for entry in device.attributes:
+            if entry.name not in attributes:
+                attributes[entry.name] = _read(read, read.attributes, *qualified(entry.name, driver))
+        for held in device.capacity:
+            if held.name not in capacity:
+                capacity[held.name] = _read(read, read.capacity, *qualified(held.name, driver))
+        return _ReadEntries(
+            [(name, entry) for entry in device.attributes if (name := attributes[entry.name])],
+            [(name, held) for held in device.capacity if (name := capacity[held.name])],
+        )
+
+    def _names_of(self, driver: str) -> tuple["_Names", "_Names"]:
+        """What is known of the names of attributes and capacities of a driver."""
+        known = self._names.get(driver)
+        if known is None or max(map(len, known)) > _NAMES:
+            if len(self._names) >= _DRIVERS:
+                self._names.clear()
+            known = self._names[driver] = {}, {}
+        return known
 
 
 @functools.lru_cache(maxsize=_COMPILED)
@@ -96,39 +143,27 @@ def selector(expression: str) -> Selector:
     return Selector(expression)
 
 
+def _read(read: Reads, domains: tuple[str, ...], domain: str, name: str) -> tuple[str, str] | None:
+    return (domain, name) if read.has(domains, domain, name) else None
+
+
 def qualified(name: str, driver: str) -> tuple[str, str]:
     """Domain and id of the name of an attribute or capacity; without a domain it is in that of the driver."""
     domain, slash, identifier = name.partition("/")
     return (domain, identifier) if slash else (driver, name)
 
 
-def _key(read: Reads, driver: str, device: Device) -> tuple[object, ...]:
-    """What devices agree in that give the same answer; ``True`` differs from 1."""
-    key: list[object] = [driver, device.traits.shared]
-    for attribute in device.attributes:
-        if read.has(read.attributes, *qualified(attribute.name, driver)):
-            key += (attribute.name, attribute.value.__class__, attribute.value)
-    for capacity in device.capacity:
-        if read.has(read.capacity, *qualified(capacity.name, driver)):
-            key += (capacity.name, capacity.amount)
-    return tuple(key)
-
-
-def _evaluated(program: "cel.Expression", read: Reads, driver: str, device: Device) -> Answer:
-    """What the expression says of the device; a domain that the device does not have is empty."""
+def _evaluated(program: "cel.Expression", read: Reads, driver: str, found: "_ReadEntries", device: Device) -> Answer:
+    """What the expression says of the device with these entries; a domain that the device does not have is empty."""
     attributes: _Entries = {domain: {} for domain in read.attributes}
     capacity: _Entries = {domain: {} for domain in read.capacity}
     try:
-        for entry in device.attributes:
-            domain, identifier = qualified(entry.name, driver)
-            if read.has(read.attributes, domain, identifier):
-                attributes[domain][identifier] = _native(entry.value)
+        for (domain, identifier), attribute in found.attributes:
+            attributes[domain][identifier] = _native(attribute.value)
     except (TypeError, ValueError):
         return None
-    for held in device.capacity:
-        domain, identifier = qualified(held.name, driver)
-        if read.has(read.capacity, domain, identifier):
-            capacity[domain][identifier] = ordered_values.of_amount(held.amount)
+    for (domain, identifier), held in found.capacity:
+        capacity[domain][identifier] = ordered_values.of_amount(held.amount)
     facts = {
         "driver": driver,
         "allowMultipleAllocations": device.traits.shared,

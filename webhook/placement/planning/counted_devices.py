@@ -61,7 +61,7 @@ def counting_devices(
 
     Devices that fewer members than ``fewest`` want are not counted.
     """
-    wants = [[_want(found) for found in _rooms(member)] for member in members]
+    wants = [[_want(found) for found in _rooms(member)] if member.ask.devices else [] for member in members]
     if sum(map(bool, wants)) < fewest:
         return tuple(members), {}
     every = itertools.chain.from_iterable(wants)
