@@ -44,15 +44,16 @@ def asks(kind: OperatorKind) -> str:
 
 def _any(values: str, path: str, depth: int = 0) -> str:
     """The condition that something is said at the end of the path, of one of the values."""
-    outer, several, inner = path.partition("[].")
+    outer, several, inner = path.partition("[]")
     if not several:
         return f"{values}{_steps(outer)}.exists(m, {_SAYS})"
     name = f"l{depth or ''}"
-    return f"{values}{_steps(outer)}.exists({name}, type({name}) == list && {_any(name, inner, depth + 1)})"
+    found = _any(name, inner.removeprefix("."), depth + 1)
+    return f"{values}{_steps(outer)}.exists({name}, type({name}) == list && {found})"
 
 
 def _steps(path: str) -> str:
-    return "".join(f".map(v, type(v) == map && '{step}' in v, v.{step})" for step in path.split("."))
+    return "".join(f".map(v, type(v) == map && '{step}' in v, v.{step})" for step in path.split(".") if step)
 
 
 def chart_file() -> str:

@@ -101,6 +101,15 @@ def test_the_api_server_sends_exactly_the_objects_that_ask(name: str) -> None:
     assert fields
 
 
+def test_labels_of_groups_of_ray_are_sent_too() -> None:
+    condition = Condition(KINDS["RayCluster"])
+    for spec in ({"headGroupSpec": {"labels": {}}}, {"workerGroupSpecs": [{"labels": {}}]}, {"workerGroupSpecs": [7]}):
+        assert not condition.holds({"spec": spec})
+    label = {"streams.ibm.com/job": "j"}
+    assert condition.holds({"spec": {"headGroupSpec": {"labels": label}}})
+    assert condition.holds({"spec": {"workerGroupSpecs": [{}, {"labels": label}]}})
+
+
 @pytest.mark.parametrize("wrong", [None, 7, "streams.ibm.com/", [OURS], []], ids=repr)
 @pytest.mark.parametrize("name", KINDS)
 def test_a_part_of_another_type_says_nothing_and_is_not_an_error(name: str, wrong: object) -> None:

@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import INSTANCES, expanded
 from webhook.placement.kinds.kind import KindFileError, OperatorKind, kinds_of
 
@@ -212,3 +213,12 @@ def test_a_main_container_that_no_template_has_comes_first() -> None:
 )
 def test_names_in_messages_are_short_and_printable(name: object, shown: str) -> None:
     assert [one.name for one in expanded(only(), topology(bolt(name))).components] == [shown]
+
+
+def test_labels_of_a_worker_group_of_ray_are_labels_of_its_pods() -> None:
+    group = {"groupName": "g", "replicas": 1, "labels": {"streams.ibm.com/job": "app", "a": "group"}}
+    group["template"] = {"metadata": {"labels": {"a": "template", "b": "template"}}, "spec": {"containers": []}}
+    document = {"metadata": {"name": "r"}, "spec": {"headGroupSpec": {"template": {}}, "workerGroupSpecs": [group]}}
+    _, worker = expanded(application_kinds()["ray.io", "RayCluster"], document).components
+    assert worker.pod["metadata"]["labels"] == {"streams.ibm.com/job": "app", "a": "group", "b": "template"}
+    assert worker.asks

@@ -144,9 +144,9 @@ def service_accounts(kind: OperatorKind, document: Json) -> frozenset[str]:
 
 
 def _embedded(kind: OperatorKind, document: Json) -> Json | None:
-    """The object of the embedded kind, with the same name; ``None`` if there is none."""
+    """The object of the embedded kind, with the same name, and the outer one as ``embedding``; ``None`` if none."""
     spec = kind.spec_path.of(document) if kind.spec_path else None
-    return {**document, "spec": spec} if isinstance(spec, dict) else None
+    return {**document, "spec": spec, "embedding": document} if isinstance(spec, dict) else None
 
 
 def _suspended(kind: OperatorKind, document: Json, inner: Json | None) -> bool:
@@ -199,9 +199,9 @@ def _component(
         first = _count(scale.replicas_path, source, at) or 0
         fewest = _count(scale.min_replicas_path, source, at)
         count = first if fewest is None else min(fewest, PODS)
-        if template is None or (count == 0 and first == 0):
+        most = max(first, count, called, _count(scale.max_replicas_path, source, at) or 0)
+        if template is None or most == 0:
             continue
-        most = _count(scale.max_replicas_path, source, at) or 0
         template["metadata"]["annotations"] = {**inherited, **_object(template["metadata"].get("annotations"))}
         path = definition.pod_template_spec_path
         field = _located(path.path if path else _described(component), place, at)
@@ -215,7 +215,7 @@ def _component(
             _located(definition.annotations_field, place, at) or f"{field}{_ANNOTATIONS}",
             _pod(template, document, kind),
             count,
-            max(first, count, most, called),
+            most,
             component.separate_path is not None and truth(component.separate_path.of(source, at)),
         )
         yield pods, why
