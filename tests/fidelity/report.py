@@ -27,6 +27,13 @@ _OF_DEVICES: Final = (
     "would have ruled out for it. A pod may wait without a word for devices that others hold.",
 )
 
+_OF_APPLICATIONS: Final = (
+    "A scenario is a cluster of 1 to 4 nodes and an object of another operator's kind. The product's verdict on it is",
+    "compared with what the scheduler does with the pods that the object was written from, with their patches.",
+    "The outcomes have the same names. What is admitted and waits is played again with each pod kept on the node that",
+    "an exhaustive search has for it: if all run then, it was cornered, else the refusal was missed.",
+)
+
 _PLAN: Final = re.compile(r"^by the verdict's own plan \S+ cannot be on \S+: ([^;,]*)")
 
 _SHOWN: Final = 40
@@ -86,6 +93,29 @@ def device_page(journal: Journal) -> str:
     )
 
 
+def application_page(journal: Journal) -> str:
+    """What the page says of scenarios of applications."""
+    entries = list(journal.entries.values())
+    seconds = sum(one.seconds for one in entries)
+    return "\n".join(
+        [
+            "# Fidelity of applications",
+            "",
+            f"{len(entries)} scenarios of applications, {seconds:.0f} seconds of playing.",
+            "",
+            *_OF_APPLICATIONS,
+            "",
+            *_kinds(entries),
+            "",
+            *_families(entries),
+            "",
+            *_disagreements(journal.wrong),
+            "",
+            *_passing(journal.passing),
+        ]
+    )
+
+
 def summary(entries: Sequence[JournalEntry]) -> str:
     """The counts in one line."""
     counts = Counter(one.outcome for one in entries)
@@ -105,6 +135,20 @@ def _outcomes(entries: Sequence[JournalEntry]) -> Iterator[str]:
         yield _row(outcome, [one for one in entries if one.outcome == outcome])
     cornered = [one for one in entries if one.outcome == CORNERED]
     yield _row("... by hosts of pools", [one for one in cornered if one.why.startswith("HostPool")])
+
+
+def _kinds(entries: Sequence[JournalEntry]) -> Iterator[str]:
+    yield "## By kind"
+    yield ""
+    columns = (HEDGED, FALSE_REFUSAL, MISPLACED, MISSED_REFUSAL, CORNERED)
+    yield f"| kind | admitted, and all pods run | refused, and not all pods run | {' | '.join(columns)} |"
+    yield f"|---|{'---:|' * (len(columns) + 2)}"
+    for kind in (*sorted({one.kind for one in entries}), ""):
+        own = [one for one in entries if kind in {"", one.kind}]
+        agreed = [one.admitted for one in own if one.outcome == AGREED]
+        counts = [agreed.count(True), agreed.count(False)]
+        counts += [sum(one.outcome == outcome for one in own) for outcome in columns]
+        yield f"| {kind or 'all'} | {' | '.join(map(str, counts))} |"
 
 
 def _row(name: str, entries: Sequence[JournalEntry]) -> str:

@@ -12,13 +12,14 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.e2e import binaries
+from tests.e2e.fidelity.application_run import ApplicationRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
 from tests.e2e.progress import say
 from tests.fidelity.comparison import FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
-from tests.fidelity.report import device_page, page
+from tests.fidelity.report import application_page, device_page, page
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,8 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m tests.e2e.fidelity", description="Compare verdicts with the scheduler.")
     parser.add_argument("--count", type=int, default=1000, help="how many scenarios")
     parser.add_argument("--devices", type=int, default=400, help="how many scenarios of devices")
+    parser.add_argument("--applications", type=int, default=400, help="how many scenarios of applications")
     parser.add_argument("--seed", type=int, default=2026, help="which ones")
-    about = "file of what was played, to which a run is added that goes on; devices have one beside it"
+    about = "file of what was played, to which a run is added that goes on; devices and applications have one beside it"
     parser.add_argument("--journal", type=Path, help=about)
     parser.add_argument("--results", type=Path, help="file for the page about the run")
     parser.add_argument("--manifests", type=Path, help="folder for the smallest disagreements")
@@ -35,6 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     binaries.programs()
     journal = Journal(chosen.journal, chosen.seed)
     of_devices = Journal(chosen.journal and chosen.journal.with_suffix(".devices.jsonl"), chosen.seed)
+    of_applications = Journal(chosen.journal and chosen.journal.with_suffix(".applications.jsonl"), chosen.seed)
     with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
         run = FidelityRun(plane.admin, chosen.seed, journal)
         run.all(chosen.count, loud=True)
@@ -49,11 +52,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         devices.again()
         if chosen.manifests:
             devices.manifests(chosen.manifests)
-    found = page(journal, chosen.seed) + "\n" + device_page(of_devices)
+        applications = ApplicationRun(plane.admin, chosen.seed, of_applications)
+        applications.all(chosen.applications, loud=True)
+        applications.again()
+        if chosen.manifests:
+            applications.manifests(chosen.manifests)
+    found = "\n".join((page(journal, chosen.seed), device_page(of_devices), application_page(of_applications)))
     sys.stdout.write(found)
     if chosen.results:
         chosen.results.write_text(found)
-    wrong = [*journal.wrong, *of_devices.wrong]
+    wrong = [*journal.wrong, *of_devices.wrong, *of_applications.wrong]
     return int(any(one.outcome in {FALSE_REFUSAL, MISPLACED} for one in wrong))
 
 

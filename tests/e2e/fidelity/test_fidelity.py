@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.api import Api
+from tests.e2e.fidelity.application_run import SIDE_BY_SIDE, ApplicationRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
@@ -52,3 +53,14 @@ def test_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
     assert not [one for one in journal.wrong if one.outcome != CORNERED]
     agreed = [one for one in journal.entries.values() if one.outcome == AGREED]
     assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > CASES / 8
+
+
+def test_applications_are_judged_as_the_scheduler_binds_their_pods(api: Api) -> None:
+    journal = Journal(None, SEED)
+    run = ApplicationRun(api, SEED, journal)
+    run.all(SIDE_BY_SIDE)
+    run.again()
+    assert len(journal.entries) == SIDE_BY_SIDE
+    assert not [one for one in journal.wrong if one.outcome != CORNERED]
+    agreed = [one for one in journal.entries.values() if one.outcome == AGREED]
+    assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > SIDE_BY_SIDE / 8

@@ -84,9 +84,14 @@ class Case:
             for chosen in filter(None, (together, *alone))
         ]
 
+    def _elements(self) -> set[str]:
+        """What pods are by their label ``pe``, or else by the part that they belong to."""
+        return {f"element {one.name}" if one.name else f"part-{at} itself" for at, one in enumerate(self.parts)}
+
     def _members(self, name: str, part: Part) -> list[Member]:
         allowed = {one.name for one in self.machines if part.disk in {"", one.disk}}
-        marks, avoids, together = {"all"}, set(), set()
+        own = f"element {part.name}" if part.name else f"{name} itself"
+        marks, avoids, together = {own}, set(), set()
         for clause in part.clauses:
             family, _, argument = clause.rstrip(")").partition("(")
             token = argument.strip('"')
@@ -98,7 +103,7 @@ class Case:
             elif family == "hostColocation":
                 together.add(token)
             else:
-                avoids.add("all")
+                avoids |= self._elements() - {own}
         sets = (frozenset(together), frozenset(marks), frozenset(avoids))
         return [Member(f"{name}-{at}", frozenset(allowed), {"cpu": part.cpu}, *sets) for at in range(part.count)]
 
@@ -125,7 +130,7 @@ def _part(chance: random.Random, at: int, most: int, machines: Sequence[Machine]
         clauses.append(f'hostExlocation("{chance.choice("ab")}")')
     if chance.random() < 0.25:
         clauses.append(f'hostColocation("{chance.choice("cd")}")')
-    elif count == 1 and chance.random() < 0.3:
+    elif chance.random() < (0.3 if count == 1 else 0.1):
         clauses.append("hostIsolation")
         name = f"pe-{at}"
     if chance.random() < 0.12:

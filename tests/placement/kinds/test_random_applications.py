@@ -4,35 +4,16 @@ from collections import Counter
 
 import pytest
 
-from tests.builders import NAMESPACE, cluster, node
 from tests.example_count import some_of
-from tests.placement.kinds.random_applications import KINDS, Case, random_application
-from tests.placement.planning.at_once import AtOnce
+from tests.placement.kinds.application_verdict import verdict_on
+from tests.placement.kinds.random_applications import KINDS, random_application
 from tests.placement.planning.exhaustive import can_be_placed
 from webhook.app.application_kinds import application_kinds
-from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.whole_application import judge_application, read_pods
-from webhook.placement.jobs.whole_job import JobVerdict
-from webhook.placement.kinds.application import expanded
-from webhook.placement.planning.search.solver import finished
 
 CASES = some_of(320)
 BATCH = 64
 
 pytestmark = pytest.mark.examples
-
-
-def verdict_on(case: Case) -> JobVerdict:
-    application = expanded(application_kinds()[case.kind], case.document, case.runtime)
-    assert not application.not_judged
-    pods = read_pods(application)
-    assert isinstance(pods, list)
-    memory = 1 << 37
-    nodes = [
-        node(one.name, labels={"disk": one.disk} if one.disk else {}, cpu=1000 * one.cpu, memory=memory)
-        for one in case.machines
-    ]
-    return finished(judge_application(pods, NAMESPACE, cluster(nodes), Policy(), AtOnce()))
 
 
 @pytest.mark.parametrize("first", range(0, CASES, BATCH))

@@ -4,6 +4,7 @@ All of its components are one group: the pods that run at the same time, with Ho
 components, against what is free now, as the processing elements of a Job are judged. See ``docs/applications.md``.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -18,7 +19,7 @@ from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
-from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.members import Member, kindred, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.group_refusal import refuse_group
@@ -167,9 +168,15 @@ async def _members(
         if alone is not None:
             members.append(alone)
     if not certain(refused):
-        return members
+        return _related(members)
     refusal = refuse_elements(refused, len(pods), all_known=True, kind="component")
     return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+
+
+def _related(members: Sequence[Member]) -> list[Member]:
+    """The members, told that components with the same label of a processing element are one."""
+    alike = Counter((member.ask.job, member.ask.pe) for member in members)
+    return [kindred(member) if alike[member.ask.job, member.ask.pe] > 1 else member for member in members]
 
 
 async def _elastic(
@@ -186,6 +193,8 @@ async def _elastic(
         for one, member in zip(pods, members, strict=True)
     ]
     known = [(component, member) for component, member in grown if isinstance(member, Member)]
+    components, found = [component for component, _ in known], _related([member for _, member in known])
+    known = [*zip(components, found, strict=True)]
     sets = [[(one, member) for one, member in known if not one.apart], *([each] for each in known if each[0].apart)]
     short = [one for chosen in sets for one in await _growing(chosen, world, jobs, solving)]
     if not short:

@@ -149,11 +149,19 @@ def member_of(
         # Other pods keep away from the labels of a pod that itself need not keep away from them.
         marked = (key for judged in verdict.soft for key in judged.constraint.company(_job(ask)).marks)
         conditions.append(Demand(None, world.everything, StandingConstraint(), marks=(_all_of(ask), *marked)))
-    # Kin may share an isolated host, and nothing else that they avoid.
-    lenient = all(key == _all_of(ask) for found in conditions for key in found.avoids)
-    kin = f"{ask.namespace}/{ask.job}/{ask.pe}" if ask.pe and count > len(names) and lenient else ""
     welcome = frozenset(found for found in _preferred_exclusive(verdict.soft) if found[0] in choices)
-    return Member(tuple(names), count, pod, ask, verdict, tuple(conditions), kin, welcome)
+    member = Member(tuple(names), count, pod, ask, verdict, tuple(conditions), welcome=welcome)
+    return kindred(member) if count > len(names) else member
+
+
+def kindred(member: Member) -> Member:
+    """The member as one of those that are the same processing element, which may share a host although it is isolated.
+
+    They share nothing else that they avoid.
+    """
+    ask = member.ask
+    lenient = all(key == _all_of(ask) for found in member.conditions for key in found.avoids)
+    return replace(member, kin=f"{ask.namespace}/{ask.job}/{ask.pe}") if ask.pe and lenient else member
 
 
 def _preferred_exclusive(soft: Iterable[Judged]) -> Iterator[tuple[Name, int | None]]:

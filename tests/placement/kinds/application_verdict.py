@@ -1,0 +1,27 @@
+"""``verdict_on``: what the product says of a random application, by the functions that its webhook calls."""
+
+from tests.builders import NAMESPACE, cluster, node
+from tests.placement.kinds.random_applications import Case
+from tests.placement.planning.at_once import AtOnce
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.whole_application import judge_application, read_pods
+from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.kinds.application import expanded
+from webhook.placement.planning.search.solver import finished
+
+MEMORY = 1 << 37
+"""Bytes of a node: enough for whatever overhead an operator adds."""
+
+
+def verdict_on(case: Case) -> JobVerdict:
+    """The verdict on the object of the case."""
+    application = expanded(application_kinds()[case.kind], case.document, case.runtime)
+    assert not application.not_judged
+    pods = read_pods(application)
+    assert isinstance(pods, list)
+    nodes = [
+        node(one.name, labels={"disk": one.disk} if one.disk else {}, cpu=1000 * one.cpu, memory=MEMORY)
+        for one in case.machines
+    ]
+    return finished(judge_application(pods, NAMESPACE, cluster(nodes), Policy(), AtOnce()))
