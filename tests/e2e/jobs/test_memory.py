@@ -1,6 +1,8 @@
 """The memory of the product's processes does not grow with what has happened: nothing of objects that are gone stays.
 
 ``MEMORY_MINUTES`` says how long objects come and go, 60 by default; the first third is not compared with anything.
+Names come again after a quarter of that time, so by then caches that are bounded by a number of answers have all they
+will get: what grows after that is kept for objects that are gone.
 """
 
 import itertools
@@ -26,6 +28,9 @@ SECONDS: Final = float(os.environ.get("MEMORY_MINUTES", "60")) * 60
 ROUND_SECONDS: Final = 1.0
 SETTLED_SECONDS: Final = 300
 SAMPLES: Final = 60
+NAMES: Final = max(60, round(SECONDS / ROUND_SECONDS / 4))
+"""Different names of objects."""
+
 STAY: Final = 12
 """Rounds that the objects of a round stay."""
 
@@ -38,7 +43,7 @@ _NOWHERE: Final = {"streams.ibm.com/placement": 'host("nowhere")'}
 
 
 class Life:
-    """Objects that come and go in one namespace, each with a name of its own."""
+    """Objects that come and go in one namespace."""
 
     def __init__(self, jobs: Jobs) -> None:
         self._jobs = jobs
@@ -47,7 +52,7 @@ class Life:
 
     def come(self, number: int) -> None:
         """A Deployment, a plain pod, a Job with a HostPool of its own, and a pod that is refused."""
-        api, space, name = self._jobs.api, self._jobs.space, f"n{number}"
+        api, space, name = self._jobs.api, self._jobs.space, f"n{number % NAMES}"
         labels = {"streams.ibm.com/job": name}
         api.create(deployment(f"d-{name}", space, 2, annotations=_APART, labels=labels))
         api.create(pod(f"p-{name}", space, labels={"note": name}))
@@ -58,7 +63,7 @@ class Life:
 
     def go(self, number: int) -> None:
         """All of them."""
-        api, name = self._jobs.api, f"n{number}"
+        api, name = self._jobs.api, f"n{number % NAMES}"
         api.delete(f"{self._space}/d-{name}")
         api.delete(f"{self._pods}/p-{name}", gracePeriodSeconds="0")
         api.delete(self._jobs.path(JOBS, f"j-{name}"))
