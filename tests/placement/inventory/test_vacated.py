@@ -12,7 +12,7 @@ KEPT = Taint("dedicated", "infra", "NoSchedule")
 
 
 def test_room_labels_and_devices_are_free() -> None:
-    pods = [bound_pod(requests={"cpu": 1500}), bound_pod("other", job="", requests={"cpu": 100})]
+    pods = [bound_pod(requests={"cpu": 1500}), bound_pod(uid="other", job="", requests={"cpu": 100})]
     inventory = cluster([node()], [pool()], pods, [job({})])
     inventory.devices.put_claim(ResourceClaim(NAMESPACE, "c", ClaimSpec(), ClaimAllocation(devices=(HELD,))))
     vacated = inventory.vacated()
