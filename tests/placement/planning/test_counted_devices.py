@@ -3,6 +3,7 @@
 import itertools
 from random import Random
 
+import pytest
 from msgspec.structs import replace
 
 from tests.builders import JOB
@@ -13,13 +14,14 @@ from tests.placement.devices.clusters import CLASS, GPU, RESOURCE, equipped, hel
 from tests.placement.jobs.test_job_workloads import judged as workloads
 from tests.placement.jobs.test_job_workloads import own
 from tests.placement.planning.at_once import job_spec, judged
-from tests.placement.planning.test_planned_devices import asked, element
+from tests.placement.planning.test_planned_devices import PAIR, asked, element, rooted
 from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Device, Reach
+from webhook.placement.devices.device import Device, Reach, Traits
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.objects.device_classes import DeviceClass
+from webhook.placement.planning import counted_devices
 
 GPUS = f"devices of DeviceClass {GPU}"
 FIRST, SECOND = "ResourceClaimTemplate one", "ResourceClaimTemplate two"
@@ -75,6 +77,18 @@ def test_workloads_of_a_job_have_devices_together() -> None:
     )
 
 
+def test_workloads_of_a_job_are_warned_of_devices_that_are_not_known_to_be_enough() -> None:
+    """Equal pods, and of four devices only two of the same root: numbers do not tell that three pods lack some."""
+    inventory = equipped(rooted("node-a", "r0", "r0", "r0", "r0", "r1", "r2"))
+    template(inventory, "pair", PAIR)
+    pair = [{"name": "c", "resourceClaimTemplateName": "pair"}]
+    found = workloads(
+        own("sink", count=2, resourceClaims=pair), own("source", resourceClaims=pair), inventory=inventory
+    )
+    said = "no plan was found in which each node has devices for all that it runs: some pods may have to wait"
+    assert (found.text, found.warnings) == ("", (f"Deployment source, Deployment sink: {said}",))
+
+
 def test_a_part_of_a_pods_devices_is_counted_with_others() -> None:
     """One claim of the pod is of another class, of which no other pod wants any."""
     nic = DeviceClass("nic", "", selectors=('device.driver == "nic"',))
@@ -106,8 +120,10 @@ def test_devices_of_one_kind_among_those_of_another() -> None:
     assert "1 node has only 2 of 3 devices of DeviceClass gpu.example.com with memory >= 80Gi" in text
 
 
-def test_many_kinds_are_counted_by_class_and_together() -> None:
-    for many in (5, 18):
+def test_many_kinds_are_counted_by_class_and_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    many = 5
+    for most in (16, 4):
+        monkeypatch.setattr(counted_devices, "_MANY", most)
         inventory = equipped(on("node-a", many - 1, 80))
         spec = []
         for at in range(many):
@@ -132,7 +148,7 @@ def test_of_alternatives_the_one_that_takes_least_counts() -> None:
 
 def test_what_pods_share_does_not_count() -> None:
     one = on("node-a", 1)
-    shared = replace(one, devices=tuple(replace(x, traits=replace(x.traits, shared=True)) for x in one.devices))
+    shared = replace(one, devices=(Device("d", traits=Traits(shared=True)),))
     for inventory in (equipped(shared), equipped(replace(one, expected=2), on("node-b", 1))):
         assert not asked(inventory, element("x", "one"), element("y", "one", cpu="1")).text
 

@@ -5,6 +5,7 @@ from collections import Counter
 from random import Random
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from tests.builders import nodes
@@ -16,8 +17,11 @@ from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, 
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.planning import planned_devices
 
 ONE, TWO, THREE = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2, 3))
+
+PAIR = wanting(DeviceChoice(GPU, count=2), agreements=(Agreement((), "example.com/root"),))
 
 CROWDED = (
     "no plan was found in which each node has devices for all that it runs: some processing elements may have to wait"
@@ -68,13 +72,61 @@ def test_elements_that_lack_devices_together_are_planned_apart() -> None:
 
 def test_what_no_plan_has_devices_for_is_a_warning() -> None:
     """Of two devices on each of two roots no pair and two others can be had: numbers alone do not tell."""
-    devices = tuple(Device(f"d{at}", (Attribute("example.com/root", f"r{at // 2}"),)) for at in range(4))
-    inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=devices))
+    inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r1"))
     apart = wanting(DeviceChoice(GPU, count=2), agreements=(Agreement((), distinct="example.com/root"),))
     template(inventory, "apart", apart)
-    template(inventory, "pair", wanting(DeviceChoice(GPU, count=2), agreements=(Agreement((), "example.com/root"),)))
+    template(inventory, "pair", PAIR)
     verdict = asked(inventory, element("x", "apart"), element("y", "pair"))
     assert (verdict.text, verdict.warnings) == ("", (f"x, y: {CROWDED}",))
+
+
+def test_what_certainly_no_plan_has_devices_for_is_refused() -> None:
+    """Each element wants a pair of one root, and of four devices only two are of the same root."""
+    inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r2"), rooted("node-b", "r0", "r1"))
+    template(inventory, "pair", PAIR)
+    said = asked(inventory, element("x", "pair"), element("y", "pair", cpu="1")).text
+    assert said == (
+        "ResourceClaimTemplate pair cannot hold: 1 of 2 processing elements fits (x, y).\n"
+        "  1 node has not all devices of ResourceClaimTemplate pair at the same time\n"
+        "  1 node has no device of DeviceClass gpu.example.com\n"
+        "  1 node does not have devices for all of these at the same time\n"
+        "Nearest fix: add a node with cpu 1, the devices of its claims free, or drop ResourceClaimTemplate pair "
+        "(all 2 would fit), or run 1 of these 2."
+    )
+    more = equipped(rooted("node-a", "r0", "r0", "r1", "r2"), rooted("node-b", "r0", "r0"))
+    template(more, "pair", PAIR)
+    assert not asked(more, element("x", "pair"), element("y", "pair", cpu="1")).warnings
+
+
+def test_pods_that_run_and_several_of_one_element_leave_a_warning() -> None:
+    """That another plan has devices for all is not ruled out where an element has several pods on the node."""
+    inventory = equipped(rooted("node-a", "r0", "r0", "r0", "r0", "r1", "r2"))
+    template(inventory, "pair", PAIR)
+    equal = [element(name, "pair") for name in ("x", "y")]
+    found = asked(inventory, *equal, element("z", "pair", cpu="1"))
+    assert (found.text, found.warnings) == ("", (f"x, z: {CROWDED}",))
+
+
+def test_of_many_elements_on_a_node_no_smaller_crowd_is_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planned_devices, "_LARGE", 3)
+    inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r1", "r2", "r3"), rooted("node-b", "r0", "r0"))
+    for at in range(4):
+        template(inventory, f"p{at}", PAIR)
+    found = asked(inventory, *(element(f"e{at}", f"p{at}") for at in range(4)))
+    assert (found.text, found.warnings) == ("", (f"e0, e1, e2: {CROWDED}",))
+
+
+def test_more_plans_than_are_looked_at_leave_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(planned_devices, "_TRIES", 1)
+    inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r2"))
+    template(inventory, "pair", PAIR)
+    assert asked(inventory, element("x", "pair"), element("y", "pair", cpu="1")).warnings == (f"x, y: {CROWDED}",)
+
+
+def rooted(name: str, *roots: str) -> DeviceSlice:
+    """The slice of a node with a device of each of these roots."""
+    devices = tuple(Device(f"d{at}", (Attribute("example.com/root", root),)) for at, root in enumerate(roots))
+    return DeviceSlice(f"slice-{name}", GPU, name, reach=Reach(node=name), devices=devices)
 
 
 def test_many_elements_are_spread_over_the_nodes_with_devices() -> None:

@@ -16,7 +16,7 @@ from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
 from webhook.placement.devices.node_devices import NodeDevices, Reaches, node_devices
-from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
 from webhook.placement.kube.selection.selector import Nodes, matching_any
@@ -181,12 +181,12 @@ class DeviceFits:
         slot: int,
         nodes: IndexedNodes,
         budget: DeviceBudget,
-    ) -> bool:
-        """Whether the node is known to have devices for the claims if nobody else has any but ``own``."""
+    ) -> Answer:
+        """Whether the node has devices for the claims if nobody else has any but ``own``; ``None`` if unknown."""
         self._follow(nodes)
         name = nodes.nodes[slot].name
         found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
-        return self._tried(Wanted(tuple(claims), tuple(own)), found, budget).answer is True
+        return self._tried(Wanted(tuple(claims), tuple(own)), found, budget).answer
 
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes

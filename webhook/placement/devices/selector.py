@@ -70,6 +70,10 @@ class DeviceBudget:
         self.steps = steps
         self.nodes = nodes
 
+    def renew(self) -> None:
+        """Allow as much as at first: each template of a group of pods may cost as much as a pod."""
+        self.left, self.steps, self.nodes = EVALUATIONS, STEPS, NODES
+
     @property
     def exhausted(self) -> bool:
         """Whether no more expressions are evaluated, or no more devices tried."""

@@ -21,6 +21,7 @@ from webhook.placement.kube.owner import owners_of
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, member_of
+from webhook.placement.planning.planned_devices import GroupWithDevices, doubtful_devices
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.group_refusal import refuse_group
 from webhook.placement.planning.search.solver import Solving
@@ -86,10 +87,11 @@ async def _judged(
     missing = [member for member in other_members if member]
     if own is None or not (missing or running):
         return JobVerdict()
-    group = Group([*missing, own], world, (), solving, (job,))
+    group = GroupWithDevices([*missing, own], world, (), solving, (job,))
     answer = await group.place()
     if answer.placed is not None:
-        return JobVerdict(group, answer, warnings=notices(group, answer.placed))
+        doubts = await doubtful_devices(group, answer.placed, NOUN)
+        return JobVerdict(group, answer, warnings=(*notices(group, answer.placed), *doubts))
     if answer.decided and (more := with_more_room(group.members, world)):
         return await _judged(submitted, others, job, more, solving)
     warnings = await _excused(group, submitted, job) if answer.decided else (UNDECIDED,)

@@ -21,6 +21,7 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, kindred, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
+from webhook.placement.planning.planned_devices import GroupWithDevices, doubtful_devices
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.group_refusal import refuse_group
 from webhook.placement.planning.search.solver import Solving, taken
@@ -131,10 +132,11 @@ async def _of_group(
     """The verdict on members that run at the same time."""
     if sum(member.count for member in members) > MOST:
         return JobVerdict(warnings=(UNDECIDED,))
-    group = Group(members, world, (), solving, jobs)
+    group = GroupWithDevices(members, world, (), solving, jobs)
     answer = await group.place()
     if answer.placed is not None:
-        return JobVerdict(group, answer, warnings=notices(group, answer.placed))
+        doubts = await doubtful_devices(group, answer.placed, NOUN)
+        return JobVerdict(group, answer, warnings=(*notices(group, answer.placed), *doubts))
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED,))
     if more := with_more_room(group.members, world):

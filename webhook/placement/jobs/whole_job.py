@@ -35,7 +35,7 @@ from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
 from webhook.placement.planning.pinned import pinned
-from webhook.placement.planning.planned_devices import with_devices, without_devices
+from webhook.placement.planning.planned_devices import GroupWithDevices, doubtful_devices
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.refusal.group_refusal import refuse_group
@@ -218,11 +218,11 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
         return JobVerdict(text=refuse_pools(without_hosts).text)
     await solving.rest()
     others = taken_from(choices, members, settled_hosts(pools, world), world)
-    group = Group(members, world, choices, solving, {(namespace, name): frozenset(staying)}, others)
+    group = GroupWithDevices(members, world, choices, solving, {(namespace, name): frozenset(staying)}, others)
     answer = await group.place()
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
-        best = await equipped(*await with_devices(group, answer.placed), positions(name, spec))
+        best = await equipped(group, answer.placed, positions(name, spec))
         return await _admitted(best, undecided, members)
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
@@ -233,11 +233,10 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
 
 async def _admitted(best: Equipped, undecided: Sequence[str], members: Sequence[Member]) -> JobVerdict:
     """The verdict on a Job that can run by the plan ``best``; conditions of ``undecided`` elements were not planned."""
-    crowded = await without_devices(best.group, best.placed)
     warnings = (
         *notices(best.group, best.placed),
         *_hedges(undecided),
-        *_crowded(crowded),
+        *await doubtful_devices(best.group, best.placed, NOUN),
         *_denied(best),
         *element_warnings(members),
     )
@@ -295,15 +294,6 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
         yield (
             f"{enumerated(names, _SAID)}: what podAffinity, podAntiAffinity, topologySpreadConstraints or "
             "hostColocation say of other pods is left to the scheduler: some processing elements may have to wait"
-        )
-
-
-def _crowded(names: Sequence[str]) -> Iterator[str]:
-    """The warning about elements of which no plan was found that has devices for all of them."""
-    if names:
-        yield (
-            f"{enumerated(names, _SAID)}: no plan was found in which each node has devices for all that it runs: "
-            "some processing elements may have to wait"
         )
 
 

@@ -137,6 +137,7 @@ def _sets(kinds: Sequence[DeviceChoice]) -> Iterator[tuple[DeviceChoice, ...]]:
 def _counts(kinds: tuple[DeviceChoice, ...], wants: Sequence[Sequence[_Want]], world: World) -> Counts:
     """By slot, how many devices of these kinds there are; on nodes that offer a resource themselves, any number."""
     inventory = world.inventory
+    world.device_budget.renew()
     row = inventory.device_fits.counts(kinds, inventory.nodes, world.device_budget)
     offering: Bits = 0
     for resource in {resource for own in wants for want in own for resource in want.resources}:

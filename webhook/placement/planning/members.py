@@ -134,6 +134,8 @@ def member_of(
         return too_much
     pod = world.inventory.pod_defaults.completed(pod, namespace)
     ask, problems = read(pod, namespace, world)
+    if ask.devices:
+        world.device_budget.renew()
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return (*problems, *parsed.problems)

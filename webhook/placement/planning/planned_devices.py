@@ -1,31 +1,36 @@
 """Devices of pods of different templates on one node, which have to be there for all of them (``docs/devices.md``).
 
-The search for a plan counts the devices of each template by itself. Here a plan is looked at as a whole, and made anew
-with pods on other nodes that lack devices together. Nothing is refused for it.
+The search for a plan counts devices. Whether they have the attributes and partitions that pods on a node want together
+is no number. So a plan is looked at as a whole, and made anew with pods on other nodes that lack devices together.
+Where each such plan has been looked at, and lacks some for certain, there is none.
 """
 
 import bisect
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import StandingConstraint
 from webhook.placement.devices.claims import ClaimSpec, HeldDevice
-from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.selection.selector import matching_any
-from webhook.placement.planning.group import Group, Placed
+from webhook.placement.planning.group import SAME, Change, Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.planning.optional_hardware import PROBE
-from webhook.placement.planning.search.solver import Brief
+from webhook.placement.planning.search.solver import Brief, Solving
 from webhook.placement.request.claimed_devices import WantedDevices
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
+from webhook.placement.text.problem import enumerated
 
 _TRIES: Final = 32
 """So many plans are looked at."""
+
+_SAID: Final = 3
+"""Members that a warning names."""
 
 _LARGE: Final = 16
 """Of so many members on one node no smaller crowd is looked for, which takes a question for each."""
@@ -34,113 +39,194 @@ _LARGE: Final = 16
 class Crowd(NamedTuple):
     """Positions of members that have pods on the node in that slot, which is not known to have devices for all of them.
 
-    Without one of them it is. Of a large crowd that is not looked for: without those in ``beyond`` it is.
+    Without one of them it is. Of a large crowd that is not looked for: without those in ``beyond`` it is. ``certain``
+    tells that no plan has all of these members on the node: each has one pod there, and the node has too little.
     """
 
     slot: int
     members: tuple[int, ...]
     beyond: tuple[int, ...] = ()
+    certain: bool = False
 
 
-async def with_devices(group: Group, placed: Placed) -> tuple[Group, Placed]:
-    """The group and a plan of it by which all pods have devices, if one is found soon; else what was given.
+class GroupWithDevices(Group):
+    """A group whose plans have devices on each node for all pods there, as far as such plans are found soon."""
 
-    Any such plan has a member of each crowd elsewhere. So each of them is kept from the node in turn; of a large crowd
-    all at once that are too many.
-    """
-    left: list[Mapping[int, Bits]] = [{}]
-    tried: set[frozenset[tuple[int, Bits]]] = set()
-    while left and len(tried) < _TRIES:
-        kept = left.pop()
-        if frozenset(kept.items()) in tried:
-            continue
-        tried.add(frozenset(kept.items()))
-        other, found = group, placed
-        if kept:
-            members = _kept_away(group.stated, kept, group.world)
-            answer = await group.with_members(members, Brief(group.solving, PROBE)).place()
-            if answer.placed is None:
+    def with_members(self, members: Sequence[Member], solving: Solving | None = None) -> "GroupWithDevices":
+        """A group of other members in the same world, with the same pools."""
+        return GroupWithDevices(members, self.world, self.pools, solving or self.solving, self.restarting, self.taken)
+
+    async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
+        answer = await super()._placed(counts, change)
+        if answer.placed is None or change.added or _few(self):
+            return answer
+        return await self._searched(answer.placed, counts, change)
+
+    async def _searched(self, placed: Placed, counts: tuple[int, ...], change: Change) -> GroupAnswer:
+        """The plan, or one by which all pods have devices; none if it is certain that there is none.
+
+        Any such plan has a member of each crowd elsewhere. So each of them is kept from the node in turn; of a large
+        crowd all at once that are too many. If none is found soon, the plan is what was given.
+        """
+        certain = True
+        left: list[Mapping[int, Bits]] = [{}]
+        tried: set[frozenset[tuple[int, Bits]]] = set()
+        while left:
+            kept = left.pop()
+            if frozenset(kept.items()) in tried:
                 continue
-            other, found = group.with_members(members), answer.placed
-        crowds = await _crowds(other, found)
-        if not crowds:
-            return other, found
-        slot, crowd, beyond = crowds[0]
-        left += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
-        if beyond:
-            left.append({**kept, **{at: kept.get(at, 0) | 1 << slot for at in beyond}})
-    return group, placed
+            if len(tried) == _TRIES:
+                return GroupAnswer(placed)
+            tried.add(frozenset(kept.items()))
+            found = placed
+            if kept:
+                members = _kept_away(self.stated, kept, self.world)
+                brief = Brief(self.solving, PROBE)
+                other = Group(members, self.world, self.pools, brief, self.restarting, self.taken)
+                answer = await other.place(counts, change)
+                certain = certain and answer.decided
+                if answer.placed is None:
+                    continue
+                found = answer.placed
+            crowds = await _crowds(self, found, change)
+            if not crowds:
+                return GroupAnswer(found)
+            slot, crowd, beyond, sure = next((one for one in crowds if one.certain), crowds[0])
+            certain = certain and sure
+            left += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
+            if beyond:
+                left.append({**kept, **{at: kept.get(at, 0) | 1 << slot for at in beyond}})
+        return GroupAnswer(None) if certain else GroupAnswer(placed)
 
 
-async def without_devices(group: Group, placed: Placed) -> list[str]:
-    """The first names of members whose pods are on nodes that are not known to have devices for all of them."""
+async def doubtful_devices(group: Group, placed: Placed, noun: str) -> tuple[str, ...]:
+    """The warning about members whose pods are on nodes that are not known to have devices for all of them.
+
+    ``noun`` is what the pods are: ``processing element``, ``pod``.
+    """
     found = {at for crowd in await _crowds(group, placed) for at in crowd.members}
-    return [group.members[at].names[0] for at in sorted(found)]
+    if not found:
+        return ()
+    names = enumerated([group.members[at].names[0] for at in sorted(found)], _SAID)
+    warning = (
+        f"{names}: no plan was found in which each node has devices for all that it runs: some {noun}s may have to wait"
+    )
+    return (warning,)
 
 
-async def _crowds(group: Group, placed: Placed) -> list[Crowd]:
-    wanting = [at for at, member in enumerate(group.members) if any(part.specs for part in member.ask.devices)]
-    if len(wanting) < 2:  # noqa: PLR2004 -- the devices of one template are counted by the search
+def _few(group: Group) -> bool:
+    """Whether fewer than two members want devices: those of one template are counted by the search."""
+    wanting = (member for member in group.members if any(part.specs for part in member.ask.devices))
+    return len([*itertools.islice(wanting, 2)]) < 2  # noqa: PLR2004 -- see above
+
+
+async def _crowds(group: Group, placed: Placed, change: Change = SAME) -> list[Crowd]:
+    if _few(group):
         return []
-    pods: dict[int, dict[int, int]] = {}
-    for at in wanting:
+    there: dict[int, dict[int, int]] = {}
+    parts = {at: own for at, member in enumerate(group.members) if (own := _parts(member, change.dropped))}
+    for at in parts:
         for slot in placed.slots[at]:
-            there = pods.setdefault(slot, {})
-            there[at] = there.get(at, 0) + 1
+            pods = there.setdefault(slot, {})
+            pods[at] = pods.get(at, 0) + 1
     found, budget = [], DeviceBudget()
-    for slot, there in pods.items():
-        if len(there) > 1:
+    for slot, pods in there.items():
+        if len(pods) > 1:
             await group.solving.rest()
-            if not _enough(group, there, slot, budget):
-                few = len(there) < _LARGE
-                crowd = _smallest(group, there, slot, budget) if few else tuple(there)
-                found.append(Crowd(slot, crowd, () if few else _beyond(group, there, slot, budget)))
+            node = _NodeToFill(group, parts, slot, budget)
+            if node.enough(pods) is not True:
+                found.append(node.crowd(pods))
     return found
 
 
-def _smallest(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> tuple[int, ...]:
-    """The members without which there would be enough devices: each of them that is left out makes it so."""
-    left = dict(there)
-    for at in there:
-        fewer = {other: count for other, count in left.items() if other != at}
-        if len(fewer) > 1 and not _enough(group, fewer, slot, budget):
-            left = fewer
-    return tuple(left)
+def _parts(member: Member, dropped: Collection[Clause]) -> list[WantedDevices]:
+    """What of the member wants devices, without the ``dropped`` clauses."""
+    gone = {name for clause in dropped for name in clause.parts}
+    parts = member.ask.devices
+    left = [part for part in parts if gone.isdisjoint(part.clause.parts)] if gone and parts else parts
+    return [*left] if any(part.specs for part in left) else []
 
 
-def _beyond(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> tuple[int, ...]:
-    """The last members, beside the first ones for which the node has enough devices."""
+class _NodeToFill:
+    """A node of a plan, and the members that have pods there."""
 
-    def too_many(first: int) -> bool:
-        return not _enough(group, dict(itertools.islice(there.items(), first)), slot, budget)
+    def __init__(
+        self, group: Group, parts: Mapping[int, Sequence[WantedDevices]], slot: int, budget: DeviceBudget
+    ) -> None:
+        self._group = group
+        self._parts = parts
+        self._slot = slot
+        self._budget = budget
 
-    enough = bisect.bisect_left(range(2, len(there)), 1, key=too_many) + 1
-    return tuple(there)[enough:]
+    def crowd(self, pods: Mapping[int, int]) -> Crowd:
+        """The members of the node that lack devices together."""
+        if len(pods) >= _LARGE:
+            return Crowd(self._slot, tuple(pods), self._beyond(pods))
+        members = self._smallest(pods)
+        alone = {at: pods[at] for at in members}
+        certain = all(map(self._plain, members)) and {*alone.values()} == {1} and self.enough(alone) is False
+        return Crowd(self._slot, members, certain=certain)
+
+    def _plain(self, at: int) -> bool:
+        """Whether the member takes at least the same devices whoever else is there, and does not run yet."""
+        conditions = self._group.members[at].conditions
+        new = all(found.clause for found in conditions if found.constraint.devices)
+        choices = (
+            choice
+            for part in self._parts[at]
+            for spec in part.specs
+            for request in spec.requests
+            for choice in request.choices
+        )
+        return (
+            new and not any(choice.all or choice.admin for choice in choices) and not any(map(_shares, self._parts[at]))
+        )
+
+    def _smallest(self, pods: Mapping[int, int]) -> tuple[int, ...]:
+        """The members without which there would be enough devices: each of them that is left out makes it so."""
+        left = dict(pods)
+        for at in pods:
+            fewer = {other: count for other, count in left.items() if other != at}
+            if len(fewer) > 1 and self.enough(fewer) is not True:
+                left = fewer
+        return tuple(left)
+
+    def _beyond(self, pods: Mapping[int, int]) -> tuple[int, ...]:
+        """The last members, beside the first ones for which the node has enough devices."""
+
+        def too_many(first: int) -> bool:
+            return self.enough(dict(itertools.islice(pods.items(), first))) is not True
+
+        enough = bisect.bisect_left(range(2, len(pods)), 1, key=too_many) + 1
+        return tuple(pods)[enough:]
+
+    def enough(self, pods: Mapping[int, int]) -> Answer:
+        """Whether the node has devices for so many pods of each member; ``None`` if that is not known."""
+        inventory = self._group.world.inventory
+        claims, held = self._claims(pods)
+        return inventory.device_fits.has(claims, held, self._slot, inventory.nodes, self._budget)
+
+    def _claims(self, pods: Mapping[int, int]) -> tuple[list[ClaimSpec], list[HeldDevice]]:
+        """What so many pods of each member want of the devices of the node, and what they have already."""
+        claims: list[ClaimSpec] = []
+        held: list[HeldDevice] = []
+        shared: set[Clause] = set()
+        for at, count in pods.items():
+            for part in self._parts[at]:
+                alike = part.shared or bool(part.held)
+                if alike and part.clause in shared:
+                    continue
+                shared.add(part.clause)
+                if _kept(part, self._slot, self._group.world):
+                    held += part.held
+                else:
+                    claims += part.specs * (1 if alike else count)
+        return claims, held
 
 
-def _enough(group: Group, there: Mapping[int, int], slot: int, budget: DeviceBudget) -> bool:
-    """Whether the node is known to have devices for so many pods of each member."""
-    inventory = group.world.inventory
-    claims, held = _claims(group, there, slot)
-    return inventory.device_fits.has(claims, held, slot, inventory.nodes, budget)
-
-
-def _claims(group: Group, there: Mapping[int, int], slot: int) -> tuple[list[ClaimSpec], list[HeldDevice]]:
-    """What so many pods of each member want of the devices of the node, and what they have already."""
-    claims: list[ClaimSpec] = []
-    held: list[HeldDevice] = []
-    shared: set[Clause] = set()
-    for at, count in there.items():
-        for part in group.members[at].ask.devices:
-            alike = part.shared or bool(part.held)
-            if alike and part.clause in shared:
-                continue
-            shared.add(part.clause)
-            if _kept(part, slot, group.world):
-                held += part.held
-            else:
-                claims += part.specs * (1 if alike else count)
-    return claims, held
+def _shares(part: WantedDevices) -> bool:
+    """Whether the part is of a claim that other pods may use, or that has devices."""
+    return part.shared or part.loose or bool(part.held)
 
 
 def _kept(part: WantedDevices, slot: int, world: World) -> bool:

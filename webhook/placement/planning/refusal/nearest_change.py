@@ -199,8 +199,10 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
         found = await _least(group, most, added)
         nearest, most, best = (found, found - 1, labels) if found else (nearest, most, best)
     if nearest:
-        asked = [resource for resource in ordered(room) if resource != PODS]
-        what = enumerated(asked, SAID, lambda one: _amount(group, one, room[one]))
+        asked = [_amount(group, one, room[one]) for one in ordered(room) if one != PODS]
+        if group.counted.keys().isdisjoint(room) and any(part.specs for one in members for part in one.ask.devices):
+            asked.append("the devices of its claims")
+        what = enumerated(asked, SAID)
         yield AddNode(f"with {what} free" if asked else "", nearest, best)
 
 

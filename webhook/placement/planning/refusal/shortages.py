@@ -3,6 +3,8 @@
 And the devices that they have too few of for the pods together.
 """
 
+import functools
+import operator
 from collections.abc import Collection, Iterator, Sequence
 
 import numpy as np
@@ -36,7 +38,10 @@ def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
 
 
 def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:
-    """The nodes that together have fewer devices than so many pods of each member want, by these clauses."""
+    """The nodes that together have fewer devices than so many pods of each member want, by these clauses.
+
+    If numbers do not tell it, the nodes each of which has devices for any one of them.
+    """
     for name, devices in group.counted.items():
         wanted, nodes = 0, 0
         for member, count in zip(group.members, counts, strict=True):
@@ -48,3 +53,12 @@ def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Cla
             what = f"only {has} of {devices.some(wanted)}"
             yield Reason(f"has {what}", f"have {what} together", nodes)
             return
+    wanting = [
+        member
+        for member, count in zip(group.members, counts, strict=True)
+        if count and any(found.clause in clauses and found.constraint.devices for found in member.conditions)
+    ]
+    able = functools.reduce(operator.and_, (member.open() for member in wanting), group.world.everything)
+    if len(wanting) > 1 and able:
+        what = "not have devices for all of these at the same time"
+        yield Reason(f"does {what}", f"do {what}", able)
