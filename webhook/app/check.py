@@ -1,48 +1,29 @@
-"""``check``: asks an API server for an admission and for a refusal, both as a dry run (``docs/operations.md``)."""
+"""``check``: asks an API server for an admission and for refusals, all as a dry run (``docs/operations.md``)."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable
 from typing import Any, Final
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Struct
 
 from kubeapi.client.connection import Connection
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.unstructured import mapping
+from webhook.app.check_result import CONTRADICTION, CheckResult, is_our_refusal, timed
+from webhook.app.checked_kinds import check_kinds
 from webhook.app.cluster_source import configuration_of
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
-from webhook.server.fatal_error import FatalError
-from webhook.settings import Settings
+from webhook.settings import Settings, policy_of
 
 POOL_OF_ALL: Final = "host($default)"
 """A placement that constrains nothing: any cluster admits it that has a node open to pods without tolerations."""
 
-CONTRADICTION: Final = 'hostColocation("check"), hostExlocation("check")'
-"""A placement that no cluster can satisfy."""
-
-SAYS: Final = "contradict each other"
-"""Part of the refusal."""
-
-_OURS: Final = "placement.streams.ibm.com"
-"""The end of the names of the webhooks, which the API server puts in front of a refusal."""
-
-
-class CheckResult(Struct, frozen=True):
-    """One question to the API server: ``ok``, or what was wrong in ``message``."""
-
-    name: str
-    ok: bool
-    message: str
-    milliseconds: float
-
 
 async def checked(settings: Settings, namespace: str, *, audit: bool) -> list[CheckResult]:
-    """Both results; with ``audit`` the pod that would be refused must be let through.
+    """The results for both pods and each reviewed kind of applications; with ``audit`` nothing must be refused.
 
     Raises :class:`FatalError` if there is no cluster.
     """
@@ -54,10 +35,11 @@ async def checked(settings: Settings, namespace: str, *, audit: bool) -> list[Ch
         async def create(placement: str) -> bytes:
             return await server.create(path, pod_of(placement))
 
-        return [
-            await _timed("an admission", lambda: _admission(create, audit=audit)),
-            await _timed("a refusal", lambda: _refusal(create, audit=audit)),
+        of_pods = [
+            await timed("an admission", lambda: _admission(create, audit=audit)),
+            await timed("a refusal", lambda: _refusal(create, audit=audit)),
         ]
+        return of_pods + await check_kinds(server, policy_of(settings).reviewed, namespace, audit=audit)
 
 
 def pod_of(placement: str) -> dict[str, Any]:
@@ -87,18 +69,6 @@ Create = Callable[[str], Awaitable[bytes]]
 """Sends the pod of a placement to the API server; raises ApiError if it is not created."""
 
 
-async def _timed(name: str, ask: Callable[[], Awaitable[str]]) -> CheckResult:
-    """The result of one question, which returns what is wrong."""
-    began = time.perf_counter()
-    try:
-        wrong = await ask()
-    except ApiError as failure:
-        if failure.cause in {Cause.UNREACHABLE, Cause.UNAUTHORIZED}:
-            raise FatalError(str(failure)) from failure
-        wrong = str(failure)
-    return CheckResult(name, not wrong, wrong, round((time.perf_counter() - began) * 1e3, 1))
-
-
 async def _admission(create: Create, *, audit: bool) -> str:
     """What is wrong with the answer to a pod that can run."""
     pod = msgspec.json.decode(await create(POOL_OF_ALL), type=dict[str, Any])
@@ -111,8 +81,7 @@ async def _refusal(create: Create, *, audit: bool) -> str:
     try:
         await create(CONTRADICTION)
     except ApiError as failure:
-        detail = failure.request.detail if failure.request else ""
-        if _OURS not in detail or SAYS not in detail:
+        if not is_our_refusal(failure):
             raise
         return "it was refused, although the installation is said to be in audit mode" if audit else ""
     return "" if audit else _unseen("a pod that cannot run anywhere was created")

@@ -125,3 +125,95 @@ async def test_the_namespace_is_that_of_the_context(
     answers(server, admitted, deny)
     assert (await asked(capfd))[0] == 0
     assert {seen.path for seen in server.seen if seen.method == "POST"} == {"/api/v1/namespaces/team-b/pods"}
+
+
+APPLICATION = (
+    'admission webhook "applications.placement.streams.ibm.com" denied the request: component head: '
+    'hostColocation("check") and hostExlocation("check") contradict each other'
+)
+
+
+def kinds_of(server: ApiServer, *ways: Any) -> None:
+    """The answers to the objects that come after both pods."""
+    answers(server, admitted, deny, *ways)
+
+
+def missing(_: Seen) -> web.Response:
+    return status(404, "the server could not find the requested resource", reason="NotFound")
+
+
+def denied(text: str) -> Any:
+    return lambda _: status(403, text, reason="Forbidden")
+
+
+UNREFUSED = (
+    "an application that cannot run anywhere was created, so the API server did not ask the webhook: the namespace may "
+    "be excluded, or the chart's value workloads.kinds lacks the kind"
+)
+UNKNOWN = "no kind of that name is known: the chart's value workloads.kinds lists all of them"
+RAY, KAFKA = "a refusal of RayCluster.ray.io", "a refusal of Kafka.kafka.strimzi.io"
+TRAIN = "a refusal of TrainJob.trainer.kubeflow.org"
+
+
+async def test_kinds_of_other_operators_are_tried(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    kinds_of(server, missing, denied(APPLICATION), denied(APPLICATION))
+    code, lines, _ = await asked(capfd, "-n", "team-a", "--reviewed-kinds", "RayCluster.ray.io,Kafka.kafka.strimzi.io")
+    assert (code, lines[2:]) == (0, [f"ok  {KAFKA}", f"ok  {RAY}"])
+    posts = [seen for seen in server.seen if seen.method == "POST"][2:]
+    assert [seen.path for seen in posts] == [
+        "/apis/kafka.strimzi.io/v1beta2/namespaces/team-a/kafkas",
+        "/apis/kafka.strimzi.io/v1/namespaces/team-a/kafkas",
+        "/apis/ray.io/v1/namespaces/team-a/rayclusters",
+    ]
+    assert {seen.query["dryRun"] for seen in posts} == {"All"}
+    assert posts[2].json["spec"]["headGroupSpec"]["rayStartParams"] == {}
+
+
+async def test_a_kind_that_is_not_served_is_named_and_no_fault(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    kinds_of(server, missing)
+    code, lines, _ = await asked(capfd, "--reviewed-kinds", "RayCluster.ray.io")
+    said = "the API server does not serve the kind, so no object of it is judged until its definition is there"
+    assert (code, lines[2:]) == (0, [f"not served  {RAY}: {said}"])
+
+
+@pytest.mark.parametrize(
+    ("way", "words", "line"),
+    [
+        (created, ["RayCluster.ray.io"], f"{RAY}: {UNREFUSED}"),
+        (denied("no right"), ["RayCluster.ray.io"], f"{RAY}: the API server answers 403: no right"),
+        (
+            denied(APPLICATION), ["RayCluster.ray.io", "--audit"],
+            f"{RAY}: it was refused, although the installation is said to be in audit mode",
+        ),
+        (created, ["Thing.example.com"], f"a refusal of Thing.example.com: {UNKNOWN}"),
+        (denied("no right"), ["TrainJob.trainer.kubeflow.org"], f"{TRAIN}: the API server answers 403: no right"),
+    ],
+)  # fmt: skip
+async def test_a_kind_that_is_not_judged_is_a_fault(
+    server: ApiServer, capfd: pytest.CaptureFixture[str], way: Any, words: list[str], line: str
+) -> None:
+    kinds_of(server, way)
+    if "--audit" in words:
+        answers(server, created, created, way)
+    code, lines, _ = await asked(capfd, "--reviewed-kinds", *words)
+    assert (code, lines[2:]) == (3, [f"FAILED  {line}"])
+
+
+@pytest.mark.parametrize(
+    "way", [created, denied('admission webhook "validator.trainer" denied the request: no runtime')]
+)
+async def test_a_kind_whose_pods_another_object_describes_is_only_looked_for(
+    server: ApiServer, capfd: pytest.CaptureFixture[str], way: Any
+) -> None:
+    kinds_of(server, way)
+    code, lines, _ = await asked(capfd, "--reviewed-kinds", "TrainJob.trainer.kubeflow.org")
+    said = "the kind is served; another object says what its pods are, so a refusal was not tried"
+    assert (code, lines[2:]) == (0, [f"ok  {TRAIN}: {said}"])
+
+
+async def test_kinds_in_audit_mode_are_created(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    answers(server, created, created, created)
+    code, lines, _ = await asked(capfd, "--audit", "--reviewed-kinds", "RayCluster.ray.io")
+    assert (code, lines[2:]) == (0, [f"ok  {RAY}"])

@@ -289,3 +289,14 @@ def test_the_test_knows_audit_mode() -> None:
 
     assert words("enforce") == ["check", "--namespace=default"]
     assert words("audit") == ["check", "--namespace=default", "--audit"]
+
+
+def test_the_test_tries_the_kinds_of_other_operators_that_are_chosen() -> None:
+    made = hooks(render({"workloads": {"kinds": ["RayCluster", "VolcanoJob"]}}), "test")
+    assert [(one["apiGroups"], one["resources"], one["verbs"]) for one in made["Role"]["rules"]] == [
+        ([""], ["pods"], ["create"]),
+        (["ray.io"], ["rayclusters"], ["create"]),
+        (["batch.volcano.sh"], ["jobs"], ["create"]),
+    ]
+    words = made["Job"]["spec"]["template"]["spec"]["containers"][0]["args"]
+    assert words[2:] == ["--reviewed-kinds=RayCluster.ray.io,Job.batch.volcano.sh"]

@@ -7,6 +7,7 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.app import check as program
+from webhook.app.check_result import CheckResult
 from webhook.cli import Subparsers
 from webhook.cli.arguments import flags
 from webhook.cli.arguments.command_help import HelpExample, declare
@@ -15,16 +16,27 @@ from webhook.cli.screen import Screen
 from webhook.cli.terminal.output import TEXT, add_output, write
 from webhook.placement.text.problem import escape
 
-_FLAGS: Final = ("context",)
+_FLAGS: Final = ("context", "reviewed_kinds")
 _DESCRIPTION: Final = (
     "Submit a pod that can run anywhere and a pod that can run nowhere, both as a dry run: the webhook must admit the "
-    "first and refuse the second. This needs the right to create pods in the namespace; nothing is created. `helm "
-    "test` does the same."
+    "first and refuse the second. With --reviewed-kinds an application of each of these kinds that can run nowhere is "
+    "submitted, too, and kinds that the API server does not serve are named. This needs the right to create pods, and "
+    "objects of these kinds, in the namespace; nothing is created. `helm test` does the same."
 )
+
+_HOW: Final = {
+    (True, True): ("ok", "green"), (True, False): ("not served", "yellow"), (False, True): ("FAILED", "bold red"),
+}  # fmt: skip
+"""The word for a result, and its style."""
 
 HELP_EXAMPLES: Final = (
     HelpExample("in the namespace default", "streams-placement check", cluster=True),
     HelpExample("in a namespace that opts in", "streams-placement check -n team-a", cluster=True),
+    HelpExample(
+        "with two kinds of applications",
+        "streams-placement check --reviewed-kinds RayCluster.ray.io,FlinkDeployment.flink.apache.org",
+        cluster=True,
+    ),
 )
 """The examples of the help."""
 
@@ -34,7 +46,7 @@ class CheckAnswer(Struct, frozen=True):
 
     namespace: str
     ok: bool
-    checks: list[program.CheckResult]
+    checks: list[CheckResult]
 
 
 def add(subparsers: Subparsers) -> None:
@@ -47,7 +59,7 @@ def add(subparsers: Subparsers) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Show both results; returns ``Exit.TROUBLE`` if one of them is not as it should be."""
+    """Show the results; returns ``Exit.TROUBLE`` if one of them is not as it should be."""
     settings = flags.read(arguments)
     namespace = flags.namespace(arguments, settings)
     results = asyncio.run(program.checked(settings, namespace, audit=arguments.audit))
@@ -56,7 +68,8 @@ def run(arguments: argparse.Namespace) -> int:
         screen = Screen()
         for one in results:
             why = f": {escape(one.message)}" if one.message else ""
-            screen.say(f"{'ok' if one.ok else 'FAILED'}  {one.name}{why}", "green" if one.ok else "bold red")
+            said, style = _HOW[one.ok, one.served]
+            screen.say(f"{said}  {one.name}{why}", style)
     else:
         write(answer, arguments.output)
     return Exit.OK if answer.ok else Exit.TROUBLE

@@ -196,7 +196,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     ``specReplicasPath`` is the number that the subresource ``scale`` of an object sets, as its definition states it.
     ``creates`` says who creates the pods, as the docs state it, with the names that projects give to the
     ServiceAccounts of their operators, the ``accounts``. ``exact`` says what the expansion states as the operator does
-    it, ``estimate`` what it cannot know.
+    it, ``estimate`` what it cannot know. ``probe`` is the spec of a small object that is right by the kind's schema.
     """
 
     kind: GroupKind
@@ -217,6 +217,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     accounts: tuple[str, ...] = ()
     exact: str = ""
     estimate: str = ""
+    probe: Mapping[str, Any] = {}
 
     @property
     def key(self) -> tuple[str, str]:
