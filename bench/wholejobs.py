@@ -23,7 +23,8 @@ from bench import machine
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.kube.pod import Resources
 from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, OperatorSpec
 from webhook.placement.objects.node import Node

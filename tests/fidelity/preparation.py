@@ -22,8 +22,8 @@ from tests.scheduling.workloads import count_of, pod_of
 from webhook.placement.elements.element_order import most_constrained_first
 from webhook.placement.elements.plan import PlannedLaunch, planned_launch
 from webhook.placement.elements.steered_pod import equipped, kept_on, steered
+from webhook.placement.jobs.element_pods import element_pod
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.jobs.job_spec import JobSpec, element_name
 from webhook.placement.pools.pool_plan import plan

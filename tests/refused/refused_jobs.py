@@ -17,7 +17,7 @@ from tests.placement.properties.strategies import cluster
 from tests.placement.properties.test_pool_hosts import created
 from tests.placement.properties.test_pool_refusals import check_fix, completion, followed, hosts
 from tests.refused.census import Tried
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text.fix import Partly
 

@@ -23,10 +23,10 @@ from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
 from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
 from webhook.placement.jobs.whole_application import PodsToJudge, judge_application
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.jobs.job_spec import JobSpec

@@ -18,19 +18,15 @@ from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.applied_job import open_pools, pools_of_job
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
+from webhook.placement.jobs.element_pods import element_pods
 from webhook.placement.jobs.job_scale_up import JobScaleUp, with_reasons
+from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_application import read_pods
-from webhook.placement.jobs.whole_job import (
-    NOUN,
-    UNDECIDED,
-    element_pods,
-    open_pools,
-    pools_of_job,
-    refused_pools,
-)
+from webhook.placement.jobs.whole_job import NOUN, refused_pools
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Pod

@@ -36,7 +36,7 @@ from webhook.cluster.judging.worker_judge import WorkerJudge, judge_from
 from webhook.cluster.objects.kinds import KINDS, NODES
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 

@@ -10,7 +10,7 @@ from tests.fidelity.play import Case, CasePlay, SideBySide, play
 from tests.placement.kinds.application_verdict import verdict_on
 from tests.placement.kinds.random_applications import Case as Application
 from tests.scheduling.state import Cluster
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 
 ApplicationJudge: TypeAlias = Callable[[Application], JobVerdict]
 SideBySideOf: TypeAlias = Callable[[Mapping[str, Cluster]], AbstractContextManager[SideBySide]]

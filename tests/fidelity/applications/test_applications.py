@@ -19,7 +19,7 @@ from tests.fidelity.model_batch import ModelBatch
 from tests.fidelity.report import application_page
 from tests.placement.kinds.random_applications import KINDS, Case, Machine, Part
 from tests.scheduling.state import Cluster
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.planning.group import GroupAnswer
 
 SEED = 11

@@ -7,7 +7,8 @@ from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
-from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Phase
 from webhook.placement.planning.search.solver import finished

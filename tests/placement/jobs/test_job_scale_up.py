@@ -15,7 +15,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs import job_scale_up
 from webhook.placement.jobs.job_scale_up import UNDECIDED, judge_scaled_job
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups import possible_nodes
 from webhook.placement.nodegroups.label_values import LabelValues

@@ -11,8 +11,8 @@ from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.job_workloads import MOST, UNDECIDED, WorkloadPods, judge_workload
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.node_group import NodeGroup

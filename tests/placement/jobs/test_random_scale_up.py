@@ -12,7 +12,7 @@ from tests.placement.planning.at_once import AtOnce
 from tests.placement.planning.exhaustive import can_be_placed
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_scale_up import judge_scaled_job
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.planning.search.solver import finished
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))

@@ -16,8 +16,8 @@ from tests.placement.planning.at_once import AtOnce
 from tools.kinds import chart_name
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import judge_application, read_pods
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.kind import OperatorKind
 from webhook.placement.planning.search.solver import finished

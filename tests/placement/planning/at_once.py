@@ -8,7 +8,8 @@ import msgspec
 from tests.builders import NAMESPACE
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.whole_job import JobVerdict, judge_job
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_job import judge_job
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished, taken
 from webhook.placement.planning.search.steps import Result, Steps

@@ -19,7 +19,7 @@ from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequ
 from webhook.placement.devices.device import Device, Reach, Traits
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.planning import counted_devices
 

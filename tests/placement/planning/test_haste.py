@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import cluster, node, nodes
 from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec, judged
-from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import Fault
 

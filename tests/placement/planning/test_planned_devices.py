@@ -16,7 +16,7 @@ from webhook.placement.devices.claims import Agreement, DeviceChoice, ResourceCl
 from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.planning import planned_devices
 
 ONE, TWO, THREE = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2, 3))

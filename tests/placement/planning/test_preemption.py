@@ -16,9 +16,9 @@ from webhook.admission.checks.templates import pods_of
 from webhook.app.plan import planned, warning_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.job_workloads import WorkloadPods, judge_workload
 from webhook.placement.jobs.replanning import Standing, replan_job
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.preemption import PREEMPTED, UNCERTAIN

@@ -25,7 +25,7 @@ from tests.placement.planning.random_jobs import (
     resized,
     uncounted,
 )
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import MESSAGE_LIMIT

@@ -9,7 +9,7 @@ from tests.builders import NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from tests.work import Work, excess
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.whole_job import UNDECIDED
+from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.kube.containers import HostPort
 from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selection.tolerations import Taint

@@ -33,6 +33,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.elements.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.element_pods import claims_of_job, demands_more
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -43,7 +44,6 @@ from webhook.placement.jobs.named_pools import (
 from webhook.placement.jobs.operators.fused_job import judge_model
 from webhook.placement.jobs.operators.region_widths import made_widths, with_widths
 from webhook.placement.jobs.problems import problem_steps, problems_of_element, problems_of_job, problems_of_nesting
-from webhook.placement.jobs.whole_job import claims_of_job, demands_more
 from webhook.placement.kube.pod import Metadata, Pod, PodSpec
 from webhook.placement.objects.jobs.job import StreamsJob
 from webhook.placement.objects.jobs.job_fusion import JobFusion, fusion_of

@@ -25,11 +25,12 @@ from webhook.admission.review import MALFORMED, Review
 from webhook.placement.decision.refusal import alternatives
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.element_pods import claims_of_job
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_refusal import NONE
 from webhook.placement.jobs.operators.region_widths import widest
 from webhook.placement.jobs.operators.width_search import RegionOfJob, WidthSearch
 from webhook.placement.jobs.problems import problem_steps
-from webhook.placement.jobs.whole_job import JobVerdict, claims_of_job
 from webhook.placement.kube.pod import Metadata
 from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.objects.volumes import Volumes

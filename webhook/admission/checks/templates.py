@@ -15,8 +15,8 @@ from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.element_pods import element_pod
 from webhook.placement.jobs.problems import pool_object_name
-from webhook.placement.jobs.whole_job import element_pod
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.objects.jobs.job_spec import JobSpec, element_name
 from webhook.placement.text import keys

@@ -7,8 +7,8 @@ from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli.explanations.explanation import NAMESPACE, UNREAD
 from webhook.cli.explanations.job_explanation import JobExplanation
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import read_pods
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render

@@ -20,7 +20,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.verdict import Verdict
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World

@@ -14,8 +14,8 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge, judge_at_once
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
 from webhook.placement.text.problem import Fault

@@ -19,12 +19,14 @@ from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.applied_job import pools_of_job
+from webhook.placement.jobs.element_pods import claims_of_job
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.operators.fused_job import judge_model
 from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
-from webhook.placement.jobs.whole_job import claims_of_job, members_of_job, pools_of_job
+from webhook.placement.jobs.whole_job import members_of_job
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.objects.jobs.job_spec import JobSpec

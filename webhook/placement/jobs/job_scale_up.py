@@ -23,20 +23,12 @@ from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
+from webhook.placement.jobs.element_pods import element_steps
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
-from webhook.placement.jobs.whole_job import (
-    NOUN,
-    JobVerdict,
-    applied_world,
-    element_steps,
-    element_warnings,
-    judge_job,
-    judged,
-    judged_or_recovered,
-    open_pools,
-    worked_out,
-)
+from webhook.placement.jobs.whole_job import NOUN, element_warnings, judge_job, judged, judged_or_recovered, worked_out
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits
 from webhook.placement.nodegroups.new_node import Needs, NewNode

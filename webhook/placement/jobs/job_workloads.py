@@ -16,7 +16,8 @@ from webhook.placement.decision.scale_up import ScaleUp, scale_up
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_job import judged_or_recovered
 from webhook.placement.kube.owner import owners_of
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer

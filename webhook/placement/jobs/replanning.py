@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.declared_pools import settled_hosts
+from webhook.placement.jobs.element_pods import element_steps, positions
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.tolerant_elements import taken_from
-from webhook.placement.jobs.whole_job import applied_world, element_steps, open_pools, positions
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool

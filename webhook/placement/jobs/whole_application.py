@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
-from webhook.placement.jobs.whole_job import JobVerdict, judged_or_recovered
+from webhook.placement.jobs.whole_job import judged_or_recovered
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer

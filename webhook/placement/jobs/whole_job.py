@@ -5,53 +5,39 @@ Job of a thousand equal elements costs little more than one of ten.
 """
 
 import itertools
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.refusal import Refusal
-from webhook.placement.elements.content import content_id
-from webhook.placement.elements.element_order import own_annotations, own_placement
-from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
-from webhook.placement.jobs.problems import pool_object_name
+from webhook.placement.jobs.element_pods import element_steps, positions
+from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.kube.pod import Pod
-from webhook.placement.objects.jobs.job import Element, StreamsJob
-from webhook.placement.objects.jobs.job_model import JobModel, clauses_of
-from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
+from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_spec import pool_of_spec
-from webhook.placement.objects.volumes import ClaimName
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
-from webhook.placement.planning.optional_hardware import Equipped, GrantedAmount, equipped
+from webhook.placement.planning.optional_hardware import Equipped, equipped
 from webhook.placement.planning.pinned import pinned
 from webhook.placement.planning.planned_devices import GroupWithDevices, doubtful_devices
 from webhook.placement.planning.preemption import notices, with_more_room
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.refusal.group_refusal import refuse_group
 from webhook.placement.planning.refusal.pool_refusal import pool_refusals, refuse_pools
-from webhook.placement.planning.search.solver import Resting, Solving, taken
-from webhook.placement.planning.search.steps import Steps
-from webhook.placement.request.claimed_volumes import claims_of, has_claims
+from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.request.world import World
-from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, enumerated
-from webhook.placement.text.rule import Rule
 
 NOUN: Final = "processing element"
 
-_STEP: Final = 50
-"""Elements that are looked at in some tenths of a millisecond."""
 
 _SAID: Final = 3
 """Names in a warning."""
@@ -59,74 +45,8 @@ _SAID: Final = 3
 _WARNINGS: Final = 8
 """Warnings of elements: an answer has ten at most, and those about the whole Job come after them."""
 
-_MAY_CLAIM: Final = b"laim"
-"""In the JSON of every Job whose pods have claims: ``claimName``, ``dataVolumeClaim``, ``volumeClaimTemplate``."""
-
-UNDECIDED: Final = (
-    "no decision in time on whether all processing elements can run at the same time: some of them may have to wait"
-)
-"""The warning for a Job that is admitted without a decision."""
-
 
 _BRIEFLY: Final = "not all processing elements can run at a time"
-
-
-class JobVerdict(Struct, frozen=True, eq=False):
-    """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
-
-    ``answer`` is where everything can go. It is ``None`` for a Job with elements that are refused by themselves.
-    ``given`` is the optional hardware that its pods get. The workloads of one job get such a verdict as well.
-    """
-
-    group: Group | None = None
-    answer: GroupAnswer | None = None
-    refusal: Refusal | None = None
-    text: str = ""
-    fault: Fault = Fault.FORBIDDEN
-    warnings: tuple[str, ...] = ()
-    given: tuple[GrantedAmount, ...] = ()
-    of_element: tuple[str, ...] = ()
-    """The rules by which elements are refused by themselves."""
-    brief: bool = False
-    """Whether the verdict does not say yet what cannot hold together, and what would help."""
-
-    @property
-    def refused(self) -> bool:
-        """Whether the Job must not be created."""
-        return bool(self.text)
-
-    @property
-    def rules(self) -> tuple[str, ...]:
-        """The rules by which the Job is refused."""
-        return self.of_element or (self.refusal.rules if self.refusal else (Rule.POOL,))
-
-    @property
-    def headline(self) -> str:
-        """The first line of ``text``, which can be shown alone."""
-        return self.text.partition("\n")[0]
-
-    @property
-    def line(self) -> str:
-        """``text`` in one line, for conditions and Events."""
-        lines = [line.strip() for line in self.text.splitlines()]
-        return "".join(f"{line}{' ' if line.endswith(('.', ':')) else '; '}" for line in lines).rstrip("; ")
-
-    def postponed(self) -> "JobVerdict":
-        """The verdict on what does not run yet: what the cluster lacks is a warning, as it may change until then."""
-        if self.fault is Fault.INVALID:
-            return self
-        return replace(self, text="", warnings=(*self.warnings, f"not yet: {self.headline}"))
-
-    @property
-    def undecided(self) -> bool:
-        """Whether the time ran out."""
-        return self.answer is not None and self.answer.placed is None and not self.answer.decided
-
-    @property
-    def grows(self) -> bool:
-        """Whether everything fits with nodes that node groups can make, which the first of the ``warnings`` says."""
-        unplaced = self.answer is not None and self.answer.placed is None and self.answer.decided
-        return unplaced and self.refusal is None and not self.refused
 
 
 async def judge_job(
@@ -169,25 +89,6 @@ async def members_of_job(
     world, _ = await applied_world(namespace, name, spec, inventory, policy, solving)
     members = await _members(namespace, name, spec, (), world, solving)
     return () if isinstance(members, JobVerdict) else tuple(members)
-
-
-async def applied_world(
-    namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
-) -> tuple[World, list[Pool]]:
-    """The world in which the Job is applied, and its pods are yet to be placed; and the HostPools that it declares."""
-    pools = pools_of_job(namespace, name, spec)
-    known = inventory.pools
-    fresh = [pool for pool in pools if (pool.namespace, pool.name) not in known]
-    model = await taken(_model(namespace, name, spec), solving)
-    await solving.rest()
-    applied = inventory.with_job(model, fresh)
-    there = [applied.pools[pool.namespace, pool.name] for pool in pools]
-    return World(applied, policy, leaving=((namespace, name),)), there
-
-
-def open_pools(pools: Iterable[Pool], world: World) -> list[Pool]:
-    """The pools whose hosts are yet to be chosen, together with the nodes of the elements."""
-    return [pool for pool in pools if pool.size is not None and not pool.elastic and not world.complete(pool)]
 
 
 async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
@@ -262,11 +163,6 @@ async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
-
-
-def positions(name: str, spec: JobSpec) -> dict[str, int]:
-    """The place of each element in the list of the Job, by name."""
-    return {element_name(name, at, element): at for at, element in enumerate(spec.processing_elements or ())}
 
 
 def _denied(best: Equipped) -> Iterator[str]:
@@ -409,111 +305,3 @@ async def refused_pools(
 def _refused_alone(refusal: Refusal) -> JobVerdict:
     """The verdict on a Job with elements that cannot run even without all others."""
     return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
-
-
-async def claims_of_job(namespace: str, name: str, spec: JobSpec, solving: Resting) -> tuple[ClaimName, ...] | None:
-    """The claims of all pods of the Job; ``None`` if these have no volumes of claims, not even ones made with them."""
-    if _MAY_CLAIM not in msgspec.json.encode(spec):  # of most Jobs
-        return None
-    claims: dict[ClaimName, None] = {}
-    claiming = False
-    apart = tuple(ElementSpec(template=one.template) for one in spec.operators or () if one.template is not None)
-    stated = replace(spec, processing_elements=apart) if apart else spec
-    for step in element_steps(name, stated):
-        await solving.rest()
-        pod = step[1].spec if step else None
-        if pod is not None and has_claims(pod):
-            claiming = True
-            claims.update(dict.fromkeys(claims_of(pod, namespace)))
-    return tuple(claims) if claiming else None
-
-
-async def demands_more(name: str, old: JobSpec, new: JobSpec, solving: Resting) -> bool:
-    """Whether a changed Job demands of the cluster what it did not before: fewer of the same elements do not."""
-    if new.operators is not None or old.operators is not None:
-        return True
-    count = len(new.processing_elements or ())
-    shared = new.resources is not None and count != len(old.processing_elements or ())
-    if shared or _common(old) != _common(new):
-        return True
-    asked = Counter(await taken(_demands(name, new), solving))
-    return bool(asked - Counter(await taken(_demands(name, old), solving)))
-
-
-def _common(spec: JobSpec) -> tuple[object, ...]:
-    """The demands of all elements."""
-    shared = spec.processing_element.resources if spec.processing_element else None
-    return spec.host_pools or (), spec.resources, shared
-
-
-def _demands(name: str, spec: JobSpec) -> Steps[list[bytes]]:
-    """The demands of each element; elements that demand the same have equal values."""
-    demands = []
-    for at, element in enumerate(spec.processing_elements or ()):
-        plain = ElementSpec(template=element.template, resources=element.resources, operators=element.operators)
-        demands.append(_shape(plain, element_name(name, at, element)))
-        yield
-    return demands
-
-
-def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod]]:
-    """The names of equal elements, and the pod of the first of them; in the order of the Job."""
-    return (element for element in element_steps(name, spec) if element is not None)
-
-
-def element_steps(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
-    """The pods of the Job's elements, one for equal elements; ``None`` after each step, so that other work can run."""
-    alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
-    for at, element in enumerate(spec.processing_elements or ()):
-        if at % _STEP == 0:
-            yield None
-        pe = element_name(name, at, element)
-        alike.setdefault(_shape(element, pe), []).append((pe, element))
-    for elements in alike.values():
-        pe, element = elements[0]
-        yield tuple(pe for pe, _ in elements), msgspec.convert(element_pod(name, pe, element, spec), Pod)
-
-
-def _shape(element: ElementSpec, pe: str) -> bytes:
-    """Equal for elements that differ only in names; isolated operators are known by their names."""
-    placements = [(operator.placement or "").strip() for operator in element.operators or ()]
-    named = pe if any("hostIsolation" in text for text in placements) else ""
-    plain = replace(element, name=None, operators=None)
-    return msgspec.json.encode((plain, [text for text in placements if text], named))
-
-
-def element_pod(job: str, pe: str, element: ElementSpec, spec: JobSpec) -> Json:
-    """The first pod of an element, as the controller will make it."""
-    stated = {**msgspec.to_builtins(element), "job": job, "contentId": content_id(element, spec)}
-    stated.pop("name", None)
-    launch = Launch(job=job, element=pe, uid="", count=1, image=RUNTIME_IMAGE)
-    return pod_of(launch, msgspec.convert(stated, ProcessingElementSpec), spec)
-
-
-def pools_of_job(namespace: str, name: str, spec: JobSpec) -> list[Pool]:
-    """The HostPools that the Job declares, as they will be created."""
-    return [
-        replace(pool_of_spec(pool, namespace, pool_object_name(name, pool.name or "")), job=name)
-        for pool in spec.host_pools or ()
-    ]
-
-
-def _model(namespace: str, name: str, spec: JobSpec) -> Steps[JobModel]:
-    """The Job as pods of it see it."""
-    default = spec.processing_element.resources if spec.processing_element else None
-    elements = []
-    clauses = {}
-    for at, element in enumerate(spec.processing_elements or ()):
-        element_model = _element(element, element_name(name, at, element), default)
-        elements.append(element_model)
-        clauses[element_model.name] = clauses_of(element_model)
-        yield
-    return JobModel(StreamsJob(namespace, name, elements=tuple(elements), resources=spec.resources), clauses)
-
-
-def _element(element: ElementSpec, name: str, default: object) -> Element:
-    placements = tuple((one.name or "", one.placement) for one in element.operators or () if one.placement)
-    own = own_placement(element)
-    bound = own_annotations(element).get(keys.BIND) == "true"
-    resources = element.resources or default
-    return Element(name, (("", own), *placements) if own else placements, bound, resources)  # type: ignore[arg-type]

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from tests.placement.jobs.operators.fusion_oracle import OPTIONS, Job, Oracle
-from webhook.placement.jobs.whole_job import JobVerdict
+from webhook.placement.jobs.job_verdict import JobVerdict
 
 Nodes = Mapping[str, int]
 

@@ -13,10 +13,10 @@ from webhook.placement.fusion import elements as in_the_making
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.fusion.partition import Partition, evaluated
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.jobs.operators import fusion_search
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
 from webhook.placement.jobs.operators.scaling import Scaling
-from webhook.placement.jobs.whole_job import UNDECIDED
 from webhook.placement.objects.jobs.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
 from webhook.placement.planning.search.solver import finished

@@ -12,9 +12,10 @@ from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import AtOnce
 from webhook.placement.fusion.application import application_of
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.applied_job import applied_world
 from webhook.placement.jobs.operators.fusion_bound import CostBound
 from webhook.placement.jobs.operators.fusion_search import FusionSearch
-from webhook.placement.jobs.whole_job import applied_world, pinned_members
+from webhook.placement.jobs.whole_job import pinned_members
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.jobs.job_spec import Bundle, ElementSpec, JobSpec
 from webhook.placement.objects.pod import PodInfo

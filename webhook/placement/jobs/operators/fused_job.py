@@ -19,11 +19,11 @@ from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_scale_up import judge_scaled_job
+from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
 from webhook.placement.jobs.operators.fusion_refusal import refuse_fusion
 from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
 from webhook.placement.jobs.operators.region_widths import with_widths
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
-from webhook.placement.jobs.whole_job import UNDECIDED, JobVerdict
 from webhook.placement.objects.jobs.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import GroupAnswer

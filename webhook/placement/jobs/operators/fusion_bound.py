@@ -15,9 +15,11 @@ from msgspec.structs import replace
 from webhook.placement.constraints.constraint import StandingConstraint
 from webhook.placement.fusion.application import Application
 from webhook.placement.fusion.graph import Graph
+from webhook.placement.jobs.applied_job import open_pools
 from webhook.placement.jobs.declared_pools import settled_hosts
+from webhook.placement.jobs.element_pods import element_steps
 from webhook.placement.jobs.tolerant_elements import taken_from
-from webhook.placement.jobs.whole_job import element_steps, open_pools, pinned_members
+from webhook.placement.jobs.whole_job import pinned_members
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.objects.jobs.job_spec import JobSpec

@@ -16,9 +16,9 @@ from webhook.placement.fusion.graph import TOO_LARGE
 from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
 from webhook.placement.fusion.rules.partition_colocation import contracted
 from webhook.placement.fusion.scheme import Scheme, scheme_of
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_search import FusionOutcome, FusionSearch
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, refuse_elements
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.kube.quantity import format_quantity
 from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
 from webhook.placement.planning.refusal.group_refusal import NO_TIME

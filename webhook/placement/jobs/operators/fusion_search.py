@@ -23,10 +23,13 @@ from webhook.placement.fusion.scheme import Scheme, asked_elements, divides, nea
 from webhook.placement.fusion.search import good_partition, refined
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.applied_job import applied_world, open_pools
+from webhook.placement.jobs.element_pods import element_pod, element_steps
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
-from webhook.placement.jobs.whole_job import JobVerdict, applied_world, element_pod, element_steps, judged, open_pools
+from webhook.placement.jobs.whole_job import judged
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.quantity import NANO

@@ -10,12 +10,12 @@ from msgspec import Struct
 from webhook.placement.fusion.application import application_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
 from webhook.placement.jobs.operators.fusion_search import FusionSearch
 from webhook.placement.jobs.operators.region_widths import fused_widths, made_widths, with_widths
 from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
 from webhook.placement.jobs.problems import problem_steps
-from webhook.placement.jobs.whole_job import JobVerdict
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Solving
