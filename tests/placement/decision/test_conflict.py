@@ -75,7 +75,10 @@ def test_only_so_many_smaller_choices_are_tried() -> None:
         return len(choice) < 10
 
     assert len(fewest(range(20), hold, tries=50)) == 10
-    assert len(asked) == 20 + 50
+    assert 20 < len(asked) <= 20 + 50
+    asked.clear()
+    assert len(answered(smallest_failing(range(20), 50, again=True), lambda choice: not hold(choice))) == 10
+    assert len(asked) == 20 + 10 + 50
 
 
 def test_many_are_left_out_at_a_time_first() -> None:
@@ -109,3 +112,18 @@ def test_the_least_number_is_found(number: int) -> None:
     assert finished(answered_in_turn(least(1, 9), fails)) == number
     assert finished(answered_in_turn(least_up_to(9), fails)) == number
     assert finished(answered_in_turn(least_up_to(number - 1), fails)) == 0
+
+
+def test_nothing_is_tried_that_is_part_of_what_is_known_not_to_fail() -> None:
+    """The first and the last of eight fail together: smaller choices that lack the last are known to hold."""
+    asked: list[tuple[int, ...]] = []
+
+    def fails(choice: Sequence[int]) -> bool:
+        asked.append(tuple(choice))
+        return {0, 7} <= {*choice}
+
+    assert answered(smallest_failing([*range(8)]), fails) == [0, 7]
+    assert len(asked) == 8
+    asked.clear()
+    assert answered(smallest_failing([*range(8)], again=True), fails) == [0, 7]
+    assert asked[-8:] == [(at,) for at in range(8)]

@@ -27,21 +27,35 @@ def smallest_failing(
     """Find a smallest choice of the items that fails, in their order; all of them together are known to fail.
 
     Up to ``tries`` choices are tried that are smaller than an irreducible one. So the answer is irreducible always, and
-    a smallest one for all but extreme numbers of items. ``again`` is for an oracle that is not monotonic.
+    a smallest one for all but extreme numbers of items. ``again`` is for an oracle that is not monotonic; of one that
+    is, no choice is tried that is part of one known not to fail.
     """
-    found = yield from irreducible(items, again=again)
+    passing: list[Sequence[Item]] = []
+    found = yield from irreducible(items, again=again, passing=passing)
+    known = [] if again else [{*map(id, choice)} for choice in passing]
     smaller = itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(1, len(found)))
     for choice in itertools.islice(smaller, tries):
+        if known and _part_of(choice, known):
+            continue
         if (yield choice):
             return choice
     return found
 
 
-def irreducible(items: Sequence[Item], size: int = 1, *, again: bool = False) -> Search[Sequence[Item], Sequence[Item]]:
+def _part_of(choice: Sequence[object], known: Sequence[set[int]]) -> bool:
+    """Whether all of the choice is in one of the sets, which are of identities: items need not be hashable."""
+    own = {*map(id, choice)}
+    return any(map(own.issubset, known))
+
+
+def irreducible(
+    items: Sequence[Item], size: int = 1, *, again: bool = False, passing: list[Sequence[Item]] | None = None
+) -> Search[Sequence[Item], Sequence[Item]]:
     """Find a choice that fails and of which no item can be left out; items are left out from the last on.
 
     At first as many as ``size`` are left out at a time, then half as many, in the end single ones. An oracle that is
-    not monotonic is asked ``again`` until no single item can be left out.
+    not monotonic is asked ``again`` until no single item can be left out. Choices that do not fail are added to
+    ``passing``.
     """
     chosen = [*items]
     while True:
@@ -52,6 +66,8 @@ def irreducible(items: Sequence[Item], size: int = 1, *, again: bool = False) ->
             fails = yield left
             if fails is None:
                 return chosen
+            if passing is not None and not fails:
+                passing.append(left)
             chosen, at = left if fails else chosen, first
         if size == 1 and (not again or len(chosen) == before):
             return chosen

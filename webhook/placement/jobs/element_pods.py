@@ -22,6 +22,9 @@ from webhook.placement.request.claimed_volumes import claims_of, has_claims
 _STEP: Final = 50
 """Elements that are looked at in some tenths of a millisecond."""
 
+_KNOWN: Final = 1024
+"""Pods of elements that are kept during one search, of a few kilobytes each."""
+
 _MAY_CLAIM: Final = b"laim"
 """In the JSON of every Job whose pods have claims: ``claimName``, ``dataVolumeClaim``, ``volumeClaimTemplate``."""
 
@@ -76,17 +79,53 @@ def element_pods(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Po
     return (element for element in element_steps(name, spec) if element is not None)
 
 
-def element_steps(name: str, spec: JobSpec) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
-    """The pods of the Job's elements, one for equal elements; ``None`` after each step, so that other work can run."""
+class KnownPods:
+    """Pods of elements of one Job that were made before: the fusions of a search have most elements in common."""
+
+    __slots__ = ("_job", "_pods")
+
+    def __init__(self, job: str) -> None:
+        self._job = job
+        self._pods: dict[tuple[bytes, bytes], Pod] = {}
+
+    def pod(self, pe: str, element: ElementSpec, spec: JobSpec, common: bytes) -> Pod:
+        """The first pod of the element; ``common`` is what :func:`common_of` says of the spec."""
+        key = common, msgspec.json.encode((pe, element))
+        known = self._pods.get(key)
+        if known is None:
+            if len(self._pods) >= _KNOWN:
+                self._pods.clear()
+            known = self._pods[key] = msgspec.convert(element_pod(self._job, pe, element, spec), Pod)
+        return known
+
+
+def common_of(spec: JobSpec) -> bytes:
+    """All that the pods of elements have of their Job."""
+    return msgspec.json.encode(replace(spec, processing_elements=None))
+
+
+def element_steps(
+    name: str, spec: JobSpec, known: KnownPods | None = None
+) -> Iterator[tuple[tuple[str, ...], Pod] | None]:
+    """The pods of the Job's elements, one for equal elements; ``None`` after each step, so that other work can run.
+
+    With ``known`` none is made twice.
+    """
     alike: dict[bytes, list[tuple[str, ElementSpec]]] = {}
     for at, element in enumerate(spec.processing_elements or ()):
         if at % _STEP == 0:
             yield None
         pe = element_name(name, at, element)
         alike.setdefault(_shape(element, pe), []).append((pe, element))
+    common = common_of(spec) if known else b""
     for elements in alike.values():
         pe, element = elements[0]
-        yield tuple(pe for pe, _ in elements), msgspec.convert(element_pod(name, pe, element, spec), Pod)
+        pod = (
+            known.pod(pe, element, spec, common)
+            if known
+            else msgspec.convert(element_pod(name, pe, element, spec), Pod)
+        )
+        yield tuple(pe for pe, _ in elements), pod
 
 
 def _shape(element: ElementSpec, pe: str) -> bytes:

@@ -15,7 +15,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
-from webhook.placement.jobs.element_pods import element_steps, positions
+from webhook.placement.jobs.element_pods import KnownPods, element_steps, positions
 from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
@@ -100,17 +100,27 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     *,
     staying: Mapping[str, str] = {},
     brief: bool = False,
+    known: KnownPods | None = None,
 ) -> JobVerdict:
     """The verdict in that world, in which the Job is applied; a ``brief`` refusal does not say what would help.
 
-    ``staying`` are the nodes of elements that run and stay there.
+    ``staying`` are the nodes of elements that run and stay there. ``known`` are pods of elements that were made before.
     """
     namespace, name = job
     choices = open_pools(pools, world)
     without_hosts = cannot_be_had(pools, world)
     unlisted = unlisted_pools(pools, world) if without_hosts else []
     members = await _members(
-        namespace, name, spec, choices, world, solving, staying=staying, without_hosts=without_hosts, unlisted=unlisted
+        namespace,
+        name,
+        spec,
+        choices,
+        world,
+        solving,
+        staying=staying,
+        without_hosts=without_hosts,
+        unlisted=unlisted,
+        known=known,
     )
     if isinstance(members, JobVerdict):
         return members
@@ -128,7 +138,7 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
     if more := with_more_room(members, world):
-        return await judged(job, spec, pools, more, solving, staying=staying, brief=brief)
+        return await judged(job, spec, pools, more, solving, staying=staying, brief=brief, known=known)
     return _briefly(group, answer) if brief else await _refused(group, answer)
 
 
@@ -204,6 +214,7 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
     staying: Mapping[str, str] = {},
     without_hosts: tuple[Refusal, ...] = (),
     unlisted: Sequence[Pool] = (),
+    known: KnownPods | None = None,
 ) -> list[Member] | JobVerdict:
     """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up.
 
@@ -217,7 +228,7 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
         pools = without_hosts + await refused_pools(namespace, name, choices, world, solving)
         return _refused_alone(refuse_elements(elements.refused, total, all_known=all_known, pools=pools))
 
-    for element in element_steps(name, spec):
+    for element in element_steps(name, spec, known):
         await solving.rest()
         names = elements.without_staying(*element) if element else ()
         if not (element and names):

@@ -9,6 +9,7 @@ import pytest
 from tests.builders import NAMESPACE, cluster, node, nodes, pool
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
+from tests.work import own_calls
 from webhook.placement.fusion import elements as in_the_making
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.fusion.partition import Partition, evaluated
@@ -637,3 +638,23 @@ def test_the_reason_for_more_elements_than_are_asked_for_is_found_without_compar
     model = fused_job(spec, cluster(nodes(6)))
     (warning,) = model.verdict.warnings
     assert warning.endswith("with so many it does not fit on the cluster")
+
+
+@pytest.mark.parametrize(
+    ("template", "limit"),
+    [
+        pytest.param(None, 120_000, id="less is never harder"),
+        pytest.param({"spec": {"containers": [{"name": "pe", "image": "own:1"}]}}, 300_000, id="less may be harder"),
+    ],
+)
+def test_a_refusal_of_a_fused_job_takes_few_calls(template: Any, limit: int) -> None:
+    """Choices that are known to hold are not tried, and the pod of an element is made once for all fusions."""
+    own = {"template": template} if template else {}
+    operators = [
+        {"name": f"Op{at}", "cost": "400m", "placement": 'hostExlocation("e")'} | (own if at == 0 else {})
+        for at in range(4)
+    ]
+    spec, there = {"operators": operators, "fusion": {"manual": 2}}, cluster(nodes(3, cpu=1000))
+    assert fused_job(spec, there).verdict.refused
+    made = own_calls(lambda: fused_job(spec, there))
+    assert made <= limit, made

@@ -17,7 +17,7 @@ from webhook.placement.fusion.application import Application
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.jobs.applied_job import open_pools
 from webhook.placement.jobs.declared_pools import settled_hosts
-from webhook.placement.jobs.element_pods import element_steps
+from webhook.placement.jobs.element_pods import KnownPods, element_steps
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_job import pinned_members
 from webhook.placement.kube.amounts import Tally
@@ -70,7 +70,7 @@ class CostBound(Struct, frozen=True):
 
     ``costs`` are by the names of these elements. ``staying`` are the nodes of elements that run there whatever is
     fused, ``moving`` the requests of those that run and would be replaced if they were fused with others, and ``pools``
-    the HostPools that the Job declares.
+    the HostPools that the Job declares. ``known`` are pods of elements that were made before.
     """
 
     job: tuple[str, str]
@@ -79,6 +79,7 @@ class CostBound(Struct, frozen=True):
     pools: Sequence[Pool]
     staying: Mapping[str, str]
     moving: Mapping[str, Tally] = {}
+    known: KnownPods | None = None
 
     async def no_room(self, world: World, solving: Solving) -> bool:
         """Whether it is certain that the units find no room, not even where pods are preempted."""
@@ -101,7 +102,7 @@ class CostBound(Struct, frozen=True):
         choices = open_pools(self.pools, world)
         chosen = frozenset((pool.namespace, pool.name) for pool in choices)
         found: list[Member] = []
-        for step in element_steps(self.job[1], self._bare()):
+        for step in element_steps(self.job[1], self._bare(), self.known):
             await solving.rest()
             if solving.left() <= 0:
                 return None

@@ -17,13 +17,13 @@ from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION
 from webhook.placement.fusion.rules.partition_colocation import contracted
 from webhook.placement.fusion.scheme import Scheme, scheme_of
 from webhook.placement.jobs.job_verdict import JobVerdict
-from webhook.placement.jobs.operators.fusion_search import FusionOutcome, FusionSearch
+from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, refuse_elements
 from webhook.placement.kube.quantity import format_quantity
 from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, Fusion, JobSpec
 from webhook.placement.planning.refusal.group_refusal import NO_TIME
 from webhook.placement.planning.search.solver import Solving
-from webhook.placement.spl.clauses import PlacementClause
+from webhook.placement.spl.clauses import PlacementClause, PoolName
 from webhook.placement.text.fix import AddNode, Advice, EnlargePool, Fix, NodeFix, Partly, ShrinkPool
 from webhook.placement.text.problem import Fault, counted
 from webhook.placement.text.rule import Rule
@@ -39,6 +39,9 @@ _STATED: Final = 200
 
 _OF_CLUSTER: Final = (AddNode, EnlargePool, NodeFix, ShrinkPool)
 """Fixes that were tried with the best fusion, and change the cluster or a pool."""
+
+_OPTIONS: Final = frozenset({"restartable", "relocatable", "template"})
+"""What an operator states and all operators of its element must state, too."""
 
 _FIXES: Final = 2
 """Fixes that are named."""
@@ -75,8 +78,8 @@ async def refuse_fusion(
     async def fails(kept: Sequence[_Item]) -> bool | None:
         return await _fails(search, spec, application, [one for one in items if one not in kept], solving)
 
-    # An operator without ``restartable: false`` may be kept apart from one that has it: less can be harder to keep.
-    conflict = tuple(await answered_in_turn(smallest_failing(items, _TRIES, again=True), fails)) if items else ()
+    again = count > ALL or not _monotonic(items, spec)
+    conflict = tuple(await answered_in_turn(smallest_failing(items, _TRIES, again=again), fails)) if items else ()
     explained = await search.explained(outcome.first.spec)
     if not conflict and explained.refused:
         return explained
@@ -89,6 +92,22 @@ async def refuse_fusion(
     clauses = tuple(item.text for item in conflict)
     refusal = Refusal.of(first, clauses, Fault.FORBIDDEN, (Rule.NODES,), tried)
     return JobVerdict(refusal=refusal, text=refusal.text, fault=refusal.fault)
+
+
+def _monotonic(items: Sequence[_Item], spec: JobSpec) -> bool:
+    """Whether less of these is never harder to keep.
+
+    It may be where operators state options, which are equal within an element: one without ``restartable: false`` is
+    kept apart from one that has it. A pod that names no HostPool tolerates no exclusive host, and an operator without a
+    cost may request what every element does.
+    """
+    requested = spec.resources or (spec.processing_element and spec.processing_element.resources)
+    named = (item.clause.argument for item in items if item.clause is not None)
+    return (
+        not requested
+        and _OPTIONS.isdisjoint(item.field for item in items)
+        and not any(isinstance(argument, PoolName) for argument in named)
+    )
 
 
 def _alone(alone: Sequence[RefusedElement], count: int, solving: Solving) -> JobVerdict:

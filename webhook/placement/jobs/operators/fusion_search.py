@@ -9,7 +9,6 @@ import itertools
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from typing import Final
 
-import msgspec
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,14 +23,13 @@ from webhook.placement.fusion.search import good_partition, refined
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.applied_job import applied_world, open_pools
-from webhook.placement.jobs.element_pods import element_pod, element_steps
+from webhook.placement.jobs.element_pods import KnownPods, common_of, element_steps
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
 from webhook.placement.jobs.whole_job import judged
 from webhook.placement.kube.bits import to_slots
-from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.objects.jobs.job_fusion import FusedElement
 from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT, JobSpec
@@ -103,7 +101,10 @@ class FusionSearch:
         *,
         scaling: Scaling = NOTHING,
         later: bool = False,
+        known: KnownPods | None = None,
     ) -> None:
+        self._known = known or KnownPods(job[1])
+        self._latest: tuple[JobSpec, World, list[Pool]] | None = None
         self._job = job
         self._inventory = inventory
         self._policy = policy
@@ -215,7 +216,7 @@ class FusionSearch:
         # What may be fused anew is replaced then, and its new pod may run elsewhere.
         moving = {} if self._scaling.kept else {name: self._scaling.requests.get(name, {}) for name in staying}
         relaxed = fused(spec, without_isolation(graph.application), finest.elements)
-        bound = CostBound(self._job, relaxed, costs, pools, {} if moving else staying, moving)
+        bound = CostBound(self._job, relaxed, costs, pools, {} if moving else staying, moving, self._known)
         return await bound.no_room(world, self._solving)
 
     async def _good(self, spec: JobSpec, graph: Graph, asked: int) -> AsyncIterator[TriedFusion]:
@@ -248,7 +249,7 @@ class FusionSearch:
         operators = {element.name: element.operators for element in candidate.elements}
         place = {element.name: at for at, element in enumerate(candidate.elements)}
         refused: list[RefusedElement] = []
-        for step in element_steps(self._job[1], candidate.spec):
+        for step in element_steps(self._job[1], candidate.spec, self._known):
             await self._solving.rest()
             if self._solving.left() <= 0:
                 break
@@ -289,18 +290,21 @@ class FusionSearch:
 
     async def _judged_alone(self, candidate: TriedFusion, place: int) -> object:
         await self._solving.rest()
-        namespace, job = self._job
+        namespace, _ = self._job
         world, pools = await self._world(candidate.spec)
         choices = open_pools(pools, world)
         element = (candidate.spec.processing_elements or ())[place]
         names = (element.name or "",)
-        pod = msgspec.convert(element_pod(job, names[0], element, candidate.spec), Pod)
+        pod = self._known.pod(names[0], element, candidate.spec, common_of(candidate.spec))
         member = member_of(names, 1, pod, namespace, world, frozenset((pool.namespace, pool.name) for pool in choices))
         return judged_alone(names, member, namespace, choices, world)
 
     async def _world(self, spec: JobSpec) -> tuple[World, list[Pool]]:
-        world, pools = await applied_world(*self._job, spec, self._inventory, self._policy, self._solving)
-        return (world.recovered() or world) if self._later else world, pools
+        """The world in which that Job is applied, and its HostPools; that of the latest Job is kept."""
+        if self._latest is None or self._latest[0] is not spec:
+            world, pools = await applied_world(*self._job, spec, self._inventory, self._policy, self._solving)
+            self._latest = spec, (world.recovered() or world) if self._later else world, pools
+        return self._latest[1:]
 
     async def recovering(self, spec: JobSpec) -> "FusionSearch | None":
         """The search in which passing conditions of nodes have ended; ``None`` if no node has one."""
@@ -322,18 +326,22 @@ class FusionSearch:
             self._previous,
             scaling=self._scaling,
             later=later,
+            known=self._known,
         )
 
     async def _verdict(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes."""
         world, pools = await self._world(spec)
         staying = self._scaling.staying(spec)
-        return await judged(self._job, spec, pools, world, self._solving, staying=staying, brief=True)
+        return await judged(
+            self._job, spec, pools, world, self._solving, staying=staying, brief=True, known=self._known
+        )
 
     async def explained(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes; a refusal says what would help."""
         world, pools = await self._world(spec)
-        return await judged(self._job, spec, pools, world, self._solving, staying=self._scaling.staying(spec))
+        staying = self._scaling.staying(spec)
+        return await judged(self._job, spec, pools, world, self._solving, staying=staying, known=self._known)
 
     def _candidate(self, spec: JobSpec, graph: Graph, partition: Partition) -> TriedFusion:
         operators = graph.application.operators
