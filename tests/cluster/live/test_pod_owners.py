@@ -171,12 +171,18 @@ async def test_an_answer_holds_for_some_seconds(objects_of: Stored, queries: Rev
     assert await waits(queries, [RAY])
 
 
-async def test_a_bounded_number_of_answers_is_kept(
-    objects_of: Stored, queries: ReviewQueries, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pod_owners, "KEPT", 2)
-    for found in (RAY, POD, RAY, SCHEDULED, RAY):
-        await waits(queries, [found])
+@pytest.fixture
+def one_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all answers the last one is kept, in what is made afterwards."""
+    monkeypatch.setattr(pod_owners, "KEPT", 1)
+
+
+@pytest.mark.usefixtures("one_kept")
+async def test_a_bounded_number_of_answers_is_kept(objects_of: Stored, objects: ApiServer) -> None:
+    async with Connection(objects.configuration()) as opened:
+        queries = ReviewQueries(owners=PodOwners(ObjectClient(opened)))
+        for found in (RAY, RAY, POD, RAY):
+            await waits(queries, [found])
     assert objects_of.asked.count("rayclusters/train-x") == 2
 
 
@@ -208,12 +214,12 @@ async def test_the_application_of_pods_with_the_same_owners_is_read_once_for_a_w
     assert objects_of.asked[4:] == ["pods/a", "rayclusters/train-x"]
 
 
-async def test_applications_that_are_kept_are_bounded(
-    objects_of: Stored, owners: PodOwners, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(pod_owners, "KEPT", 1)
+@pytest.mark.usefixtures("one_kept")
+async def test_applications_that_are_kept_are_bounded(objects_of: Stored, objects: ApiServer) -> None:
     objects_of.found |= {"pods/a": stored(RAY), "pods/b": stored(RAY_JOB)}
-    assert [await application(owners, name) for name in "aba"] == ["train"] * 3
+    async with Connection(objects.configuration()) as opened:
+        owners = PodOwners(ObjectClient(opened))
+        assert [await application(owners, name) for name in "aba"] == ["train"] * 3
     assert objects_of.asked.count("rayclusters/train-x") == 2
 
 

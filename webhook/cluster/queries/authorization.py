@@ -10,6 +10,7 @@ from msgspec import Struct
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.review import User
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.placement.text.api_kinds import HOST_POOL
 
 PATH: Final = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
@@ -36,8 +37,7 @@ class Authorization:
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
-        self._clock = clock
-        self._known: dict[bytes, tuple[bool, float]] = {}
+        self._known: KeptAnswers[bytes, bool] = KeptAnswers(clock, GRANTED, KEPT)
 
     async def may_use(self, user: User, namespace: str, pool: str) -> bool:
         """Whether the user may ``use`` that HostPool; raises ApiError if the API server does not say."""
@@ -57,17 +57,15 @@ class Authorization:
         """
         asked = _asked(user, attributes)
         key = msgspec.json.encode(asked, order="deterministic")
-        known = self._known.get(key)
-        if known is not None and known[1] > self._clock():
-            return known[0]
+        known = self._known.at(key)
+        if known is not None:
+            return known
         body = await self._server.create(PATH, asked)
         try:
             allowed = msgspec.json.decode(body, type=_Review).status.allowed
         except msgspec.MsgspecError as error:
             raise ApiError(Cause.UNREADABLE, f"the API server's answer about rights is unreadable: {error}") from None
-        if len(self._known) >= KEPT:
-            self._known.clear()
-        self._known[key] = allowed, self._clock() + (GRANTED if allowed else DENIED)
+        self._known.keep(key, allowed, GRANTED if allowed else DENIED)
         return allowed
 
 

@@ -17,6 +17,7 @@ from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from webhook.admission.application_pods import can_exist
 from webhook.admission.responses import OwnersQuestion, PodOwner
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.cluster.watch.lists import ListReader
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kinds.application import service_accounts
@@ -62,25 +63,22 @@ class PodOwners:
 
     def __init__(self, server: ListReader, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
-        self._clock = clock
-        self._known: dict[tuple[str, str, tuple[PodOwner, ...]], tuple[bool, float]] = {}
-        self._applications: dict[tuple[str, tuple[PodOwner, ...]], tuple[PodOwner | None, float]] = {}
-        """By namespace and owners, to which application these lead, and until when that holds."""
+        self._known: KeptAnswers[tuple[str, str, tuple[PodOwner, ...]], PodOwner | None]
+        self._known = KeptAnswers(clock, KEPT_SECONDS, KEPT)
+        """By user, namespace and owners, the object for which the user creates pods."""
+        self._applications: KeptAnswers[tuple[str, tuple[PodOwner, ...]], PodOwner | None]
+        self._applications = KeptAnswers(clock, KEPT_SECONDS, KEPT)
+        """By namespace and owners, the application to which these lead."""
 
     async def of_application(self, question: OwnersQuestion) -> bool:
         """Whether the owners lead to an object that was judged, for which the user creates pods.
 
         What cannot be found out does not count as such an object.
         """
-        key = question.user, question.namespace, question.owners
-        known = self._known.get(key)
-        if known is None or known[1] <= self._clock():
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            ends = functools.partial(_creates, question)
-            found = await self._followed(question.owners, question.namespace, question.policy, ends, self._read_if_able)
-            known = self._known[key] = found is not None, self._clock() + KEPT_SECONDS
-        return known[0]
+        owners, namespace, policy = question.owners, question.namespace, question.policy
+        ends = functools.partial(_creates, question)
+        follow = functools.partial(self._followed, owners, namespace, policy, ends, self._read_if_able)
+        return await self._known.find((question.user, namespace, owners), follow) is not None
 
     async def application(self, namespace: str, pod: str, uid: str, policy: Policy) -> PodOwner | None:
         """The object of a reviewed kind to which the owners of the pod lead; ``None`` if they lead to none.
@@ -91,13 +89,9 @@ class PodOwners:
         links = {("v1", POD.name): POD.resource}
         found = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
         owners = () if found is None else tuple(islice(filter(can_exist, _owners(found)), READS))
-        known = self._applications.get((namespace, owners))
-        if known is None or known[1] <= self._clock():
-            if len(self._applications) >= KEPT:
-                self._applications.clear()
-            end = await self._followed(owners, namespace, policy, functools.partial(_is_reviewed, policy), self._read)
-            known = self._applications[namespace, owners] = end, self._clock() + KEPT_SECONDS
-        return known[0]
+        ends = functools.partial(_is_reviewed, policy)
+        follow = functools.partial(self._followed, owners, namespace, policy, ends, self._read)
+        return await self._applications.find((namespace, owners), follow)
 
     @staticmethod
     async def _followed(

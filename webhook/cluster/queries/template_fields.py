@@ -11,6 +11,7 @@ from typing import Final
 
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.placement.elements.template_fields import Names, template_of
 
 SECONDS: Final = 0.5
@@ -35,15 +36,14 @@ class TemplateFields:
     def __init__(self, server: ObjectClient, namespace: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
         self._path = f"/api/v1/namespaces/{namespace}/podtemplates?dryRun=All&fieldValidation=Strict"
-        self._clock = clock
-        self._known: dict[tuple[Names, ...], tuple[frozenset[Names], float]] = {}
+        self._known: KeptAnswers[tuple[Names, ...], frozenset[Names]] = KeptAnswers(clock, GRANTED, KEPT)
 
     async def unknown(self, fields: Sequence[Names]) -> frozenset[Names] | None:
         """The fields that the API server does not know; ``None`` if it does not say."""
         asked = tuple(dict.fromkeys(fields))
-        known = self._known.get(asked)
-        if known is not None and known[1] > self._clock():
-            return known[0]
+        known = self._known.at(asked)
+        if known is not None:
+            return known
         metadata = {"name": "streams-placement-fields"}
         body = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": metadata, "template": template_of(asked)}
         try:
@@ -54,9 +54,7 @@ class TemplateFields:
             if read is None:
                 return None
             unknown = frozenset(names for names in asked if ".".join(names) in read)
-        if len(self._known) >= KEPT:
-            self._known.clear()
-        self._known[asked] = unknown, self._clock() + GRANTED
+        self._known.keep(asked, unknown)
         return unknown
 
 

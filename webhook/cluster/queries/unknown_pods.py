@@ -5,6 +5,7 @@ come to exclusive hosts without naming the HostPool; whether a DaemonSet makes t
 can write an owner reference into a pod.
 """
 
+import functools
 import time
 from collections.abc import Callable
 from typing import Final
@@ -19,6 +20,7 @@ from webhook.admission.responses import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.pods import bound_pod
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.placement.checks.unbound_pods import opening
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.kube.owner import is_daemon_set
@@ -58,8 +60,8 @@ class UnknownPods:
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
-        self._clock = clock
-        self._known: dict[tuple[str, str], tuple[str, tuple[Toleration, ...], float]] = {}
+        self._known: KeptAnswers[tuple[str, str], tuple[str, tuple[Toleration, ...]]]
+        self._known = KeptAnswers(clock, KEPT_SECONDS, KEPT)
 
     async def look_up(self, unknown: PodRef) -> PodInfo | None:
         """The pod; ``None`` if it is gone, or a DaemonSet creates it. Raises ApiError without an answer about it."""
@@ -86,24 +88,15 @@ class UnknownPods:
 
     async def _daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
         """Uid of the DaemonSet (empty if it does not exist), and its tolerations that open exclusive hosts."""
-        known = self._known.get((namespace, name))
-        if known is None or known[2] <= self._clock():
-            body = await self._read(DAEMON_SET, namespace, name)
-            try:
-                daemon_set = (
-                    msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
-                )
-            except _UNREADABLE as error:
-                raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            tolerated = opening(daemon_set.spec.template.spec.tolerations)
-            known = self._known[namespace, name] = (
-                daemon_set.metadata.uid or "",
-                tolerated,
-                self._clock() + KEPT_SECONDS,
-            )
-        return known[:2]
+        return await self._known.find((namespace, name), functools.partial(self._read_daemon_set, namespace, name))
+
+    async def _read_daemon_set(self, namespace: str, name: str) -> tuple[str, tuple[Toleration, ...]]:
+        body = await self._read(DAEMON_SET, namespace, name)
+        try:
+            daemon_set = msgspec.json.decode(body, type=_DaemonSetObject) if body is not None else _DaemonSetObject()
+        except _UNREADABLE as error:
+            raise ApiError(Cause.UNREADABLE, f"the DaemonSet is unreadable: {error}") from None
+        return daemon_set.metadata.uid or "", tuple(opening(daemon_set.spec.template.spec.tolerations))
 
     async def _read(self, kind: ApiKind, namespace: str, name: str) -> bytes | None:
         """The object as JSON; ``None`` if it does not exist.

@@ -7,7 +7,7 @@ than the questions do. What is not answered in time stays unknown, and no pod is
 import asyncio
 import time
 from collections.abc import Callable, Iterable
-from typing import Final, TypeVar
+from typing import Final
 from urllib.parse import quote
 
 from msgspec import Raw
@@ -18,6 +18,7 @@ from kubeapi.client.errors import ApiError, Cause
 from webhook.cluster.objects import items
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.storage import read_claim, read_class, read_volume
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.cluster.watch.lists import ListReader
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, StorageClass, Volumes
@@ -40,34 +41,16 @@ KEPT: Final = 4096
 
 _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
 
-_Kept = TypeVar("_Kept")
-
-
-class _Recent(dict[str, tuple[float, _Kept]]):
-    """Values by path, each with the time until which it holds."""
-
-    def at(self, path: str, now: float) -> _Kept | None:
-        """The value at the path, if it still holds."""
-        entry = self.get(path)
-        return entry[1] if entry and entry[0] > now else None
-
-    def keep(self, path: str, value: _Kept, now: float) -> None:
-        """Keep the value for a while."""
-        if len(self) >= KEPT:
-            self.clear()
-        self[path] = now + KEPT_SECONDS, value
-
 
 class VolumeLookups:
     """Reads claims, the volumes that they are bound to, and the storage classes."""
 
     def __init__(self, server: ListReader, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
-        self._clock = clock
         self._asking = 0
-        self._claims: _Recent[Claim] = _Recent()
-        self._volumes: _Recent[PersistentVolume] = _Recent()
-        self._classes: _Recent[tuple[StorageClass, ...]] = _Recent()
+        self._claims: KeptAnswers[str, Claim] = KeptAnswers(clock, KEPT_SECONDS, KEPT)
+        self._volumes: KeptAnswers[str, PersistentVolume] = KeptAnswers(clock, KEPT_SECONDS, KEPT)
+        self._classes: KeptAnswers[str, tuple[StorageClass, ...]] = KeptAnswers(clock, KEPT_SECONDS, KEPT)
 
     async def find(self, claims: Iterable[ClaimName]) -> Volumes:
         """The volumes of these claims, as far as the API server answers in time."""
@@ -92,7 +75,7 @@ class VolumeLookups:
             volumes.missing(name)
             return
         path = f"{CLAIM.path_in(quote(namespace, safe=''))}/{claim_name}"
-        claim = self._claims.at(path, self._clock())
+        claim = self._claims.at(path)
         try:
             if claim is None:
                 claim, _ = read_claim(Raw(await self._server.read(path)))
@@ -104,31 +87,31 @@ class VolumeLookups:
             return
         volumes.put_claim(claim)
         if claim.volume:
-            self._claims.keep(path, claim, self._clock())
+            self._claims.keep(path, claim)
             await self._look_up_volume(claim.volume, volumes)
 
     async def _look_up_volume(self, name: str, volumes: Volumes) -> None:
         """Put the volume, if it can be read."""
         path = f"{PERSISTENT_VOLUME.path}/{quote(name, safe='')}"
-        volume = self._volumes.at(path, self._clock())
+        volume = self._volumes.at(path)
         try:
             if volume is None:
                 volume, _ = read_volume(Raw(await self._server.read(path)))
         except (ApiError, *_UNREADABLE):
             return
-        self._volumes.keep(path, volume, self._clock())
+        self._volumes.keep(path, volume)
         volumes.put_volume(volume)
 
     async def _list_classes(self, volumes: Volumes) -> None:
         """Put the storage classes, of which a cluster has few."""
         path = STORAGE_CLASS.path
-        classes = self._classes.at(path, self._clock())
+        classes = self._classes.at(path)
         try:
             if classes is None:
                 page = items.decode(Raw(await self._server.read(path)), Page)
                 classes = tuple(read_class(item)[0] for item in page.items or ())
         except (ApiError, *_UNREADABLE):
             return
-        self._classes.keep(path, classes, self._clock())
+        self._classes.keep(path, classes)
         for each in classes:
             volumes.put_class(each)

@@ -3,6 +3,7 @@
 Only pods that must share a node need the number (``docs/colocation.md``), so no workload is watched.
 """
 
+import functools
 import re
 import time
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ from msgspec import Struct
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.responses import WorkloadRef
+from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
 
@@ -56,22 +58,15 @@ class WorkloadSizes:
 
     def __init__(self, server: ObjectClient, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._server = server
-        self._clock = clock
-        self._known: dict[WorkloadRef, tuple[int | None, float]] = {}
+        self._known: KeptAnswers[WorkloadRef, int | None] = KeptAnswers(clock, KEPT_SECONDS, KEPT)
 
     def count(self, workload: WorkloadRef) -> int | None:
         """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
-        entry = self._known.get(workload)
-        return entry[0] if entry and entry[1] > self._clock() else None
+        return self._known.at(workload)
 
     async def learn(self, workload: WorkloadRef) -> bool:
         """Ask the API server, unless it was asked lately; whether the number is known then."""
-        entry = self._known.get(workload)
-        if entry is None or entry[1] <= self._clock():
-            if len(self._known) >= KEPT:
-                self._known.clear()
-            self._known[workload] = await self._asked(workload), self._clock() + KEPT_SECONDS
-        return self.count(workload) is not None
+        return await self._known.find(workload, functools.partial(self._asked, workload)) is not None
 
     async def _asked(self, workload: WorkloadRef) -> int | None:
         kind = _COUNTED.get((workload.version, workload.kind))
