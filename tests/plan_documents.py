@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Final
 
-from webhook.cli.planpage.document import (
+from webhook.placementreview.plans.document import (
     ClosedNodes,
     Conflict,
     Neighbour,

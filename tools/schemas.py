@@ -12,13 +12,13 @@ from webhook.cli.commands.check import CheckAnswer
 from webhook.cli.commands.release import ReleaseAnswer
 from webhook.cli.commands.tour import TourAnswer
 from webhook.cli.commands.version import VersionAnswer
-from webhook.cli.explanations.explanation import PodExplanation
-from webhook.cli.explanations.job_explanation import JobExplanation
-from webhook.cli.explanations.pool_explanation import PoolExplanation
-from webhook.cli.planpage.document import PlanDocument
 from webhook.cli.why.report import WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.placement.clusters.answer import ClustersAnswer
+from webhook.placementreview.explanations.explanation import PodExplanation
+from webhook.placementreview.explanations.job_explanation import JobExplanation
+from webhook.placementreview.explanations.pool_explanation import PoolExplanation
+from webhook.placementreview.plans.document import PlanDocument
 from webhook.server.logs import LogLine
 
 FOLDER: Final = Path(__file__).parents[1] / "docs" / "schemas"

@@ -11,11 +11,11 @@ from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
-from webhook.cli.explanations.explanation import explain
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placementreview.explanations.explanation import explain
 
 POLICY = Policy()
 APART = 'hostExlocation("a")'

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.browser.chromium import ARGUMENTS, path
-from webhook.cli.planpage.document import PlanDocument
 from webhook.cli.planpage.page import render
+from webhook.placementreview.plans.document import PlanDocument
 
 Open = Callable[..., Page]
 

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import large, racks, refused, small
-from webhook.cli.planpage.document import PlanDocument
+from webhook.placementreview.plans.document import PlanDocument
 
 DOCUMENTS = {"small": small(), "refused": refused(), "large": large(), "racks": racks()}
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import HOSTILE, hostile, large, refused, small
-from webhook.cli.planpage.document import PlanDocument
+from webhook.placementreview.plans.document import PlanDocument
 
 
 def test_print_has_all_elements_and_refusals_as_tables_and_none_of_the_panes(open_page: Open) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import HOSTILE, hostile, job, large, node, racks, refused, small
-from webhook.cli.planpage.document import (
+from webhook.placementreview.plans.document import (
     ClosedNodes,
     Conflict,
     PlanDocument,

@@ -4,7 +4,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
 from tests.plan_documents import job, large, node, refused, small
-from webhook.cli.planpage.document import NodeResource, PlanDocument, PlannedElement, PlannedNode, PlannedPool
+from webhook.placementreview.plans.document import NodeResource, PlanDocument, PlannedElement, PlannedNode, PlannedPool
 
 
 def element(page: Page, name: str) -> Locator:

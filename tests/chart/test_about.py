@@ -10,8 +10,8 @@ import yaml
 from tests.builders import cluster
 from tests.docs.pages import ROOT
 from tools.crds import files
-from webhook.app.explain import wrong
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
+from webhook.placementreview.submission import wrong
 
 ABOUT: dict[str, Any] = yaml.safe_load((ROOT / "charts" / "streams-placement" / "Chart.yaml").read_text())
 

@@ -16,7 +16,6 @@ from tests.chart.schema_violations import BESIDE, NAMED, SAMPLE, placed, violati
 from webhook.admission.checks.custom_resources import SubmittedHostPool
 from webhook.admission.responses import WholeQuestion
 from webhook.admission.validate import validate
-from webhook.app.explain import wrong
 from webhook.cluster.crds import definitions
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.annotations.described_devices import DESCRIPTION
@@ -27,6 +26,7 @@ from webhook.placement.objects.intent import read_intent
 from webhook.placement.objects.jobs.job_spec import JobSpec, ProcessingElementSpec
 from webhook.placement.objects.pool_spec import problems_of_spec
 from webhook.placement.planning.search.solver import finished
+from webhook.placementreview.submission import wrong
 
 Object = dict[str, Any]
 

@@ -196,7 +196,7 @@ def test_elements_are_in_the_order_in_which_people_count(plan: Run, tmp_path: Pa
 
 
 def test_a_plan_whose_cost_is_not_proved_is_decided(plan: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("webhook.app.plan.cheapest", functools.partial(cheapest, exact=False))
+    monkeypatch.setattr("webhook.placementreview.plans.plan.cheapest", functools.partial(cheapest, exact=False))
     _, out, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
     found = json.loads(out)
     assert (found["undecided"], found["cheapest"]) == (False, False)

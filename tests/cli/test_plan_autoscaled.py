@@ -9,14 +9,14 @@ import pytest
 
 from tests.builders import GIB, NAMESPACE, cluster, node
 from tests.golden.examples import EXAMPLES
-from webhook.app.explain import applied
-from webhook.app.plan import Planned, planned, warning_of
 from webhook.cli import main
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs import job_scale_up
 from webhook.placement.jobs.job_scale_up import UNDECIDED
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.request.world import World
+from webhook.placementreview.plans.plan import Planned, planned, warning_of
+from webhook.placementreview.submission import applied
 
 AUTO = Policy(scale_up="auto")
 APART = 'hostExlocation("a")'

@@ -14,10 +14,10 @@ from tests.golden.examples import EXAMPLES
 from tools.schemas import DIALECT, FOLDER, LOG, files
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import COMMANDS, main
-from webhook.cli.explanations.explanation import Removed
 from webhook.cli.why.report import EventLine, PodLine, SinceCreation, WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.controller.release import Freed
+from webhook.placementreview.explanations.explanation import Removed
 from webhook.settings import Settings
 
 SERVERS: Final = {"completion", "controller", "hpa-api", "serve"}

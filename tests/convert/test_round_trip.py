@@ -14,7 +14,6 @@ from tests.convert.adl_documents import adl, operator
 from tests.convert.converted_texts import converted
 from tests.golden.examples import snapshot
 from webhook.admission.checks.templates import pods_of
-from webhook.app.explain import whole, wrong
 from webhook.placement.annotations.worker_mapping import read_mapping
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.inventory import Inventory
@@ -25,6 +24,7 @@ from webhook.placement.spl.clauses import ClauseName, PlacementClause, PoolName
 from webhook.placement.spl.host_pools import PoolDeclaration
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
+from webhook.placementreview.submission import whole, wrong
 from webhook.settings import policy_of, read
 
 POLICY = policy_of(read({}))

@@ -24,7 +24,8 @@ from kubeapi.client.object_client import ObjectClient
 from webhook.admission.checks.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.app.cluster_source import configuration_of
-from webhook.app.explain import Manifests, Step, applied, explaining, silent
+from webhook.app.explain import explaining
+from webhook.app.references import referenced_kinds
 from webhook.cluster.objects import custom_resources, wire
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.cluster_profiles import ClusterProfile, read_profiles
@@ -39,6 +40,7 @@ from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import quote
+from webhook.placementreview.submission import Manifests, Step, applied, silent
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
@@ -143,7 +145,7 @@ def read_apps(manifests: Manifests, warn: Warn) -> tuple[ClusterApp, ...]:
 
     Raises ``ValueError`` for a manifest that cannot be used.
     """
-    applied(manifests, Inventory())
+    applied(manifests, Inventory(), referenced_kinds())
     intents: list[Intent] = []
     workloads: list[tuple[str, AppWorkload]] = []
     for file, document in manifests:

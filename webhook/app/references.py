@@ -1,20 +1,16 @@
 """Objects that say of which pods others are, such as training runtimes: of a snapshot, manifests, or a cluster."""
 
 from collections.abc import Iterable, Mapping
-from typing import Final, TypeAlias
+from typing import Final
 
-from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
+from webhook.admission.unstructured import Unstructured, group_and_kind
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import configuration_of
-from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.placement.kinds.karta import KIND, PATH, VERSION, kinds_described
 from webhook.placement.kinds.kind import Kinds, OperatorKind
-from webhook.placement.kinds.references import ObjectReference, reference_of
 from webhook.placement.text.keys import API_GROUP
+from webhook.placementreview.references import Key, reference_in
 from webhook.settings import Settings
-
-Key: TypeAlias = tuple[str, str, str, str]
-"""apiVersion, kind, namespace (empty for a kind that has none) and name."""
 
 DEFINITIONS: Final = 100
 """Definitions of kinds that are read, the first by their names."""
@@ -35,22 +31,6 @@ def kinds_with(found: Mapping[Key, Unstructured]) -> Kinds:
     for kind in kinds_described(named):
         described.setdefault(kind.key, kind)
     return {**described, **application_kinds()}
-
-
-def in_namespaces(found: Mapping[Key, Unstructured]) -> dict[Key, Unstructured]:
-    """The objects by the namespaces that they belong to; one that states none is of the default, as for kubectl."""
-    spaced = referenced_kinds()
-    return {
-        (version, kind, (namespace or NAMESPACE) if spaced[version, kind] else "", name): one
-        for (version, kind, namespace, name), one in found.items()
-    }
-
-
-def reference_in(document: Unstructured, kinds: Kinds) -> ObjectReference | None:
-    """The reference that the object has; ``None`` if it is of no such kind, or refers to no object."""
-    kind = kinds.get(group_and_kind(document))
-    namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
-    return None if kind is None else reference_of(kind, document, namespace)
 
 
 async def read_references(settings: Settings, documents: Iterable[Unstructured]) -> dict[Key, Unstructured]:

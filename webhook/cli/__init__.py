@@ -6,8 +6,8 @@ the import of a web server.
 
 Shared: ``exits`` (exit codes), ``arguments`` (what a command is given: flags, manifests, inputs, help), ``terminal``
 (what is written: forms of answers, progress), ``screen`` (answers for a person), ``completion`` (what shells ask),
-``explanations`` (one object explained), ``plans`` and ``planpage`` (a plan as one value and as one HTML page),
-``client`` (sends reviews to a server). Only this package prints.
+``planned_manifests`` and ``planpage`` (the plan of what a command is given, and a plan as one HTML page), ``client``
+(sends reviews to a server). Only this package prints.
 """
 
 import argparse

@@ -10,14 +10,14 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from webhook.cli.explanations.explanation import Explanation, PodExplanation
-from webhook.cli.explanations.job_explanation import JobExplanation
-from webhook.cli.explanations.pool_explanation import PoolExplanation
 from webhook.cli.terminal.console import console
 from webhook.cli.terminal.differences import changed_lines
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.text.problem import counted, enumerated, escape, shorten
 from webhook.placement.workload.ranking import Ranked
+from webhook.placementreview.explanations.explanation import Explanation, PodExplanation
+from webhook.placementreview.explanations.job_explanation import JobExplanation
+from webhook.placementreview.explanations.pool_explanation import PoolExplanation
 
 _STYLES = {"+": "green", "-": "red"}
 _LISTED = 12

@@ -9,10 +9,10 @@ from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, UID, Json, cluster, node, nodes
 from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
-from webhook.cli.explanations.explanation import explain
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
+from webhook.placementreview.explanations.explanation import explain
 
 KINDS = ["Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"]
 APART = 'hostExlocation("a")'

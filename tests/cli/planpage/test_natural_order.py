@@ -1,6 +1,6 @@
 """Names in the order in which people count."""
 
-from webhook.cli.planpage.natural_order import in_natural_order
+from webhook.placementreview.plans.natural_order import in_natural_order
 
 
 def test_names_are_sorted_by_their_numbers() -> None:

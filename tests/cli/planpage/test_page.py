@@ -13,7 +13,9 @@ import msgspec
 import pytest
 
 from tests.plan_documents import HOSTILE, fused, hostile, large, racks, refused, small
-from webhook.cli.planpage.document import (
+from webhook.cli.planpage.markup import Markup, tag
+from webhook.cli.planpage.page import render
+from webhook.placementreview.plans.document import (
     ClosedNodes,
     Conflict,
     NodeResource,
@@ -27,8 +29,6 @@ from webhook.cli.planpage.document import (
     pool_titles,
     ranges,
 )
-from webhook.cli.planpage.markup import Markup, tag
-from webhook.cli.planpage.page import render
 
 
 class Reader(HTMLParser):

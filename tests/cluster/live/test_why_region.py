@@ -8,7 +8,7 @@ from tests.apiserver.paths import JOBS, REGIONS, Json
 from tests.apiserver.server import ApiServer
 from tests.cluster.live.test_why import asked, forbid, host, put, told
 from tests.cluster.objects import pod
-from webhook.app import region_channels
+from webhook.placementreview.explanations import region_channels
 
 pytestmark = pytest.mark.integration
 

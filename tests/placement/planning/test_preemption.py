@@ -13,7 +13,6 @@ from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from tests.placement.pod_defaults.completing import known
 from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
-from webhook.app.plan import planned, warning_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
@@ -25,6 +24,7 @@ from webhook.placement.planning.preemption import PREEMPTED, UNCERTAIN
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.request.world import World
+from webhook.placementreview.plans.plan import planned, warning_of
 
 HIGH, LOW = PriorityClass("high", 1000), PriorityClass("low", 1)
 PATIENT = PriorityClass("patient", 1000, policy="Never")

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook import app
-from webhook.app.fuse import fused_manifest
 from webhook.cli import Subparsers, say, warn
 from webhook.cli.arguments import flags
 from webhook.cli.arguments.command_help import HelpExample, declare
@@ -22,6 +21,8 @@ from webhook.placement.kube.names import is_object_name
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import LABEL_LIMIT
 from webhook.placement.text.problem import Problem, counted, escape, quote, render
+from webhook.placementreview import submission
+from webhook.placementreview.plans.fuse import fused_manifest
 from webhook.settings import Settings
 
 _DESCRIPTION: Final = (
@@ -164,7 +165,7 @@ def _fused_conversion(name: str, conversion: Conversion, world: World) -> Conver
     problems: list[Problem] = []
     remarks = list(conversion.remarks)
     for manifest in conversion.manifests:
-        fused = fused_manifest(manifest, world, app.explain.SECONDS)
+        fused = fused_manifest(manifest, world, submission.SECONDS)
         what = f"Job {manifest['metadata']['name']}"
         if fused.text:
             why = " ".join(line.strip() for line in fused.text.splitlines())

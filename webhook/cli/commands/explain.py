@@ -15,11 +15,7 @@ from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.arguments.manifests import Manifests, add_manifests, readable_manifests_of
 from webhook.cli.client import admission_review
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanations.application_explanation import explain_application
-from webhook.cli.explanations.explanation import NAMESPACE, Explanation, beside, explain
-from webhook.cli.explanations.job_explanation import JobExplanation, explain_job
-from webhook.cli.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
-from webhook.cli.plans.planned_manifests import write_page
+from webhook.cli.planned_manifests import write_page
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.output import add_output, write
 from webhook.cli.terminal.progress import progress
@@ -28,6 +24,11 @@ from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import not_decoded
 from webhook.placement.text.problem import enumerated
+from webhook.placementreview import submission
+from webhook.placementreview.explanations.application_explanation import explain_application
+from webhook.placementreview.explanations.explanation import NAMESPACE, Explanation, beside, explain
+from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
+from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.settings import Settings
 
 _FLAGS: Final = (
@@ -132,7 +133,7 @@ def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], li
             world = app.explain.explaining(settings, given, warn, step=step)
         except ValueError as error:
             raise WrongUse(str(error)) from error
-        earlier = app.explain.EarlierWorkloads(world)
+        earlier = submission.EarlierWorkloads(world)
         explanations: list[Explanation] = []
         undecoded: list[UnreadManifest] = []
         for at, (file, document) in enumerate(given):
@@ -145,20 +146,20 @@ def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], li
 
 
 def _explained(
-    file: str, document: Unstructured, world: World, earlier: "app.explain.EarlierWorkloads"
+    file: str, document: Unstructured, world: World, earlier: submission.EarlierWorkloads
 ) -> Sequence[Explanation]:
     """The explanations of what the object holds; raises ``ValidationError`` if its pods cannot be decoded."""
     if is_pool(document):
         return [explain_pool(file, document, world)]
     if is_job(document):
         return _explained_job(file, document, world)
-    if application := app.explain.application_of(document, world):
+    if application := submission.application_of(document, world):
         return _explained_application(file, document, application, world)
     return [_explained_pod(file, document, described, world, earlier) for described in pods_of(document)]
 
 
 def _explained_pod(
-    file: str, document: Unstructured, described: DescribedPod, world: World, earlier: "app.explain.EarlierWorkloads"
+    file: str, document: Unstructured, described: DescribedPod, world: World, earlier: submission.EarlierWorkloads
 ) -> Explanation:
     """The pods of the object; those of a workload beside earlier workloads of its job."""
     alone = explain(file, document, described, world)

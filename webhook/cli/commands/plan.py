@@ -7,12 +7,12 @@ from webhook.cli import Subparsers
 from webhook.cli.arguments import flags
 from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.arguments.manifests import add_manifests, manifests_of
-from webhook.cli.planpage.document import PlanDocument, PlannedElement, PlannedFusion, Subject
+from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
 from webhook.cli.planpage.room import room
-from webhook.cli.plans.planned_manifests import SECONDS, exit_of, planned_document, write_page
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.output import add_output, write
 from webhook.placement.text.problem import counted, enumerated, escape
+from webhook.placementreview.plans.document import PlanDocument, PlannedElement, PlannedFusion, Subject
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",

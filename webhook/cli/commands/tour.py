@@ -21,7 +21,6 @@ from webhook.cli import Subparsers, own_environment, typed_name
 from webhook.cli.arguments.command_help import HelpExample, declare
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.explanations.explanation import NAMESPACE
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.differences import changed_lines
 from webhook.cli.terminal.output import TEXT, add_output, write
@@ -30,6 +29,7 @@ from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
+from webhook.placementreview.explanations.explanation import NAMESPACE
 
 EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
 """Folder of the examples: installed with the package, and in a clone a link to those of the repository."""

@@ -1,8 +1,8 @@
-"""The result of ``plan`` and ``explain`` as one value, and as one HTML page that needs nothing else.
+"""The result of ``plan`` and ``explain`` as one HTML page that needs nothing else.
 
-``document`` has the value: subjects with their verdicts and elements, nodes with what is free, and the rules that close
-nodes. ``page`` renders it: header, refusals and tables for browsers without JavaScript, for print and for text tools.
-``tables`` has the tables, ``markup`` builds HTML out of texts that may hold anything.
+``page`` renders the value that ``placementreview.plans.document`` describes: header, refusals and tables for browsers
+without JavaScript, for print and for text tools. ``tables`` has the tables, ``markup`` builds HTML out of texts that
+may hold anything.
 
 ``room`` writes amounts of a resource in one unit.
 

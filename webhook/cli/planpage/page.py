@@ -17,10 +17,10 @@ from typing import Final
 
 import msgspec
 
-from webhook.cli.planpage.document import NodeResource, PlanDocument, Subject, pool_titles
 from webhook.cli.planpage.markup import Markup, escaped, joined, tag
 from webhook.cli.planpage.room import in_unit_of
 from webhook.cli.planpage.tables import VERDICTS, elements_table, groups_tables, nodes_table, pools_table, summary
+from webhook.placementreview.plans.document import NodeResource, PlanDocument, Subject, pool_titles
 
 _STYLES: Final = ("page.css", "overview.css")
 _SCRIPTS: Final = ("model.js", "nodes.js", "panel.js", "squares.js", "overview.js", "page.js")

@@ -7,7 +7,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, TypeAlias
 
-from webhook.cli.planpage.document import (
+from webhook.cli.planpage.markup import Markup, joined, tag
+from webhook.cli.planpage.room import room
+from webhook.placement.text.problem import counted, enumerated
+from webhook.placementreview.plans.document import (
     Neighbour,
     PlanDocument,
     PlannedElement,
@@ -21,10 +24,7 @@ from webhook.cli.planpage.document import (
     pool_owners,
     pool_titles,
 )
-from webhook.cli.planpage.markup import Markup, joined, tag
-from webhook.cli.planpage.natural_order import in_natural_order
-from webhook.cli.planpage.room import room
-from webhook.placement.text.problem import counted, enumerated
+from webhook.placementreview.plans.natural_order import in_natural_order
 
 VERDICTS: Final[Mapping[SubjectVerdict, str]] = {
     "refused": "refused",

@@ -13,7 +13,7 @@ import time
 from collections.abc import Iterator
 from typing import Final
 
-from webhook.app.explain import Step, silent
+from webhook.placementreview.submission import Step, silent
 
 DELAY: Final = 1.0
 """Seconds of work before anything is shown: who waits for less needs no company."""

@@ -8,12 +8,12 @@ from datetime import datetime
 from typing import Final
 
 from webhook.admission.unstructured import Unstructured, mapping, sequence
-from webhook.cli.explanations.explanation import PodExplanation
 from webhook.cli.why.report import JudgedObject, SinceCreation
 from webhook.cluster.queries.object_facts import ObjectRef
 from webhook.placement.kube.timestamps import time_of, timestamp
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, NODE
+from webhook.placementreview.explanations.explanation import PodExplanation
 
 NODES: Final = 20
 """Nodes whose history is looked at, at most: each is a request."""

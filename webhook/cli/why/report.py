@@ -10,10 +10,6 @@ from msgspec import Struct
 from webhook.admission.checks.templates import DescribedPod, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.app.why import Found
-from webhook.cli.explanations.explanation import UNREAD, Explanation, Removed, explain, names
-from webhook.cli.explanations.job_explanation import explain_job
-from webhook.cli.explanations.pool_explanation import explain_pool
-from webhook.cli.explanations.region_explanation import RegionExplanation, explain_region
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.decision.held_devices import held_devices
@@ -24,6 +20,10 @@ from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, POD, PROCESSING_ELEMENT, STREAMS_JOB
 from webhook.placement.text.problem import counted
+from webhook.placementreview.explanations.explanation import UNREAD, Explanation, Removed, explain, names
+from webhook.placementreview.explanations.job_explanation import explain_job
+from webhook.placementreview.explanations.pool_explanation import explain_pool
+from webhook.placementreview.explanations.region_explanation import RegionExplanation, explain_region
 
 _WORDS: Final = 200
 """Characters of one annotation that are shown."""

@@ -1,10 +1,10 @@
 """Explanation of one ParallelRegion: whether the width that it asks for fits, and which is the largest that does."""
 
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.region_channels import RegionChannels, channels_of
-from webhook.cli.explanations.explanation import NAMESPACE, Explanation
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, counted
+from webhook.placementreview.explanations.explanation import NAMESPACE, Explanation
+from webhook.placementreview.explanations.region_channels import RegionChannels, channels_of
 
 
 class RegionExplanation(Explanation, frozen=True):

@@ -4,13 +4,13 @@ import msgspec
 
 from webhook.admission.checks.templates import is_job
 from webhook.admission.unstructured import mapping
-from webhook.app.fuse import FusedManifest, name_of
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.jobs.applied_job import pools_of_job
 from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp, scale_up_job
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.search.solver import finished
+from webhook.placementreview.plans.fuse import FusedManifest, name_of
 
 
 def scale_up_of(fused: FusedManifest | None, beside: Group, waiting: Group, seconds: float) -> JobScaleUp | None:

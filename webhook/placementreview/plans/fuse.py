@@ -7,7 +7,6 @@ from msgspec import Struct
 
 from webhook.admission.checks.templates import is_job
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import wrong
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.pool_index import Name
@@ -17,6 +16,7 @@ from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import render
+from webhook.placementreview.submission import wrong
 
 
 class FusedManifest(Struct, frozen=True, eq=False):

@@ -3,15 +3,15 @@
 from typing import Final
 
 from webhook import app
-from webhook.app.plan import planned
 from webhook.cli import warn
 from webhook.cli.arguments.manifests import Manifests
 from webhook.cli.exits import Exit, WrongUse
-from webhook.cli.planpage.document import PlanDocument
 from webhook.cli.planpage.page import render
-from webhook.cli.plans.plan_document import document_of
 from webhook.cli.terminal.progress import progress
 from webhook.placement.text.problem import counted
+from webhook.placementreview.plans.document import PlanDocument
+from webhook.placementreview.plans.plan import planned
+from webhook.placementreview.plans.plan_document import document_of
 from webhook.settings import Settings
 
 SECONDS: Final = 10.0

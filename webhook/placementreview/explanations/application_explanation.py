@@ -2,16 +2,16 @@
 
 from msgspec.structs import replace
 
-from webhook import app
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli.explanations.explanation import NAMESPACE, UNREAD
-from webhook.cli.explanations.job_explanation import JobExplanation
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
+from webhook.placementreview import submission
+from webhook.placementreview.explanations.explanation import NAMESPACE, UNREAD
+from webhook.placementreview.explanations.job_explanation import JobExplanation
 
 
 def explain_application(
@@ -46,4 +46,4 @@ def _verdict(application: OperatorApplication, namespace: str, world: World) -> 
     pods = read_pods(application)
     if isinstance(pods, tuple):
         return JobVerdict(text=render(pods), fault=fault_of(pods))
-    return app.explain.whole_application(pods, namespace, world)
+    return submission.whole_application(pods, namespace, world)

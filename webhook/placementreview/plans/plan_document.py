@@ -7,8 +7,18 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from webhook.app.plan import Planned, PlannedObject, warning_of
-from webhook.cli.planpage.document import (
+from webhook.placement.decision.refusal import Refusal
+from webhook.placement.kube.amounts import PODS, amount, ordered
+from webhook.placement.kube.bits import Bits, slots, to_slots
+from webhook.placement.kube.selection.selector import matching_all
+from webhook.placement.objects.pool import Pool
+from webhook.placement.objects.pool_labels import labels_of
+from webhook.placement.planning.group import Group
+from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.planning.plan import Plan
+from webhook.placement.planning.refusal.shortages import shortages
+from webhook.placement.text.rule import Rule
+from webhook.placementreview.plans.document import (
     ClosedNodes,
     Conflict,
     NodeResource,
@@ -25,19 +35,9 @@ from webhook.cli.planpage.document import (
     pool_titles,
     ranges,
 )
-from webhook.cli.planpage.natural_order import in_natural_order, natural
-from webhook.cli.plans.operator_plan import OperatorPlan
-from webhook.placement.decision.refusal import Refusal
-from webhook.placement.kube.amounts import PODS, amount, ordered
-from webhook.placement.kube.bits import Bits, slots, to_slots
-from webhook.placement.kube.selection.selector import matching_all
-from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import labels_of
-from webhook.placement.planning.group import Group
-from webhook.placement.planning.members import Member, requests_of
-from webhook.placement.planning.plan import Plan
-from webhook.placement.planning.refusal.shortages import shortages
-from webhook.placement.text.rule import Rule
+from webhook.placementreview.plans.natural_order import in_natural_order, natural
+from webhook.placementreview.plans.operator_plan import OperatorPlan
+from webhook.placementreview.plans.plan import Planned, PlannedObject, warning_of
 
 ALWAYS: Final = ("cpu", "memory", PODS)
 """Resources that are shown of every node."""

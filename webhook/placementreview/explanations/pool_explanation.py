@@ -1,11 +1,11 @@
 """Explanation of one HostPool: whether it could get its hosts now, which ones, and what rules out each other node."""
 
 from webhook.admission.unstructured import Unstructured
-from webhook.cli.explanations.explanation import NAMESPACE, Explanation, Removed, names
 from webhook.placement.checks.completion import complete
 from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
+from webhook.placementreview.explanations.explanation import NAMESPACE, Explanation, Removed, names
 
 
 class PoolExplanation(Explanation, frozen=True):

@@ -1,12 +1,12 @@
 """Explanation of one Job of Streams as a whole; its pools and pods are explained by themselves."""
 
-from webhook import app
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli.explanations.explanation import NAMESPACE, Explanation
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
+from webhook.placementreview import submission
+from webhook.placementreview.explanations.explanation import NAMESPACE, Explanation
 
 
 class JobExplanation(Explanation, frozen=True):
@@ -20,8 +20,8 @@ class JobExplanation(Explanation, frozen=True):
 
 def explain_job(file: str, document: Unstructured, world: World) -> JobExplanation:
     """Explain the Job as admission would judge it."""
-    problems = app.explain.wrong(document, world.inventory)
-    model = None if problems else app.explain.whole(document, world)
+    problems = submission.wrong(document, world.inventory)
+    model = None if problems else submission.whole(document, world)
     verdict = model.verdict if model else None
     message = render(problems) if problems else verdict.text if verdict else ""
     fault = fault_of(problems) if problems else verdict.fault if verdict and verdict.refused else None

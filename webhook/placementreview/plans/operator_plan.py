@@ -4,11 +4,11 @@ import itertools
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from webhook.cli.planpage.document import Neighbour, PlannedFusion, PlannedOperator, PlannedStream
 from webhook.placement.fusion.application import Application, application_of
 from webhook.placement.fusion.rules.partition_colocation import contracted
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.objects.jobs.job_spec import JobSpec
+from webhook.placementreview.plans.document import Neighbour, PlannedFusion, PlannedOperator, PlannedStream
 
 _STREAMS: Final = 100
 """Streams between elements that a plan has, those with the most traffic first."""

@@ -10,9 +10,6 @@ from msgspec import Struct
 
 from webhook.admission.checks.templates import is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import Manifests, Step, application_of, silent, whole_application, wrong
-from webhook.app.fuse import FusedManifest, fused_manifest, name_of
-from webhook.app.plan_scale_up import scale_up_of
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
@@ -42,6 +39,9 @@ from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import Fault, render
+from webhook.placementreview.plans.fuse import FusedManifest, fused_manifest, name_of
+from webhook.placementreview.plans.plan_scale_up import scale_up_of
+from webhook.placementreview.submission import Manifests, Step, application_of, silent, whole_application, wrong
 
 
 class PlannedObject(Struct, frozen=True, eq=False):

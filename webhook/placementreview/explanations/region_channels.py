@@ -5,7 +5,6 @@ from msgspec import Struct
 
 from webhook.admission.checks.jobs import SubmittedJob
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.app.explain import SECONDS
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.jobs.operators.region_widths import widest
@@ -13,6 +12,7 @@ from webhook.placement.jobs.operators.width_search import FittingWidth, RegionOf
 from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
+from webhook.placementreview.submission import SECONDS
 
 
 class RegionChannels(Struct, frozen=True):
