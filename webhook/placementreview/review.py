@@ -103,10 +103,9 @@ class ClosedByRule(Struct, frozen=True, omit_defaults=True):
 class ReviewResult(Struct, frozen=True, rename="camel", kw_only=True, omit_defaults=True):
     """The answer to one manifest, or to the pods of one of its components.
 
-    ``manifest`` is its place in the spec, from 0. ``message`` is what admission would say, word for word: a refusal
-    if the verdict is ``Refused``, else why the pod waits, or empty. ``replicas`` are the pods that it asks for, and
-    ``fit`` how many of these can run at the same time; both are absent where they do not apply. ``patch`` are the JSON
-    Patch operations that admission would make.
+    ``manifest`` is its place in the spec, from 0. ``message`` is the refusal, word for word as admission has it; empty
+    if there is none. ``replicas`` are the pods that it asks for, and ``fit`` how many of these can run at the same
+    time; both are absent where they do not apply. ``patch`` are the JSON Patch operations that admission would make.
     """
 
     manifest: int

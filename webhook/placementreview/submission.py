@@ -82,6 +82,12 @@ class EarlierWorkloads:
         self._world = world
         self._admitted: dict[Name, list[WorkloadPods]] = {}
 
+    def in_world(self, world: World) -> "EarlierWorkloads":
+        """The same workloads in another world."""
+        earlier = EarlierWorkloads(world)
+        earlier._admitted = self._admitted
+        return earlier
+
     def judge(self, document: Unstructured, described: DescribedPod) -> JobVerdict:
         """The verdict on a workload that could run by itself, beside the earlier ones of its job that were admitted."""
         metadata = mapping(described.pod, "metadata")

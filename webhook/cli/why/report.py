@@ -20,8 +20,10 @@ from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, POD, PROCESSING_ELEMENT, STREAMS_JOB
 from webhook.placement.text.problem import counted
-from webhook.placementreview.explanations.explanation import UNREAD, Explanation, Removed, explain, names
+from webhook.placementreview.evictions import unbound
+from webhook.placementreview.explanations.explanation import Explanation, Removed, explain, names
 from webhook.placementreview.explanations.job_explanation import explain_job
+from webhook.placementreview.explanations.judged_pod import UNREAD
 from webhook.placementreview.explanations.pool_explanation import explain_pool
 from webhook.placementreview.explanations.region_explanation import RegionExplanation, explain_region
 
@@ -146,12 +148,6 @@ def _judge(document: Unstructured, described: DescribedPod, world: World) -> Jud
         return None
     explanation = explain("", document, described, world)
     return JudgedObject(explanation, read(pod, explanation.namespace, world)[0])
-
-
-def unbound(pod: Unstructured) -> Unstructured:
-    """The pod without its node and status, as a user would submit it."""
-    spec = {key: value for key, value in mapping(pod, "spec").items() if key != "nodeName"}
-    return {**{key: value for key, value in pod.items() if key != "status"}, "spec": spec}
 
 
 def report(

@@ -10,8 +10,8 @@ from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 from webhook.placementreview import submission
-from webhook.placementreview.explanations.explanation import NAMESPACE, UNREAD
 from webhook.placementreview.explanations.job_explanation import JobExplanation
+from webhook.placementreview.explanations.judged_pod import NAMESPACE, UNREAD
 
 
 def explain_application(
@@ -19,7 +19,7 @@ def explain_application(
 ) -> JobExplanation:
     """Explain the application as admission would judge it; one that asks for no placement is admitted as it is."""
     namespace = str(mapping(document, "metadata").get("namespace") or NAMESPACE)
-    verdict = _verdict(application, namespace, world)
+    verdict = verdict_on(application, namespace, world)
     verdict = replace(verdict, warnings=(*application.warnings(str(document.get("kind"))), *verdict.warnings))
     if verdict.refused and not application.asks:
         verdict = JobVerdict(warnings=(UNREAD,))
@@ -41,7 +41,7 @@ def explain_application(
     )
 
 
-def _verdict(application: OperatorApplication, namespace: str, world: World) -> JobVerdict:
+def verdict_on(application: OperatorApplication, namespace: str, world: World) -> JobVerdict:
     """The verdict on the application; refused for what cannot be read of it."""
     pods = read_pods(application)
     if isinstance(pods, tuple):

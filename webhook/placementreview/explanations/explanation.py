@@ -5,7 +5,7 @@ snapshot, with rights of their own.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final, Literal
+from typing import Any, Literal
 
 import jsonpatch
 import msgspec
@@ -13,25 +13,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.checks.daemon_sets import RIGHT, tolerates_exclusive
-from webhook.admission.checks.templates import DescribedPod, pod_metadata, with_misplaced
-from webhook.admission.opt_in import concerned
+from webhook.admission.checks.templates import DescribedPod
 from webhook.admission.patch import encode, operations
-from webhook.admission.unstructured import Unstructured, mapping
-from webhook.placement.annotations.stray_keys import stray_keys
+from webhook.admission.unstructured import Unstructured
 from webhook.placement.decision.decision import Decision
-from webhook.placement.decision.verdict import Verdict
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.kube.bits import Bits, slots
-from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
 from webhook.placement.workload.ranking import Ranked, rank
-from webhook.placement.workload.workload import decide_replicas, guard_replicas
-
-NAMESPACE = "default"
-"""The namespace of a manifest that states none, as for kubectl."""
-
-UNREAD: Final = "the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"
-"""Warning for a pod that no node can run, and that admission lets through."""
+from webhook.placementreview.explanations.judged_pod import judge_described
 
 _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"
 """Warning for a DaemonSet that only some users may create: ``explain`` does not know which user will create it."""
@@ -83,33 +73,27 @@ def explain(file: str, document: Unstructured, described: DescribedPod, world: W
 
     ``described`` is the pod, or pod template, in ``document``. Raises ``msgspec.ValidationError`` if it is not a pod.
     """
-    pod = msgspec.convert(described.pod, Pod)
-    namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
-    decision = decide_replicas(pod, namespace, world.inventory, world.policy, described.replicas)
-    decision = with_misplaced(decision, described.misplaced, world.policy)
-    asks = concerned(pod, namespace, world.inventory)
-    steps = operations(pod, decision.additions) if decision.additions and asks else []
+    judged = judge_described(described, world)
+    decision, verdict = judged.decision, judged.decision.verdict
+    steps = operations(judged.pod, decision.additions) if decision.additions and judged.asks else []
     patch = msgspec.json.decode(encode(steps))
-    verdict = decision.verdict
-    # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
-    now = World(world.inventory, world.policy, leaving=described.replicas.owner)
-    decided_in = (now.recovered() if decision.recovered else None) or now
-    unread = decision.refused and not asks and not _objectionable(pod, namespace, described, world)
     return PodExplanation(
         file=file,
         origin=described.origin,
-        namespace=namespace,
+        namespace=judged.namespace,
         verdict="refused" if decision.refused else "admitted",
         code=decision.fault.value if decision.refused else 200,
         message=decision.message,
-        warnings=[*_doubts(document, described), *([UNREAD] if unread else []), *_warnings(decision, described, world)],
+        warnings=[*judged.doubts(document), *_warnings(decision, described, world)],
         candidates=names(verdict.candidates, world) if verdict else [],
-        removed=list(_removed(verdict, decided_in)) if verdict else [],
+        removed=[
+            Removed(str(clause or ""), reason.one, names(reason.nodes, world)) for clause, reason in judged.removed()
+        ],
         patch=patch,
         before=described.pod,
         after=None if decision.refused else jsonpatch.apply_patch(described.pod, patch),
-        ranking=rank(decision.ask, verdict, decided_in, described.replicas.count) if verdict else [],
-        asks=asks,
+        ranking=rank(decision.ask, verdict, judged.world, described.replicas.count) if verdict else [],
+        asks=judged.asks,
     )
 
 
@@ -126,34 +110,6 @@ def _warnings(decision: Decision, described: DescribedPod, world: World) -> Iter
     if described.replicas.everywhere and tolerates_exclusive(decision.ask, world):
         yield _RIGHT
     yield from decision.warnings
-
-
-def _removed(verdict: Verdict, world: World) -> Iterator[Removed]:
-    """The nodes that each constraint is the first to rule out, by reason; ``world`` is that of the verdict."""
-    for judged, out in verdict.removed():
-        for reason in judged.constraint.explain(world, out):
-            yield Removed(str(judged.constraint.clause or ""), reason.one, names(reason.nodes, world))
-
-
-def _objectionable(pod: Pod, namespace: str, described: DescribedPod, world: World) -> bool:
-    """Whether a pod that asks for no placement is still refused, or its workload for misplaced annotations."""
-    decision = guard_replicas(pod, namespace, world, described.replicas)
-    return with_misplaced(decision, described.misplaced, world.policy).refused
-
-
-def _doubts(document: Unstructured, described: DescribedPod) -> Iterator[str]:
-    """Warnings that admission does not give: of unknown kinds, and of misspelt annotation and label keys."""
-    if described.note:
-        yield described.note
-    where = described.metadata or pod_metadata(document)
-    written = (
-        [(described.pod, "metadata")] if document is described.pod else [(document, "metadata"), (described.pod, where)]
-    )
-    for document_part, place in written:
-        annotations, labels = (
-            list(map(str, mapping(document_part, "metadata", field))) for field in ("annotations", "labels")
-        )
-        yield from stray_keys(annotations, labels, place=place, pods=where)
 
 
 def names(nodes: Bits, world: World) -> list[str]:

@@ -1,11 +1,14 @@
 """Explanation of one HostPool: whether it could get its hosts now, which ones, and what rules out each other node."""
 
 from webhook.admission.unstructured import Unstructured
-from webhook.placement.checks.completion import complete
+from webhook.placement.checks.completion import Completion, complete
+from webhook.placement.kube.bits import Bits, union
+from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
-from webhook.placementreview.explanations.explanation import NAMESPACE, Explanation, Removed, names
+from webhook.placementreview.explanations.explanation import Explanation, Removed, names
+from webhook.placementreview.explanations.judged_pod import NAMESPACE
 
 
 class PoolExplanation(Explanation, frozen=True):
@@ -22,15 +25,18 @@ def is_pool(document: Unstructured) -> bool:
     return (document.get("apiVersion"), document.get("kind")) == (HOST_POOL.api_version, HOST_POOL.name)
 
 
+def could_be_hosts(pool: Pool, completion: Completion, world: World) -> Bits:
+    """The nodes that could be hosts of the pool; none for a pool that lists its hosts itself."""
+    out = union(reason.nodes for reason in completion.reasons)
+    return world.everything & ~out if pool.hosts is None else 0
+
+
 def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplanation:
     """Explain the pool as admission would judge it. ``world`` must contain the pool (manifests count as applied)."""
     metadata = document["metadata"]
     name, namespace = metadata["name"], metadata.get("namespace") or NAMESPACE
     pool = world.inventory.pools[namespace, name]
     completion = complete(pool, world)
-    out = 0
-    for reason in completion.reasons:
-        out |= reason.nodes
     refused = bool(completion.refusal)
     return PoolExplanation(
         file=file,
@@ -40,7 +46,7 @@ def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplana
         code=Fault.FORBIDDEN.value if refused else 200,
         message=completion.refusal.text if completion.refusal else "",
         warnings=[completion.warning] if completion.warning else [],
-        candidates=names(world.everything & ~out, world) if pool.hosts is None else [],
+        candidates=names(could_be_hosts(pool, completion, world), world),
         removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in completion.reasons],
         patch=[],
         before=document,

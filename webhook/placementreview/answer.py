@@ -1,0 +1,127 @@
+"""``answer``: the spec of a PlacementReview and a cluster in, its status out."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import msgspec
+from msgspec import Struct
+
+from webhook.admission.checks.templates import pods_of
+from webhook.admission.review import User
+from webhook.admission.unstructured import Unstructured
+from webhook.cluster.queries.review_queries import ReviewQueries
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Pod
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import Problem, counted, render
+from webhook.placementreview.bounds import problems_of_spec
+from webhook.placementreview.evictions import successors
+from webhook.placementreview.hidden_names import HiddenNames
+from webhook.placementreview.plans.plan import planned
+from webhook.placementreview.plans.plan_document import document_of
+from webhook.placementreview.results import Results, submitted_form, with_applied
+from webhook.placementreview.review import EvictedElsewhere, EvictedPod, ReviewResult, ReviewSpec, ReviewStatus, Visible
+from webhook.placementreview.submitter import Submitter
+from webhook.placementreview.what_if import change
+
+SECONDS: Final = 10.0
+"""Seconds to decide about each object of a plan, and to look for the cheapest one."""
+
+
+NOBODY: Final = User()
+"""A user without a name or a right."""
+
+
+class UnanswerableReviewError(Exception):
+    """The review asks for what cannot be answered: its ``problems`` say why, each with the field."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        super().__init__(render(problems))
+        self.problems = tuple(problems)
+
+
+class ReviewedCluster(Struct, frozen=True, eq=False):
+    """What a review is answered from.
+
+    ``pods`` are those that :func:`~webhook.placementreview.what_if.needed_pods` names, as the API server has them. The
+    ``inventory`` is changed by what-ifs, so that of a review with some must be nobody else's.
+    """
+
+    inventory: Inventory
+    policy: Policy
+    pods: tuple[Unstructured, ...] = ()
+
+
+async def answer(  # noqa: PLR0913 -- the review, who asks, and what it is answered with
+    spec: ReviewSpec,
+    namespace: str,
+    cluster: ReviewedCluster,
+    visible: Visible,
+    *,
+    user: User = NOBODY,
+    queries: ReviewQueries | None = None,
+    seconds: float = SECONDS,
+) -> ReviewStatus:
+    """The answer to a review in that namespace by a ``user`` who may list what is ``visible``.
+
+    ``queries`` ask the API server what the answers of admission depend on; without them these stand as they are. Whole
+    Jobs are searched, and plans made, without a pause: a server answers reviews in a process beside that for admission.
+    Raises :class:`UnanswerableReviewError`.
+    """
+    queries = queries or ReviewQueries()
+    inventory, policy = cluster.inventory, cluster.policy
+    if problems := list(problems_of_spec(spec, namespace, visible)):
+        raise UnanswerableReviewError(problems)
+    evicted: list[EvictedPod] = []
+    if spec.what_if is not None:
+        changed = change(spec.what_if, namespace, cluster.pods, inventory)
+        if changed.problems:
+            raise UnanswerableReviewError(changed.problems)
+        evicted = [
+            one
+            async for one in successors(
+                changed.evicted, inventory, policy, lambda maker: Submitter(maker, policy, queries)
+            )
+        ]
+    hidden = HiddenNames(inventory, visible=visible.nodes)
+    manifests = [submitted_form(manifest, namespace) for manifest in spec.manifests]
+    judged = Results(Submitter(user, policy, queries), inventory, policy, hidden)
+    results: list[ReviewResult] = []
+    for place, manifest in enumerate(manifests):
+        results += await judged.of_manifest(place, manifest)
+    return ReviewStatus(
+        results=tuple(results),
+        plan=_plan(manifests, inventory, policy, hidden, seconds) if spec.plan else None,
+        evicted=tuple(one for one in evicted if visible.pods(one.namespace)),
+        evicted_elsewhere=_counted(one for one in evicted if not visible.pods(one.namespace)),
+    )
+
+
+def _counted(evicted: Iterable[EvictedPod]) -> EvictedElsewhere | None:
+    """How many pods there are, by verdict; ``None`` if there are none."""
+    verdicts = Counter(one.verdict.lower() for one in evicted)
+    return EvictedElsewhere(verdicts.total(), **verdicts) if verdicts else None
+
+
+def _plan(
+    manifests: Sequence[Unstructured], inventory: Inventory, policy: Policy, hidden: HiddenNames, seconds: float
+) -> dict[str, Any]:
+    """The plan of all manifests together; those that cannot be read are not in it."""
+    for manifest in manifests:
+        inventory = with_applied(manifest, inventory)
+    given = [(f"manifests[{place}]", one) for place, one in enumerate(manifests) if _readable(one)]
+    plan = planned(given, World(inventory, policy), seconds)
+    nodes = counted(len(inventory.nodes.nodes), "node")
+    return hidden.plan(document_of(plan, "PlacementReview", f"{nodes}, the cluster as it is now"))
+
+
+def _readable(manifest: Unstructured) -> bool:
+    """Whether the pods of the object can be read."""
+    try:
+        for described in pods_of(manifest):
+            msgspec.convert(described.pod, Pod)
+    except msgspec.ValidationError:
+        return False
+    return True
