@@ -47,14 +47,14 @@ def of(cluster: Cluster) -> Inventory:
 
 def hostpool(choices: RandomChoices, names: Names) -> Object:
     """A HostPool made by dice: one that may get its hosts, or not."""
-    spec: Object = {"name": f"{names.mark}-new", "mode": choices.pick(["shared", "exclusive"])}
+    spec: Object = {"name": f"{names.mark}-new", "mode": choices.pick(["Shared", "Exclusive"])}
     if choices.chance(6):
         spec["size"] = 1 + choices.face(4)
     if choices.chance(3):
         spec["tags"] = ["fast"]
     if choices.chance(2):
-        spec["hosts"] = choices.some(names.nodes, 2, 1)
-        spec.pop("size", None)
+        spec["hosts"] = choices.some(names.nodes, min(2, len(names.nodes)), 1)
+        spec = {key: value for key, value in spec.items() if key not in {"size", "tags"}}
     metadata = {"name": f"{names.mark}-new", "namespace": names.spaces[0]}
     return {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": metadata, "spec": spec}
 
@@ -70,7 +70,7 @@ def streams_job(choices: RandomChoices, names: Names) -> Object:
         }
         for at in range(1 + choices.face(4))
     ]
-    pools = [{"name": "P", "mode": "shared", "size": 1 + choices.face(3)}]
+    pools = [{"name": "P", "mode": "Shared", "size": 1 + choices.face(3)}]
     metadata = {"name": f"{names.mark}-whole", "namespace": names.spaces[0]}
     spec = {"hostPools": pools, "processingElements": elements}
     return {"apiVersion": "streams.ibm.com/v1", "kind": "Job", "metadata": metadata, "spec": spec}

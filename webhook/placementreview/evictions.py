@@ -21,7 +21,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import counted
+from webhook.placement.text.keys import WAITS
+from webhook.placement.text.problem import counted, escape
 from webhook.placement.workload.ranking import rank
 from webhook.placementreview.explanations.judged_pod import judge_described
 from webhook.placementreview.review import EvictedPod
@@ -69,15 +70,19 @@ async def _succeeded(
 ) -> EvictedPod:
     """What becomes of the successor of the pod, which its controller submits."""
     metadata = {key: value for key, value in mapping(pod, "metadata").items() if key not in _GIVEN}
-    fresh = {"apiVersion": "v1", "kind": "Pod", **unbound(pod), "metadata": metadata}
+    # The API server writes the priority, by the class that the pod names.
+    stated = {key: value for key, value in mapping(unbound(pod), "spec").items() if key != "priority"}
+    fresh = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": stated}
     said = await submitter.submit(fresh, about.namespace, inventory)
     if said.after is None:
         return replace(about, verdict="Refused", message=said.message)
     node, message = _node_for(said.after, inventory, policy)
     if not node:
-        return replace(about, verdict="Unplaced", message=said.waits or message)
+        waits = mapping(said.after, "metadata", "annotations").get(WAITS)
+        return replace(about, verdict="Unplaced", message=escape(str(waits)) if waits else message)
     uid = f"successor-of-{mapping(pod, 'metadata').get('uid') or about.name}"
-    inventory.set_pod(_info(said.after, uid, node))
+    priority = mapping(pod, "spec").get("priority")
+    inventory.set_pod(replace(_info(said.after, uid, node), priority=priority if isinstance(priority, int) else 0))
     return replace(about, verdict="Placed", node=node)
 
 
