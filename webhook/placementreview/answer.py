@@ -110,7 +110,7 @@ def _plan(
 ) -> dict[str, Any]:
     """The plan of all manifests together; those that cannot be read are not in it."""
     for manifest in manifests:
-        inventory = with_applied(manifest, inventory)
+        inventory = with_applied(manifest, inventory, policy)
     given = [(f"manifests[{place}]", one) for place, one in enumerate(manifests) if _readable(one)]
     plan = planned(given, World(inventory, policy), seconds)
     nodes = counted(len(inventory.nodes.nodes), "node")

@@ -113,7 +113,8 @@ def _of_added(field: str, added: AddedNodes, visible: Visible) -> Iterator[Probl
     elif added.like:
         if not visible.nodes:
             yield _no_right(f"{field}.like", "nodes")
-        yield from _of_names(f"{field}.like", [added.like])
+        if len(added.like) > NAME:
+            yield Problem(f"{field}.like", f"must be a name of at most {NAME} characters")
     if added.shape is not None:
         yield from _of_shape(f"{field}.shape", added.shape)
 

@@ -51,20 +51,23 @@ def submitted_form(manifest: Unstructured, namespace: str) -> Unstructured:
     return {**stated, "metadata": {**metadata, "namespace": namespace}}
 
 
-def with_applied(manifest: Unstructured, inventory: Inventory) -> Inventory:
+def with_applied(manifest: Unstructured, inventory: Inventory, policy: Policy) -> Inventory:
     """A view of the inventory in which the object is applied; the inventory as it is for objects of other kinds.
 
-    An object that cannot be used is left out: audit mode admits such.
+    Objects that say of which pods others are count as well. One that cannot be used is left out: audit mode admits it.
     """
-    if group_and_kind(manifest) not in OURS:
+    stated = [kind.reference for kind in policy.kinds.values() if kind.reference]
+    keep = {(f"{one.group}/{one.version}", one.kind): one.namespaced for each in stated for one in each.kinds}
+    if group_and_kind(manifest) not in OURS and (manifest.get("apiVersion"), manifest.get("kind")) not in keep:
         return inventory
     view = copy.copy(inventory)
+    view.references = dict(inventory.references)
     view.jobs = dict(inventory.jobs)
     view.pools = inventory.pools.with_pools(())
     if group_and_kind(manifest) == (HPA_INTENT.group, HPA_INTENT.name):
         view.intents = copy.deepcopy(inventory.intents)
     try:
-        applied([("", manifest)], view)
+        applied([("", manifest)], view, keep)
     except ValueError:
         return inventory
     return view
@@ -97,7 +100,7 @@ class Results:
             warnings=said.warnings,
         )
         plain = replace(plain, **self._hidden.patch(said.patch, manifest, plain.warnings))
-        view = with_applied(manifest, self.inventory)
+        view = with_applied(manifest, self.inventory, self._policy)
         try:
             results = list(self._detailed(plain, manifest, said, World(view, self._policy)))
         except msgspec.ValidationError:  # admission has said so, or passes such objects over
@@ -170,11 +173,15 @@ class Results:
         decision = judged.decision
         result = _component(whole_object, described.origin.rpartition(", ")[2])
         verdict: ReviewVerdict = "Admitted"
-        if decision.refused:
+        if not judged.asks:
+            verdict = "NotJudged"
+        elif decision.refused:
             verdict = "Refused"
         elif decision.wait or decision.scale_up:
             verdict = "Waiting"
-        result = replace(result, verdict=verdict, message=decision.message, warnings=decision.warnings)
+        result = replace(
+            result, verdict=verdict, message=decision.message if judged.asks else "", warnings=decision.warnings
+        )
         return self._about(result, judged)
 
     def _about(self, result: ReviewResult, judged: JudgedPod) -> ReviewResult:

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
+from webhook.admission.responses import Answer, ReferenceQuestion
 from webhook.admission.review import User
 from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.admission.validate import guard, validate
@@ -58,17 +58,22 @@ class Submitter:
         if kind != (POD.group, POD.name):
             checks = [validate, guard] if kind == (DAEMON_SET.group, DAEMON_SET.name) else [validate]
             bodies = [(check(_body(document, namespace, self._user), inventory, self._policy)) for check in checks]
-            return _both([_read(await self._completed(answer), document) for answer in bodies])
+            return _both([_read(await self._completed(answer, inventory), document) for answer in bodies])
         pod, refusal = _defaulted(document, namespace, inventory)
         if refusal:
             return AdmissionAnswer(None, refusal)
-        mutated = _read(await self._completed(mutate(_body(pod, namespace, self._user), inventory, self._policy)), pod)
+        asked = mutate(_body(pod, namespace, self._user), inventory, self._policy)
+        mutated = _read(await self._completed(asked, inventory), pod)
         if mutated.after is None:
             return mutated
         final = validate(_body(mutated.after, namespace, self._user), inventory, self._policy)
-        return _both([mutated, _read(await self._completed(final), mutated.after)])
+        return _both([mutated, _read(await self._completed(final, inventory), mutated.after)])
 
-    async def _completed(self, answer: Answer) -> Answer:
+    async def _completed(self, answer: Answer, inventory: Inventory) -> Answer:
+        """The answer with all that it depends on; an object that it refers to may be among the manifests."""
+        question = answer.question
+        if isinstance(question, ReferenceQuestion) and question.reference.key in inventory.references:
+            answer = question.resume(inventory.references[question.reference.key])
         completed = self._queries.completed(answer)
         return completed if isinstance(completed, Answer) else await completed
 
@@ -97,7 +102,7 @@ def _defaulted(document: Unstructured, namespace: str, inventory: Inventory) -> 
         return document, render(completed.problems)
     if completed.spec == pod.spec:
         return document, ""
-    made = msgspec.to_builtins(completed.spec)
+    made = msgspec.json.decode(msgspec.json.encode(completed.spec))
     return {**document, "spec": _merged(mapping(document, "spec"), made)}, ""
 
 
@@ -105,7 +110,7 @@ def _merged(stated: Any, made: Any) -> Any:  # noqa: ANN401 -- JSON
     """What is stated with what was added to it; ``made`` has only the fields that placement reads."""
     if isinstance(stated, dict) and isinstance(made, dict):
         return {**stated, **{key: _merged(stated.get(key), value) for key, value in made.items() if value is not None}}
-    if isinstance(stated, list) and isinstance(made, list | tuple) and len(stated) == len(made):
+    if isinstance(stated, list) and isinstance(made, list) and len(stated) == len(made):
         return [_merged(one, other) for one, other in zip(stated, made, strict=True)]
     return made
 
