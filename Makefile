@@ -141,6 +141,7 @@ bench: $(VENV)/run.stamp                ## throughput, latency and memory agains
 	$(BIN)/python -m bench.command_line --results bench/RESULTS-command-line.md
 	$(BIN)/python -m bench.rest --results bench/RESULTS-rest.md
 	$(BIN)/python -m bench.watching
+	$(BIN)/python -m bench.placementreviews
 	$(BIN)/python -m bench
 
 bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes

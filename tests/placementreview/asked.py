@@ -66,7 +66,7 @@ def streams_job(choices: RandomChoices, names: Names) -> Object:
         {
             "name": f"pe-{at}",
             "template": {"spec": {"containers": [_container(choices)]}},
-            "operators": [{"name": f"op-{at}", "placement": ", ".join(choices.some(clauses, 2, 1))}],
+            "operators": [{"name": f"Op{at}", "placement": ", ".join(choices.some(clauses, 2, 1))}],
         }
         for at in range(1 + choices.face(4))
     ]

@@ -99,7 +99,7 @@ def test_nodes_are_added_of_a_shape() -> None:
 def test_removed_pods_use_nothing() -> None:
     pod = running("big", "node-a", cpu="6")
     inventory = cluster(node("node-a"))
-    _run(inventory, pod)
+    run(inventory, pod)
     outright = asking("4", 'host("node-a")')
     outright["metadata"]["annotations"][keys.HOST_BINDING] = "nodeName"
     assert asked(inventory, outright).results[0].verdict == "Refused"
@@ -110,7 +110,7 @@ def test_removed_pods_use_nothing() -> None:
 def test_a_removed_pod_is_not_evicted() -> None:
     pods = [running("one", "node-a"), running("two", "node-a")]
     inventory = cluster(node("node-a"), node("node-b"))
-    _run(inventory, *pods)
+    run(inventory, *pods)
     what_if = WhatIf(drain=("node-a",), remove_pods=(PodName("one", "default"),))
     status = asked(inventory, pods=pods, what_if=what_if)
     assert [(one.name, one.node) for one in status.evicted] == [("two", "node-b")]
@@ -127,7 +127,7 @@ def test_pods_of_nodes_stay_and_finished_ones_are_no_matter() -> None:
         running("elsewhere", "node-b"),
     ]
     inventory = cluster(node("node-a"), node("node-b"))
-    _run(inventory, *pods)
+    run(inventory, *pods)
     status = asked(inventory, pods=pods, what_if=WhatIf(drain=("node-a",)))
     assert [one.name for one in status.evicted] == ["leaves"]
     assert inventory.nodes.capacity.used("pods", inventory.nodes.slot_of["node-a"]) == 2
@@ -164,7 +164,7 @@ def test_the_pods_that_have_to_be_read() -> None:
     assert needed_pods(what_if, "team") == NeededPods(("node-a",), (("team", "p"), ("other", "q")))
 
 
-def _run(inventory: Inventory, *pods: dict[str, Any]) -> None:
+def run(inventory: Inventory, *pods: dict[str, Any]) -> None:
     """Put the pods into the inventory, as a watch does."""
     for pod in pods:
         info, _ = bound_pod(msgspec.convert(pod, wire.PodObject))

@@ -22,11 +22,11 @@ from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.request.world import World
 from webhook.placement.text.keys import WAITS
-from webhook.placement.text.problem import counted, escape
+from webhook.placement.text.problem import counted
 from webhook.placement.workload.ranking import rank
 from webhook.placementreview.explanations.judged_pod import judge_described
 from webhook.placementreview.review import EvictedPod
-from webhook.placementreview.submitter import Submitter
+from webhook.placementreview.submitter import Submitter, escaped
 
 _ACCOUNTS: Final = "system:serviceaccount:kube-system:"
 """How the user names of Kubernetes' controllers begin."""
@@ -79,7 +79,7 @@ async def _succeeded(
     node, message = _node_for(said.after, inventory, policy)
     if not node:
         waits = mapping(said.after, "metadata", "annotations").get(WAITS)
-        return replace(about, verdict="Unplaced", message=escape(str(waits)) if waits else message)
+        return replace(about, verdict="Unplaced", message=escaped(str(waits)) if waits else message)
     uid = f"successor-of-{mapping(pod, 'metadata').get('uid') or about.name}"
     priority = mapping(pod, "spec").get("priority")
     inventory.set_pod(replace(_info(said.after, uid, node), priority=priority if isinstance(priority, int) else 0))

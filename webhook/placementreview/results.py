@@ -30,7 +30,7 @@ from webhook.placementreview.explanations.pool_explanation import could_be_hosts
 from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
 from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, whole, wrong
-from webhook.placementreview.submitter import AdmissionAnswer, Submitter
+from webhook.placementreview.submitter import AdmissionAnswer, Submitter, escaped
 
 OURS: Final = frozenset((kind.group, kind.name) for kind in (HOST_POOL, STREAMS_JOB, HPA_INTENT))
 """Kinds of objects that count as applied for the manifests after them, once they are admitted."""
@@ -137,8 +137,8 @@ class Results:
             return replace(result, verdict="NotJudged")
         together = self._earlier.judge(manifest, described)
         if together.refused:
-            message = "\n".join(map(escape, together.text.split("\n")))
-            return replace(result, verdict="Refused", message=message, patch=(), **_refused(together.refusal))
+            found = _refused(together.refusal)
+            return replace(result, verdict="Refused", message=escaped(together.text), patch=(), **found)
         result = replace(result, warnings=(*result.warnings, *together.warnings))
         if said.waits or judged.decision.wait or judged.decision.scale_up:
             return replace(result, verdict="Waiting")

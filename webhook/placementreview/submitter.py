@@ -18,7 +18,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import Pod
 from webhook.placement.text.api_kinds import DAEMON_SET, POD
-from webhook.placement.text.problem import render
+from webhook.placement.text.problem import escape, render
 
 _UID: Final = "placementreview"
 """The uid of every review that is made here: answers are told apart by being awaited one by one."""
@@ -42,6 +42,11 @@ class AdmissionAnswer(Struct, frozen=True):
     def refused(self) -> bool:
         """Whether the object must not be created."""
         return self.after is None
+
+
+def escaped(text: str) -> str:
+    """The text escaped line by line, as admission writes refusals."""
+    return "\n".join(map(escape, text.split("\n")))
 
 
 class Submitter:
