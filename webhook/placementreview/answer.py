@@ -22,7 +22,15 @@ from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.plans.plan import planned
 from webhook.placementreview.plans.plan_document import document_of
 from webhook.placementreview.results import Results, submitted_form, with_applied
-from webhook.placementreview.review import EvictedElsewhere, EvictedPod, ReviewResult, ReviewSpec, ReviewStatus, Visible
+from webhook.placementreview.review import (
+    EvictedElsewhere,
+    EvictedPod,
+    ReviewResult,
+    ReviewSpec,
+    ReviewStatus,
+    Visible,
+    WhatIf,
+)
 from webhook.placementreview.submitter import Submitter
 from webhook.placementreview.what_if import change
 
@@ -74,17 +82,7 @@ async def answer(  # noqa: PLR0913 -- the review, who asks, and what it is answe
     inventory, policy = cluster.inventory, cluster.policy
     if problems := list(problems_of_spec(spec, namespace, visible)):
         raise UnanswerableReviewError(problems)
-    evicted: list[EvictedPod] = []
-    if spec.what_if is not None:
-        changed = change(spec.what_if, namespace, cluster.pods, inventory)
-        if changed.problems:
-            raise UnanswerableReviewError(changed.problems)
-        evicted = [
-            one
-            async for one in successors(
-                changed.evicted, inventory, policy, lambda maker: Submitter(maker, policy, queries)
-            )
-        ]
+    evicted = await _what_if(spec.what_if, namespace, cluster, queries) if spec.what_if is not None else []
     hidden = HiddenNames(inventory, visible=visible.nodes)
     manifests = [submitted_form(manifest, namespace) for manifest in spec.manifests]
     judged = Results(Submitter(user, policy, queries), inventory, policy, hidden)
@@ -97,6 +95,21 @@ async def answer(  # noqa: PLR0913 -- the review, who asks, and what it is answe
         evicted=tuple(one for one in evicted if visible.pods(one.namespace)),
         evicted_elsewhere=_counted(one for one in evicted if not visible.pods(one.namespace)),
     )
+
+
+async def _what_if(
+    what_if: WhatIf, namespace: str, cluster: ReviewedCluster, queries: ReviewQueries
+) -> list[EvictedPod]:
+    """Change the cluster as the review says; where the pods that are evicted go.
+
+    Raises :class:`UnanswerableReviewError`.
+    """
+    inventory, policy = cluster.inventory, cluster.policy
+    changed = change(what_if, namespace, cluster.pods, inventory)
+    if changed.problems:
+        raise UnanswerableReviewError(changed.problems)
+    gone = successors(changed.evicted, inventory, policy, lambda maker: Submitter(maker, policy, queries))
+    return [one async for one in gone]
 
 
 def _counted(evicted: Iterable[EvictedPod]) -> EvictedElsewhere | None:

@@ -25,7 +25,7 @@ from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, STREAMS_JOB
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import escape
 from webhook.placementreview.explanations.application_explanation import verdict_on
-from webhook.placementreview.explanations.judged_pod import JudgedPod, judge_described
+from webhook.placementreview.explanations.judged_pod import PodVerdict, judge_described
 from webhook.placementreview.explanations.pool_explanation import could_be_hosts, is_pool
 from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
@@ -184,7 +184,7 @@ class Results:
         )
         return self._about(result, judged)
 
-    def _about(self, result: ReviewResult, judged: JudgedPod) -> ReviewResult:
+    def _about(self, result: ReviewResult, judged: PodVerdict) -> ReviewResult:
         """The result with what the decision about the pod says of nodes."""
         decision, replicas = judged.decision, judged.described.replicas
         known = _refused(decision.refusal if decision.refused else None)

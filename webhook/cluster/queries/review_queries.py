@@ -88,7 +88,26 @@ class ReviewQueries:
         self._volumes = volumes
         self._verdicts = verdicts or JobVerdicts()
         self._rights = rights
-        self._by_kind: dict[type, _Ask] = {
+        asks: dict[type, _Ask | None] = {
+            **self._always(references),
+            SizeQuestion: (lambda answer, question, _: _sized(answer, question, sizes)) if sizes else None,
+            PodQuestion: (lambda answer, question, _: _looked_at(answer, question, pods)) if pods else None,
+            JobQuestion: (lambda answer, question, _: _of_job(self, answer, question, jobs)) if jobs else None,
+            RegionQuestion: (lambda _, question, since: _of_region(self, question, regions, since))
+            if regions
+            else None,
+            OwnersQuestion: (lambda answer, question, _: _of_owners(self, answer, question, owners))
+            if owners
+            else None,
+            WorkloadsQuestion: (lambda answer, question, _: _beside(answer, question, workloads, self._verdicts))
+            if workloads
+            else None,
+        }
+        self._by_kind = {kind: ask for kind, ask in asks.items() if ask}
+
+    def _always(self, references: ReferencedObjects | None) -> dict[type, _Ask | None]:
+        """What completes answers whatever is asked of the API server."""
+        return {
             FieldsQuestion: lambda _, question, since: _fielded(self, question, since),
             ClassQuestion: lambda _, question, since: _of_classes(self, question, since),
             VolumesQuestion: lambda _, question, since: _claiming(self, question, since),
@@ -96,20 +115,6 @@ class ReviewQueries:
             WholeQuestion: lambda _, question, since: _whole(self, question, self._verdicts, since),
             RightsQuestion: self._authorized,
         }
-        if sizes:
-            self._by_kind[SizeQuestion] = lambda answer, question, _: _sized(answer, question, sizes)
-        if pods:
-            self._by_kind[PodQuestion] = lambda answer, question, _: _looked_at(answer, question, pods)
-        if jobs:
-            self._by_kind[JobQuestion] = lambda answer, question, _: _of_job(self, answer, question, jobs)
-        if regions:
-            self._by_kind[RegionQuestion] = lambda _, question, since: _of_region(self, question, regions, since)
-        if owners:
-            self._by_kind[OwnersQuestion] = lambda answer, question, _: _of_owners(self, answer, question, owners)
-        if workloads:
-            self._by_kind[WorkloadsQuestion] = lambda answer, question, _: _beside(
-                answer, question, workloads, self._verdicts
-            )
 
     @classmethod
     def of(

@@ -87,7 +87,7 @@ async def members_of_job(
 ) -> tuple[Member, ...]:
     """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
     world, _ = await applied_world(namespace, name, spec, inventory, policy, solving)
-    members = await _members(namespace, name, spec, (), world, solving)
+    members = await _members((namespace, name), spec, (), world, solving)
     return () if isinstance(members, JobVerdict) else tuple(members)
 
 
@@ -111,16 +111,7 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     without_hosts = cannot_be_had(pools, world)
     unlisted = unlisted_pools(pools, world) if without_hosts else []
     members = await _members(
-        namespace,
-        name,
-        spec,
-        choices,
-        world,
-        solving,
-        staying=staying,
-        without_hosts=without_hosts,
-        unlisted=unlisted,
-        known=known,
+        job, spec, choices, world, solving, staying=staying, refused=without_hosts, unlisted=unlisted, known=known
     )
     if isinstance(members, JobVerdict):
         return members
@@ -133,12 +124,16 @@ async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
     answer = await group.place()
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
-        best = await equipped(group, answer.placed, positions(name, spec))
-        return await _admitted(best, undecided, members)
-    if not answer.decided:
-        return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(members)))
-    if more := with_more_room(members, world):
+        return await _admitted(await equipped(group, answer.placed, positions(name, spec)), undecided, members)
+    if answer.decided and (more := with_more_room(members, world)):
         return await judged(job, spec, pools, more, solving, staying=staying, brief=brief, known=known)
+    return await _without_plan(group, answer, brief=brief)
+
+
+async def _without_plan(group: Group, answer: GroupAnswer, *, brief: bool) -> JobVerdict:
+    """The verdict on elements that have no nodes, for certain or as far as the time went."""
+    if not answer.decided:
+        return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(group.members)))
     return _briefly(group, answer) if brief else await _refused(group, answer)
 
 
@@ -204,28 +199,28 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
 
 
 async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
-    namespace: str,
-    name: str,
+    job: tuple[str, str],
     spec: JobSpec,
     choices: Sequence[Pool],
     world: World,
     solving: Solving,
     *,
     staying: Mapping[str, str] = {},
-    without_hosts: tuple[Refusal, ...] = (),
+    refused: tuple[Refusal, ...] = (),
     unlisted: Sequence[Pool] = (),
     known: KnownPods | None = None,
 ) -> list[Member] | JobVerdict:
     """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up.
 
-    ``without_hosts`` are the refusals of its HostPools that cannot be had, which are told of with the elements. Those
+    ``refused`` are the refusals of its HostPools that cannot be had, which are told of with the elements. Those
     that are ``unlisted`` have no hosts because of their lists: elements may run on any node that a list could name.
     """
+    namespace, name = job
     total = len(spec.processing_elements or ())
     elements = JudgedElements(namespace, world, choices, staying, unlisted)
 
     async def refuse(*, all_known: bool) -> JobVerdict:
-        pools = without_hosts + await refused_pools(namespace, name, choices, world, solving)
+        pools = refused + await refused_pools(namespace, name, choices, world, solving)
         return _refused_alone(refuse_elements(elements.refused, total, all_known=all_known, pools=pools))
 
     for element in element_steps(name, spec, known):
@@ -235,13 +230,13 @@ async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
             continue
         if solving.left() > 0:
             elements.judge(names, element[1])
-        elif _told(elements.refused, without_hosts):
+        elif _told(elements.refused, refused):
             return await refuse(all_known=False)
-        elif without_hosts:
+        elif refused:
             return elements.members
         else:
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-    return await refuse(all_known=True) if _told(elements.refused, without_hosts) else elements.members
+    return await refuse(all_known=True) if _told(elements.refused, refused) else elements.members
 
 
 class JudgedElements:
