@@ -379,6 +379,14 @@ async def test_our_checks_are_active(checked: CheckedCluster) -> None:
     assert len(checked.candidate.line.writes) == writes
 
 
+@pytest.mark.parametrize("cause", [Cause.CONFLICT, Cause.UNREACHABLE])
+async def test_a_condition_that_is_not_stored_is_written_again(checked: CheckedCluster, cause: Cause) -> None:
+    await checked.lead(0.001)
+    checked.candidate.line.failures.append(ApiError(cause, "no"))
+    await checked.answered(5)
+    assert active(checked)[0] == "True"
+
+
 async def test_one_with_parameters_is_not(checked: CheckedCluster) -> None:
     await checked.lead()
     checked.check("with", parameters={"apiGroup": "g", "kind": "K", "name": "n"})

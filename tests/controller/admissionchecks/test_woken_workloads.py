@@ -104,15 +104,19 @@ async def test_what_is_over_is_forgotten(checked: CheckedCluster, end: str) -> N
     assert checked.candidate.line.reads == reads
 
 
-async def test_one_whose_quota_is_yet_to_be_taken_back_is_looked_at_again(checked: CheckedCluster) -> None:
+async def test_one_that_keeps_its_quota_while_kueue_waits_is_woken(checked: CheckedCluster) -> None:
+    """Kueue v0.19 takes it back when the time has passed; it reads that again of the check while it is to retry."""
     checked.occupy("node-a", "node-b")
     checked.workload("w", PODS)
     await checked.lead()
     checked.node("node-d")
     await checked.answered(5)
-    checked.evict("w")
+    assert checked.answer("w")[0] == "Retry"
+    checked.kube.change(checked.path("w"), {"status": {"requeueState": {"requeueAt": "2026-01-01T01:00:00Z"}}})
     await checked.answered(5)
     assert requeue_at(checked) is None
+    (check,) = checked.stored("w")["status"]["admissionChecks"]
+    assert (check["state"], "requeueAfterSeconds" in check) == ("Retry", False)
 
 
 async def test_one_that_is_gone_when_it_is_looked_at(checked: CheckedCluster) -> None:

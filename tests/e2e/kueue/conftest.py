@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final
 
 import pytest
@@ -14,7 +15,7 @@ from tests.e2e.kubelet import Kubelet
 from tests.e2e.kueue import kueue_manager
 from tests.e2e.kueue.kueue_manager import KUEUE
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.plane import STAGES, ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import emptied, namespace
 from webhook.controller.admissionchecks.records import CONTROLLER
@@ -23,11 +24,19 @@ VERSION: Final = "kueue.x-k8s.io/v1beta2"
 SECONDS: Final = 60
 
 
+def unending(folder: Path) -> Path:
+    """Stages in which the pods of Jobs run until they are deleted."""
+    stages = STAGES.read_text().split("---\n")
+    written = folder / "stages.yaml"
+    written.write_text("---\n".join(one for one in stages if "name: pod-complete" not in one))
+    return written
+
+
 @pytest.fixture(scope="package")
 def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
     """A control plane with four nodes of 8 CPUs of the flavor ``pool``, and one that Kueue's quota is not of."""
     folder = tmp_path_factory.mktemp("kueue")
-    with ControlPlane(folder, service_accounts=(kueue_manager.ACCOUNT,)) as running:
+    with ControlPlane(folder, service_accounts=(kueue_manager.ACCOUNT,), stages=unending(folder)) as running:
         create_nodes(running.admin, [node(f"node-{number}", labels={"pool": "batch"}) for number in range(4)])
         create_nodes(running.admin, [node("node-other")])
         yield running
@@ -52,7 +61,7 @@ def queue(plane: ControlPlane, installed: Kubelet) -> Iterator[str]:  # noqa: AR
 
 
 def _queue() -> list[Object]:
-    flavor = {"name": "batch", "resources": [{"name": name, "nominalQuota": "1000"} for name in ("cpu", "memory")]}
+    flavor = {"name": "batch", "resources": [{"name": name, "nominalQuota": "1000Gi"} for name in ("cpu", "memory")]}
     groups = [{"coveredResources": ["cpu", "memory"], "flavors": [flavor]}]
     strategy = {"admissionChecks": [{"name": "placement"}]}
     spec = {"namespaceSelector": {}, "resourceGroups": groups, "admissionChecksStrategy": strategy}

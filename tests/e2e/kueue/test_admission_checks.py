@@ -53,7 +53,7 @@ def states(admin: Api, space: str, name: str) -> set[str]:
 
 def said(admin: Api, space: str, name: str) -> str:
     """What the Workload's condition Evicted says."""
-    conditions = workload(admin, space, name)["status"]["conditions"]
+    conditions = workload(admin, space, name).get("status", {}).get("conditions", ())
     return next((one["message"] for one in conditions if one["type"] == "Evicted"), "")
 
 

@@ -2,10 +2,12 @@
 
 from typing import Final
 
+from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.conditions import condition_in, merged_conditions
 from webhook.controller.object_editor import ObjectEditor
+from webhook.controller.reconciler_settings import SOON
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
 
@@ -25,17 +27,23 @@ class CheckReports:
         self._store = store
         self._now = now
 
-    async def reconcile(self, name: str) -> None:
-        """Write the condition of that AdmissionCheck if it differs from the stored one.
+    async def reconcile(self, name: str) -> float | None:
+        """Write the condition of that AdmissionCheck if it differs; returns the seconds until the next pass, if any.
 
         Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
         check = self._store.checks.get(name)
         if check is None or check.deleting:
-            return
+            return None
         wanted = PARAMETERS if check.parameters else WORKS
         if condition_in(check.conditions, ACTIVE, UNKNOWN) == wanted:
-            return
+            return None
         conditions = merged_conditions(check.conditions, {ACTIVE: wanted}, check.generation, timestamp(self._now()))
         body = {"metadata": {"resourceVersion": check.version}, "status": {"conditions": conditions}}
-        await self._server.merge_patch(f"{check.path}/status", body)
+        try:
+            await self._server.merge_patch(f"{check.path}/status", body)
+        except ApiError as failure:
+            if failure.cause is not Cause.CONFLICT:
+                raise
+            return SOON
+        return None

@@ -107,9 +107,12 @@ class CheckedWorkload(Struct, frozen=True, gc=False):
         return self.reserved and not self.evicted and not self.over
 
     def delayed(self, own: Collection[str]) -> bool:
-        """Whether Kueue waits before it queues the Workload again, and only because one of these checks said so."""
+        """Whether Kueue waits before it queues the Workload again, and only because one of these checks said so.
+
+        Kueue v0.19 takes the quota of such a Workload back once the time has passed.
+        """
         said = {check.name for check in self.checks if check.requeue_after_seconds is not None}
-        waits = not self.reserved and not self.over and self.requeue.requeue_at is not None
+        waits = self.requeue.requeue_at is not None and not self.over and not self.admitted
         return waits and self.requeue.count is None and said.issubset(own)
 
     def awaiting(self, own: Collection[str]) -> list[int]:

@@ -78,8 +78,8 @@ class WokenWorkloads:
         waiting, workload = self._waiting.get(key), self._store.workloads.get(key)
         if waiting is None or workload is None:
             return None
-        if workload.reserved:
-            return DELAY  # Kueue has yet to take its quota back
+        if not workload.delayed(self._store.active):
+            return DELAY if workload.reserved else None  # Kueue may have yet to say how long it waits
         begun = self._clock()
         try:
             async with self._judge.turn:
@@ -89,12 +89,14 @@ class WokenWorkloads:
             await asyncio.sleep((self._clock() - begun) * IDLE)
 
     async def _wake(self, known: CheckedWorkload) -> float | None:
-        """Have Kueue queue the Workload now, by the removal of the time at which it would."""
+        """Have Kueue queue the Workload now, by the removal of the time at which it would, and of what that is from."""
         try:
             workload = read_workload(Raw(await self._server.read(known.path)))
             if workload is not None and workload.uid == known.uid and workload.delayed(self._store.active):
+                said = [at for at, check in enumerate(workload.checks) if check.requeue_after_seconds is not None]
                 operations = [
                     {"op": "replace", "path": "/metadata/resourceVersion", "value": workload.version},
+                    *({"op": "remove", "path": f"/status/admissionChecks/{at}/requeueAfterSeconds"} for at in said),
                     {"op": "remove", "path": "/status/requeueState/requeueAt"},
                 ]
                 await self._server.json_patch(f"{workload.path}/status", operations)
