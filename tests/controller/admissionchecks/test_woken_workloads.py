@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
-from tests.controller.admissionchecks.checked_cluster import APART, CheckedCluster, pod_set
+from tests.controller.admissionchecks.checked_cluster import APART, GROUP, CheckedCluster, pod_set
 from tests.controller.controlled_cluster import Json
 from webhook.controller.admissionchecks import woken_workloads
 
@@ -85,6 +85,19 @@ async def test_what_waits_for_something_else_as_well_is_left_alone(checked: Chec
     checked.node("node-d")
     await checked.answered(5)
     assert checked.stored("w") == before
+
+
+async def test_one_that_waits_no_more_by_what_is_stored(checked: CheckedCluster) -> None:
+    """The watch has yet to tell."""
+    collection = f"{GROUP}/workloads"
+    checked.delays[collection] = 0.0
+    await waits(checked)
+    checked.delays[collection] = 60.0
+    checked.kube.change(checked.path("w"), {"status": {"requeueState": None}})
+    writes = len(checked.patched)
+    checked.node("node-d")
+    await checked.answered(5)
+    assert len(checked.patched) == writes
 
 
 @pytest.mark.parametrize("end", ["deleted", "deactivated", "made again"])

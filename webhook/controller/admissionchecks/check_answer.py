@@ -25,7 +25,7 @@ EXCLUDED: Final = "nothing is judged: the webhook does not review pods of this n
 RUNS: Final = "nothing is judged: the Workload is admitted already"
 
 
-class AdmissionAnswer(Struct, frozen=True):
+class CheckReply(Struct, frozen=True):
     """The ``state`` of a check, with its ``message``; ``wait`` are the seconds until Kueue may try again."""
 
     state: str
@@ -40,17 +40,17 @@ class AdmissionAnswer(Struct, frozen=True):
         return {**found, "lastTransitionTime": now, **stated}
 
 
-def ready(message: str) -> AdmissionAnswer:
+def ready(message: str) -> CheckReply:
     """The check has passed."""
-    return AdmissionAnswer(READY, message)
+    return CheckReply(READY, message)
 
 
-def rejected(message: str) -> AdmissionAnswer:
+def rejected(message: str) -> CheckReply:
     """The check cannot pass."""
-    return AdmissionAnswer(REJECTED, message)
+    return CheckReply(REJECTED, message)
 
 
-def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> AdmissionAnswer:
+def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> CheckReply:
     """The answer by that verdict, for a Workload that was told to retry so many times."""
     now = verdict.now
     if not now.refused:
@@ -61,4 +61,4 @@ def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> Admissi
         return ready(f"audit: this would be {'retried' if verdict.later else 'rejected'}: {now.headline}")
     if not verdict.later:
         return rejected(now.headline)
-    return AdmissionAnswer(RETRY, now.headline, min(SOONEST << min(retries, _DOUBLINGS), LATEST))
+    return CheckReply(RETRY, now.headline, min(SOONEST << min(retries, _DOUBLINGS), LATEST))

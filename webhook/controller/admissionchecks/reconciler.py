@@ -14,7 +14,7 @@ from webhook.controller.admissionchecks.check_answer import (
     EXCLUDED,
     NOTHING_ASKED,
     RUNS,
-    AdmissionAnswer,
+    CheckReply,
     answer_of,
     ready,
     rejected,
@@ -49,7 +49,7 @@ _AGAIN: Final = {Cause.CONFLICT: SOON, Cause.MISSING: 5.0}
 class _JudgedWorkload(Struct, frozen=True, eq=False):
     """The answer to a Workload's checks, with the pods and the verdict on them if these were judged."""
 
-    answer: AdmissionAnswer
+    answer: CheckReply
     pods: Sequence[PodsToJudge] = ()
     verdict: WorkloadVerdict | None = None
 
