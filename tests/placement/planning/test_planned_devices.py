@@ -10,13 +10,14 @@ from msgspec.structs import replace
 
 from tests.builders import nodes
 from tests.example_count import some_of
-from tests.placement.devices.clusters import GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
+from tests.placement.devices.clusters import CLASS, GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
 from tests.placement.planning.at_once import job_spec, judged
 from webhook.placement.devices.claims import Agreement, DeviceChoice, ResourceClaim
 from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.planning import planned_devices
 
 ONE, TWO, THREE = (wanting(DeviceChoice(GPU, count=count)) for count in (1, 2, 3))
@@ -78,6 +79,17 @@ def test_what_no_plan_has_devices_for_is_a_warning() -> None:
     template(inventory, "pair", PAIR)
     verdict = asked(inventory, element("x", "apart"), element("y", "pair"))
     assert (verdict.text, verdict.warnings) == ("", (f"x, y: {CROWDED}",))
+
+
+def test_devices_that_are_not_judged_are_a_warning_of_the_element() -> None:
+    said = "processing element x: ResourceClaimTemplate"
+    unread = equipped(replace(on("node-a", 2), unread=True), on("node-b", 1))
+    why = "devices of 1 node are not judged, since ResourceSlice slice-node-a cannot be read; the pod may wait for them"
+    assert asked(unread, element("x", "three")).warnings == (f"{said} three: {why}",)
+    silent = equipped(classes=(CLASS, DeviceClass("nic", "", selectors=('device.driver == "nic"',))))
+    template(silent, "port", wanting(DeviceChoice("nic")))
+    none = "no driver offers devices of DeviceClass nic, so they are not judged; the pod waits"
+    assert asked(silent, element("x", "port")).warnings == (f"{said} port: {none}",)
 
 
 def test_what_certainly_no_plan_has_devices_for_is_refused() -> None:

@@ -233,7 +233,7 @@ def _warnings(members: Sequence[Member]) -> list[str]:
     """What the pods of the components are warned of; equal warnings once."""
     first: dict[str, str] = {}
     for member in members:
-        for warning in member.ask.warnings:
+        for warning in member.warnings:
             first.setdefault(warning, member.names[0])
     return [f"component {name}: {warning}" for warning, name in list(first.items())[:_WARNINGS]]
 

@@ -183,7 +183,7 @@ def element_warnings(members: Sequence[Member]) -> list[str]:
     """What the pods of the elements are warned of, at most ``_WARNINGS``; equal warnings once."""
     first: dict[str, str] = {}
     for member in members:
-        for warning in member.ask.warnings:
+        for warning in member.warnings:
             first.setdefault(warning, member.names[0])
     said = itertools.islice(first.items(), _WARNINGS)
     return [f"processing element {name}: {warning}" for warning, name in said]

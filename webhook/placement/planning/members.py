@@ -81,6 +81,7 @@ class Member(Struct, frozen=True, eq=False):
     ``names`` are those of the pods' elements, or one name for all. ``kin`` is not empty if the pods are one processing
     element, so that they may share a host although it is isolated. ``verdict`` is that on one of the pods alone.
     ``welcome`` are exclusive pools that the pods only prefer, and indices in them: the pods tolerate their hosts.
+    ``warnings`` are what one of the pods is warned of that is true of all together, too.
     """
 
     names: tuple[str, ...]
@@ -91,6 +92,7 @@ class Member(Struct, frozen=True, eq=False):
     conditions: tuple[Demand, ...]
     kin: str = ""
     welcome: frozenset[tuple[Name, int | None]] = frozenset()
+    warnings: tuple[str, ...] = ()
 
     @property
     def clauses(self) -> list[Clause]:
@@ -152,7 +154,10 @@ def member_of(
         marked = (key for judged in verdict.soft for key in judged.constraint.company(_job(ask)).marks)
         conditions.append(Demand(None, world.everything, StandingConstraint(), marks=(_all_of(ask), *marked)))
     welcome = frozenset(found for found in _preferred_exclusive(verdict.soft) if found[0] in choices)
-    member = Member(tuple(names), count, pod, ask, verdict, tuple(conditions), welcome=welcome)
+    # What others say of pods that are yet to come is not true of pods that come together.
+    devices = tuple(part.clause.text for part in ask.devices)
+    warnings = (*ask.warnings, *(found for found in parsed.warnings if devices and found.startswith(devices)))
+    member = Member(tuple(names), count, pod, ask, verdict, tuple(conditions), welcome=welcome, warnings=warnings)
     return kindred(member) if count > len(names) else member
 
 
