@@ -1,5 +1,7 @@
 """``python -m bench.devices``: what devices cost a webhook that watches a cluster: memory, and time to get ready.
 
+Then what decisions cost in this process, once nodes are known: of pods without devices, and of pods with two requests.
+
 The same cluster is listed twice, without ResourceSlices and with them: on each node some GPUs with the attributes that
 drivers publish, of which two differ from device to device, and for each fourth GPU a claim that holds it.
 """
@@ -12,13 +14,24 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from time import thread_time_ns
 from typing import Any, Final
 
 import msgspec
+from msgspec import Raw
 
 from bench import generator, memory, processes
+from bench.evaluation import Times, times
 from bench.topology import NAMESPACE, Scale, node_name, pick, uid
 from bench.trouble import Trouble
+from webhook.cluster.objects.kinds import DEVICES
+from webhook.cluster.snapshot.loader import SnapshotLoader
+from webhook.placement.decision.decision import decide
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.pod import Metadata, Pod, PodClaim, PodSpec
+from webhook.placement.objects.node import Node
+from webhook.placement.request.world import World
 
 DRIVER: Final = "gpu.bench.example"
 VERSION: Final = "resource.k8s.io/v1"
@@ -26,6 +39,9 @@ NODES: Final = 5_000
 PODS: Final = 10_000
 EACH: Final = 8
 """Devices of a node."""
+
+PAIR: Final = "large-and-pair"
+"""The template of two requests."""
 
 HELD: Final = 4
 """One of so many devices is held by a claim."""
@@ -44,6 +60,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     print("| cluster | resident, MB | peak, MB | ready after, s | CPU time, s |\n|---|---|---|---|---|")
     for each in (0, chosen.devices):
         print(row(f"{scale}, {each} devices each", *measure(scale, each)), flush=True)
+    for asked, durations in decisions(scale.nodes, chosen.devices).items():
+        print(f"decision on a pod with {asked}: {durations}")
     print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     return 0
 
@@ -67,6 +85,36 @@ def measure(scale: Scale, each: int) -> tuple[memory.Memory, float]:
     if held is None:
         raise Trouble("this system does not say how much memory and time a process takes")
     return held, product.ready_seconds
+
+
+def decisions(nodes: int, each: int, pods: int = 1000) -> dict[str, Times]:
+    """CPU time of decisions on so many pods with different names: without devices, and with two requests for some."""
+    cluster = Inventory()
+    loader = SnapshotLoader(cluster)
+    for index in range(nodes):
+        cluster.set_node(Node(node_name(index), uid(1, index), {}, allocatable={"cpu": 8000, "pods": 110}))
+    for name, content in pages(nodes, each):
+        loader.begin(name)
+        loader.document(Raw(content))
+    for kind in DEVICES:
+        kind.listed(cluster, True)  # noqa: FBT003 -- the outcome of a list
+    claims = (PodClaim("gpus", resource_claim_template_name=PAIR),)
+    return {
+        "no devices": _times(cluster, PodSpec(), pods),
+        "two requests": _times(cluster, PodSpec(resource_claims=claims), pods),
+    }
+
+
+def _times(cluster: Inventory, spec: PodSpec, pods: int) -> Times:
+    """The times of decisions on pods of that spec; the first one, which finds out about the nodes, does not count."""
+    found = []
+    for number in range(pods + 1):
+        pod = Pod(Metadata(name=f"pod-{number}"), spec)
+        before = thread_time_ns()
+        decision = decide(pod, NAMESPACE, World(cluster, Policy()))
+        found.append((thread_time_ns() - before) / 1000)
+        assert not decision.refused
+    return times(found[1:])
 
 
 def pages(nodes: int, each: int) -> Iterator[tuple[str, bytes]]:
@@ -93,8 +141,16 @@ def classes() -> Iterator[dict[str, Any]]:
 
 
 def templates() -> Iterator[dict[str, Any]]:
-    """A template of claims of one device."""
+    """Templates of claims of one device, and of a device with 40 GiB beside two of one PCIe root."""
     yield _object("ResourceClaimTemplate", "one-gpu", {"spec": _request()}, namespace=NAMESPACE)
+    large = {"cel": {"expression": f"device.capacity['{DRIVER}'].memory.compareTo(quantity('40Gi')) >= 0"}}
+    requests = [
+        {"name": "large", "exactly": {"deviceClassName": DRIVER, "selectors": [large]}},
+        {"name": "pair", "exactly": {"deviceClassName": DRIVER, "allocationMode": "ExactCount", "count": 2}},
+    ]
+    constraints = [{"requests": ["pair"], "matchAttribute": "resource.kubernetes.io/pcieRoot"}]
+    devices = {"requests": requests, "constraints": constraints}
+    yield _object("ResourceClaimTemplate", PAIR, {"spec": {"devices": devices}}, namespace=NAMESPACE)
 
 
 def resource_slice(index: int, each: int) -> dict[str, Any]:
