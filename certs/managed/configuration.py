@@ -1,15 +1,19 @@
-"""Mutating- and ValidatingWebhookConfigurations: the ``caBundle`` of each webhook, and the JSON Patch that sets it."""
+"""What calls the Service, webhook configurations and APIServices: its ``caBundle``, and the JSON Patch that sets it."""
 
 import base64
 import binascii
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Self
+from typing import Any, Final, Literal, Self, TypeAlias
 
-ConfigurationKind = Literal["mutating", "validating"]
+ConfigurationKind = Literal["mutating", "validating", "apiservice"]
 Object = dict[str, Any]
 """Any object of the API server, decoded from JSON."""
 
-_ROOT: Final = "/apis/admissionregistration.k8s.io/v1"
+_PATHS: Final[dict[ConfigurationKind, str]] = {
+    "mutating": "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations",
+    "validating": "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations",
+    "apiservice": "/apis/apiregistration.k8s.io/v1/apiservices",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +77,45 @@ class WebhookConfiguration:
         return operations
 
 
+@dataclass(frozen=True, slots=True)
+class ApiServiceConfiguration:
+    """One APIService as it was read; it has no bundles if it calls another Service, or is the API server's own."""
+
+    path: str
+    version: str
+    edition: str
+    bundles: tuple[bytes, ...]
+
+    @classmethod
+    def of(cls, path: str, read: Object, service: ServiceReference) -> Self:
+        """The APIService of the object ``read``."""
+        metadata, spec = read["metadata"], read["spec"]
+        ours = spec.get("service") is not None and _calls(spec, service)
+        bundles = (_decoded(spec.get("caBundle")),) if ours else ()
+        return cls(path, metadata["resourceVersion"], str(metadata.get("uid")), bundles)
+
+    def patch(self, bundle: bytes) -> list[Object]:
+        """The JSON Patch (RFC 6902) that sets ``caBundle``; answered with 409 if the APIService has changed."""
+        text = base64.b64encode(bundle).decode()
+        return [
+            {"op": "replace", "path": "/metadata/resourceVersion", "value": self.version},
+            {"op": "add", "path": "/spec/caBundle", "value": text},
+        ]
+
+
+CallingConfiguration: TypeAlias = WebhookConfiguration | ApiServiceConfiguration
+"""What has the address of the Service, and the authorities by which its certificate is verified."""
+
+
+def configuration_of(kind: str, path: str, read: Object, service: ServiceReference) -> CallingConfiguration:
+    """The configuration of the object ``read``, by its kind."""
+    made = ApiServiceConfiguration if kind == "apiservice" else WebhookConfiguration
+    return made.of(path, read, service)
+
+
 def configuration_path(kind: ConfigurationKind, name: str) -> str:
     """The path of the configuration on the API server."""
-    return f"{_ROOT}/{kind}webhookconfigurations/{name}"
+    return f"{_PATHS[kind]}/{name}"
 
 
 def _calls(client: Object, service: ServiceReference) -> bool:

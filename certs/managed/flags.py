@@ -33,6 +33,9 @@ MUTATING: Final = Option(
 VALIDATING: Final = Option(
     "validating", "NAME", "keep caBundle of this ValidatingWebhookConfiguration; neither is ever created", "many"
 )
+API_SERVICE: Final = Option(
+    "api-service", "NAME", "keep caBundle of this APIService, such as v1.GROUP, which is never created", "many"
+)
 LEASE: Final = Option("lease", "NAME", "the Lease that one process holds (default: the name of the Secret)")
 INTERVAL: Final = Option(
     "interval", "S", f"seconds between two reads of the cluster (0.1 to 3600; default: {INTERVAL_SECONDS:g})"
@@ -60,6 +63,7 @@ MANAGE: Final = (
     SERVICE,
     MUTATING,
     VALIDATING,
+    API_SERVICE,
     LEASE,
     LOOPBACK_NAMES,
     DNS,

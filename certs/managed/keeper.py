@@ -10,10 +10,11 @@ from certs.managed.action import Action, Idle, WriteBundle, WriteSecret
 from certs.managed.api import OUTDATED, Api
 from certs.managed.bundle import write_bundle
 from certs.managed.configuration import (
+    CallingConfiguration,
     ConfigurationKind,
     Object,
     ServiceReference,
-    WebhookConfiguration,
+    configuration_of,
     configuration_path,
 )
 from certs.managed.logs import LOG
@@ -56,7 +57,7 @@ FIRST_RETRY: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ManagedObjects:
-    """The objects that ``manage`` writes: one Secret, and the webhook configurations that call one Service."""
+    """What ``manage`` writes: one Secret, and the webhook configurations and APIServices that call one Service."""
 
     service: ServiceReference
     secret: str
@@ -78,7 +79,7 @@ class ReadObjects:
     """The objects as they were read, with their versions, and the facts that the rotation decides on."""
 
     secret: Object | None
-    configurations: Mapping[str, WebhookConfiguration]
+    configurations: Mapping[str, CallingConfiguration]
     observed: Observed
 
 
@@ -135,7 +136,8 @@ class Keeper:
         for name, path in self._objects.paths.items():
             # A missing configuration is not created: an operator may have deleted it in an emergency.
             if read := await self._api.find(path):
-                configurations[name] = WebhookConfiguration.of(path, read, self._objects.service)
+                kind = name.partition("/")[0]
+                configurations[name] = configuration_of(kind, path, read, self._objects.service)
         holding, moment = read_secret(secret), self._clock()
         issuer = holding.issuer and holding.issuer.certificate
         trusted = {name: one.bundles for name, one in configurations.items()}
@@ -157,7 +159,7 @@ class Keeper:
             await self._api.replace(f"{objects.secrets}/{objects.secret}", wanted)
         LOG.info("wrote the Secret %s: %s", objects.secret, action.reason)
 
-    async def _trust(self, configuration: WebhookConfiguration, name: str, action: WriteBundle) -> ApiError | None:
+    async def _trust(self, configuration: CallingConfiguration, name: str, action: WriteBundle) -> ApiError | None:
         try:
             await self._api.patch(configuration.path, configuration.patch(action.bundle))
         except ApiError as failure:

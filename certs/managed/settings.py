@@ -8,6 +8,7 @@ from certs.managed.configuration import ConfigurationKind, ServiceReference
 from certs.managed.flags import (
     ADOPTION,
     ADOPTION_SECONDS,
+    API_SERVICE,
     CONTEXT,
     DAY_SECONDS,
     DURATION,
@@ -58,7 +59,11 @@ class ManageGiven(FlagValues):
         secret = self._object(SECRET)
         if not secret:
             self.problems.append("no Secret is given: use --secret")
-        configurations = (*self._configurations(MUTATING, "mutating"), *self._configurations(VALIDATING, "validating"))
+        configurations = (
+            *self._configurations(MUTATING, "mutating"),
+            *self._configurations(VALIDATING, "validating"),
+            *self._configurations(API_SERVICE, "apiservice"),
+        )
         policy = RotationPolicy(
             names,
             self._days(LEAF_DAYS, DAYS),

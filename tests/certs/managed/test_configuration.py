@@ -6,7 +6,12 @@ from typing import Any
 import jsonpatch
 import pytest
 
-from certs.managed.configuration import WebhookConfiguration, configuration_path
+from certs.managed.configuration import (
+    ApiServiceConfiguration,
+    WebhookConfiguration,
+    configuration_of,
+    configuration_path,
+)
 from tests.certs.managed.rotation_samples import SERVICE
 
 PEM = b"-----BEGIN CERTIFICATE-----\n"
@@ -85,3 +90,33 @@ def test_a_patch_names_the_version_and_each_webhook() -> None:
 def test_the_path_of_a_configuration() -> None:
     path = configuration_path("validating", "web")
     assert path == "/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/web"
+
+
+def api_service(bundle: str | None = None, **service: str) -> dict[str, Any]:
+    called = {"namespace": "ns", "name": "web", "port": 8444, **service}
+    spec = {"group": "g", "version": "v1", "service": called, **({"caBundle": bundle} if bundle else {})}
+    return {"metadata": {"name": "v1.g", "uid": "u", "resourceVersion": "5"}, "spec": spec}
+
+
+def test_an_api_service_trusts_one_bundle() -> None:
+    assert configuration_path("apiservice", "v1.g") == "/apis/apiregistration.k8s.io/v1/apiservices/v1.g"
+    for bundle, known in ((None, b""), (TEXT, PEM)):
+        read = configuration_of("apiservice", "/path", api_service(bundle), SERVICE)
+        assert read == ApiServiceConfiguration("/path", "5", "u", (known,))
+    document = api_service(TEXT)
+    patched = jsonpatch.apply_patch(document, read.patch(b"new"))
+    assert patched["spec"]["caBundle"] == base64.b64encode(b"new").decode()
+
+
+@pytest.mark.parametrize("service", [{"namespace": "other"}, {"name": "other"}], ids=["namespace", "name"])
+def test_an_api_service_of_another_service_is_not_ours(service: dict[str, str]) -> None:
+    assert configuration_of("apiservice", "/path", api_service(**service), SERVICE).bundles == ()
+
+
+def test_an_api_service_of_the_api_server_itself_is_not_ours() -> None:
+    document = {"metadata": {"resourceVersion": "5"}, "spec": {"group": "g", "version": "v1", "service": None}}
+    assert configuration_of("apiservice", "/path", document, SERVICE).bundles == ()
+
+
+def test_other_kinds_are_webhook_configurations() -> None:
+    assert configuration_of("mutating", "/path", configuration(ours()), SERVICE) == read(configuration(ours()))

@@ -42,11 +42,26 @@ def test_what_is_asked_for_by_default() -> None:
 
 
 def test_everything_can_be_said() -> None:
-    flags = ["--mutating", "m", "--mutating", "m2", "--validating", "v.w", "--lease", "l", "--interval", "0.5"]
+    flags = [
+        "--mutating",
+        "m",
+        "--mutating",
+        "m2",
+        "--validating",
+        "v.w",
+        "--api-service",
+        "v1.g",
+        "--lease",
+        "l",
+        "--interval",
+        "0.5",
+    ]
     more = ["--days", "9", "--ca-days", "99", "--propagation", "1", "--adoption", "2.5", "--lease-seconds", "3"]
     assert asked(*NEEDED, *flags, *more, "--loopback", "--dns", "A.b", "--ip", "10.0.0.1") == Management(
         ManagedObjects(
-            ServiceReference("ns", "web"), "pair", (("mutating", "m"), ("mutating", "m2"), ("validating", "v.w"))
+            ServiceReference("ns", "web"),
+            "pair",
+            (("mutating", "m"), ("mutating", "m2"), ("validating", "v.w"), ("apiservice", "v1.g")),
         ),
         RotationPolicy(
             service_names("web", "ns") + LOOPBACK + Names(("a.b",), (ip_address("10.0.0.1"),)),
