@@ -64,6 +64,8 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "runtime_image": "streams-runtime:{buildType}",
         "lease_namespace": None,
         "lease_name": "streams-placement-controller",
+        "placement_review": False,
+        "placement_review_port": 8444,
         "debug_profile": False,
         "traces_endpoint": "",
         "traces_ratio": 0.01,

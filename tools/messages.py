@@ -56,6 +56,10 @@ _DEVELOPERS: Final = frozenset({"AttributeError", "RuntimeError"})
 """Exceptions about mistakes in the program itself, whose texts are for its developers."""
 
 _DESCRIPTIONS: Final = (
+    "webhook/aggregated/discovery.py",
+    "webhook/aggregated/fields.py",
+    "webhook/aggregated/openapi.py",
+    "webhook/aggregated/review_metrics.py",
     "webhook/convert/spl/toolkits.py",
     "webhook/placement/planning/search/assignment.py",
     "webhook/server/metrics.py",
@@ -224,6 +228,11 @@ TOPICS: Final = (
         "The REST interface",
         "A request to `hpa-api` cannot be done: [REST](rest.md).",
         ("webhook/rest",),
+    ),
+    Topic(
+        "Placement reviews",
+        "A PlacementReview cannot be answered: [placement reviews](placementreview.md).",
+        ("webhook/placementreview", "webhook/aggregated"),
     ),
     Topic(
         "Certificates",

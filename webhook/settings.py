@@ -210,6 +210,13 @@ class Settings(BaseSettings):
         description="Name of the leader-election Lease of the controllers.",
     )
 
+    placement_review: bool = Field(
+        default=False,
+        description="Answer PlacementReviews to users of the cluster, on a port that the API server calls for them.",
+    )
+    placement_review_port: int = Field(
+        8444, ge=0, le=65535, description="Listen port of PlacementReviews; 0 picks a free one."
+    )
     debug_profile: bool = Field(
         default=False, description="Serve /debug/profile on the port of health checks, a profile of the process."
     )

@@ -25,6 +25,7 @@ README: Final = (CHART / "README.md").read_text()
 
 GIVEN: Final = {
     "host", "port", "health_host", "health_port", "tls_cert", "tls_key", "client_ca",  # by the pod
+    "placement_review", "placement_review_port",  # with all that goes with them, in placementReview
     "lease_namespace", "lease_name", "excluded_namespaces", "controller_account", "reviewed_kinds",
     "operator_accounts", "node_shapes",
     "tls_self_signed", "tls_dir", "snapshot", "context",  # for those without a cluster

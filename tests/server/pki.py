@@ -40,10 +40,10 @@ def pem(key: ec.EllipticCurvePrivateKey, password: bytes | None = None) -> bytes
 class Authority:
     """Signs certificates for loopback; ``cert`` is its own, as PEM."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "authority") -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
-        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "authority")])
-        built = self._builder("authority", NOW + DAY).public_key(self._key.public_key())
+        self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+        built = self._builder(name, NOW + DAY).public_key(self._key.public_key())
         built = built.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         self.cert = built.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 

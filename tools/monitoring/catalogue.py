@@ -66,6 +66,11 @@ TOPICS: Final = (
         _e("connection_failures_total", "connections that the server ended: `capacity` is too many, too large a header, or too much left unread", "sum by (cause) (rate(@connection_failures_total[5m]))"),
         _e("body_bytes", "memory reserved for large request bodies", "max(@body_bytes)"),
     )),
+    Topic("Who asks before submitting, and how long does that take?", (
+        _e("placement_reviews_total", "requests about [PlacementReviews](placementreview.md), by HTTP status: 429 is too many of one user, 504 too much work", 'sum by (code) (rate(@placement_reviews_total{code!="201"}[5m]))'),
+        _e("placement_review_seconds", "what users wait for: from a PlacementReview's first byte to its answer, with the wait for its turn", "histogram_quantile(0.9, sum by (le) (rate(@placement_review_seconds_bucket[5m])))"),
+        _e("waiting_placement_reviews", "PlacementReviews that wait for their turn: each process answers one at a time", "max(@waiting_placement_reviews)"),
+    )),
     Topic("How are HostPools, and how long do they wait?", (
         *_phases("host_pools", "pending ready failed releasing", "HostPools"),
         _e("host_pools_pending_oldest_seconds", "how long the oldest Pending HostPool has waited", "max(@host_pools_pending_oldest_seconds)"),

@@ -105,6 +105,8 @@ ROWS: Final = (
         Panel("Decisions", "Time of the decision alone.", "s", _quantiles("decision_seconds")),
         Panel("Whole Jobs", "Time of decisions about whole Jobs and workloads of one job, with the wait for their turn.", "s", _quantiles("job_decision_seconds")),
         Panel("Process for Jobs", "Processes that decide about whole Jobs, how often one was started, and the Jobs that a server decided about itself, by why.", "none", (_q("sum(@job_process_running)", "running"), _q("sum(increase(@job_process_starts_total[$__rate_interval]))", "started"), *_increase("job_process_fallbacks_total", "cause"))),
+        Panel("PlacementReviews", "Time from a PlacementReview's first byte to its answer.", "s", _quantiles("placement_review_seconds")),
+        Panel("PlacementReviews answered", "Requests about PlacementReviews by HTTP status, and those that wait for their turn.", "none", (*_increase("placement_reviews_total", "code"), _q("max(@waiting_placement_reviews)", "waiting"))),
         Panel("Load", "Reviews in a second, by path.", "reqps", (_q("sum by (path) (rate(@reviews_total[$__rate_interval]))", "{{path}}"),)),
         Panel("Queue", "Reviews that wait for their decision, of the busiest process.", "none", (_q("max(@waiting_reviews)", "waiting"),)),
         Panel("Connections", "Open connections of clients, those that a server ended, and whether reviews are answered as they arrive: 1 with an aiohttp that this release knows.", "none", (_q("sum(@connections)", "open"), *_increase("connection_failures_total", "cause"), _q("min(@inline_answers)", "as they arrive"))),

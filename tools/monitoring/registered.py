@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 from unittest.mock import Mock
 
+from webhook.aggregated.review_metrics import PlacementReviewMetrics
 from webhook.app.controller_figures import ControllerFigures
 from webhook.app.serve import cluster_figures
 from webhook.rest.rest_metrics import RestMetrics
@@ -32,6 +33,7 @@ def serve() -> Metrics:
     metrics.job_process(lambda: True)
     cluster_figures(Mock(), metrics)
     metrics.serving(_ready, _connections)
+    PlacementReviewMetrics(metrics, _connections)
     return metrics
 
 

@@ -1,6 +1,7 @@
 """``serve``: runs the webhook server with reviewers for ``/mutate``, ``/validate``, ``/guard`` and ``/convert``."""
 
 import asyncio
+import functools
 import sys
 import time
 from collections.abc import Awaitable, Callable, Generator
@@ -8,12 +9,14 @@ from typing import Final, cast
 
 from msgspec.structs import replace
 
+from kubeapi.client.connection import Connection
 from webhook.admission.conversion import convert
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.responses import Answer, WorkloadsQuestion
 from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import Cluster, cluster_of, watched_kinds
+from webhook.app.placement_reviews import review_server_of
 from webhook.cluster.crds.versions import VERSIONS
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.job_worker import JobWorker
@@ -55,13 +58,27 @@ async def serve(settings: Settings, announce: Announce) -> None:
         "/guard": lambda body: guard(body, cluster.inventory, policy),
         "/convert": converted,
     }
+    placement_reviews = review_server_of(
+        settings, cluster, policy, functools.partial(review_queries, settings), metrics
+    )
     service = Service(
         reviewers,
         cluster.reason,
-        (cluster.run, worker.run) if worker else (cluster.run,),
+        tuple(part.run for part in (cluster, worker, placement_reviews) if part is not None),
         traces_of(settings.traces_endpoint, settings.traces_ratio, "streams-placement-webhook"),
+        placement_reviews.retire if placement_reviews else lambda: None,
     )
     await run_server(service, settings, metrics=metrics, announce=announce)
+
+
+def review_queries(settings: Settings, connection: Connection) -> ReviewQueries:
+    """The questions that the answer to a PlacementReview depends on, as that of an AdmissionReview does."""
+    return ReviewQueries.of(
+        connection,
+        authorize=settings.authorize_pools,
+        verdicts=JobVerdicts(settings.job_seconds),
+        namespace=_namespace_of(settings.controller_account),
+    )
 
 
 def with_kinds(policy: Policy) -> Policy:

@@ -42,14 +42,15 @@ class Files(Struct, frozen=True):
         """A value that changes whenever one of the files changes."""
         return tuple(_state(path) for path in (self.cert, self.key, self.client_ca) if path is not None)
 
-    def load(self) -> tuple[ssl.SSLContext, float]:
+    def load(self, invited: bytes | None = None) -> tuple[ssl.SSLContext, float]:
         """A TLS context of what the files hold now, and when the certificate expires, in seconds since 1970.
 
-        Raises :class:`tls.UnusableError` if a file cannot be read, or the pair cannot serve.
+        Without ``client_ca`` clients may show a certificate of the authorities in ``invited``, and need not. Raises
+        :class:`tls.UnusableError` if a file cannot be read, or the pair cannot serve.
         """
         chain, key = _read(self.cert), _read(self.key)
-        client_ca = None if self.client_ca is None else _read(self.client_ca)
-        context = tls.context(chain, key, client_ca)
+        client_ca = invited if self.client_ca is None else _read(self.client_ca)
+        context = tls.context(chain, key, client_ca, demanded=self.client_ca is not None)
         expires = tls.expiry(chain)
         if expires <= time.time():
             raise tls.UnusableError(f"the certificate expired at {timestamp(expires)}")

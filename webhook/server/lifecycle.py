@@ -38,13 +38,21 @@ _POLL: Final = 0.05
 _log = logging.getLogger(__name__)
 
 
+def _untold() -> None:
+    """What is done when the server begins to stop, if nothing else has to know."""
+
+
 class Service(Struct, frozen=True):
-    """A reviewer for each path, their readiness, coroutines to run concurrently, and traces."""
+    """A reviewer for each path, their readiness, coroutines to run concurrently, and traces.
+
+    ``retire`` is called when the server begins to stop; the coroutines are cancelled at its end only.
+    """
 
     reviewers: Mapping[str, Reviewer]
     ready: Readiness
     background: tuple[Chore, ...] = ()
     traces: Traces | None = None
+    retire: Callable[[], object] = _untold
 
 
 async def run_server(
@@ -131,6 +139,7 @@ class _Server:
         """Be unready, answer for the drain time, then finish requests under way; a second signal ends both waits."""
         _log.info("stopping: unready from now on, still answering for %g seconds", self._drain)
         self._reviews.connections.draining = True
+        self._service.retire()
         await wait(self._stop.insisted, self._drain)
         stopping = asyncio.create_task(self._reviews.stop(self._finish))
         insisted = asyncio.create_task(self._stop.insisted.wait())

@@ -13,12 +13,12 @@ class UnusableError(ValueError):
     """A certificate, key or authority cannot be used; the text is a clause that says why."""
 
 
-def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSLContext:
+def context(chain: bytes, key: bytes, client_ca: bytes | None = None, *, demanded: bool = True) -> ssl.SSLContext:
     """A server's TLS context for this PEM chain and key; raises :class:`UnusableError` if these cannot be used.
 
-    With ``client_ca``, clients must show a certificate that one of its authorities issued. TLS 1.2 or later, HTTP/1.1,
-    and no session tickets: connections live long, and a resumed session would not be checked against a replaced
-    ``client_ca``.
+    With ``client_ca``, clients must show a certificate that one of its authorities issued; unless it is ``demanded``
+    they may also show none. TLS 1.2 or later, HTTP/1.1, and no session tickets: connections live long, and a resumed
+    session would not be checked against a replaced ``client_ca``.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -35,12 +35,14 @@ def context(chain: bytes, key: bytes, client_ca: bytes | None = None) -> ssl.SSL
         )
         raise UnusableError(reason) from trouble
     if client_ca is not None:
-        made.verify_mode = ssl.CERT_REQUIRED
-        try:
-            made.load_verify_locations(cadata=client_ca.decode("ascii"))
-        except (ssl.SSLError, ValueError) as trouble:
-            raise UnusableError("the authorities for clients are not PEM, or truncated") from trouble
+        made.verify_mode = ssl.CERT_REQUIRED if demanded else ssl.CERT_OPTIONAL
+        _trust(made, client_ca)
     return made
+
+
+def authorities(client_ca: bytes) -> None:
+    """Raise :class:`UnusableError` if these are no authorities that clients can be checked against."""
+    _trust(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), client_ca)
 
 
 def expiry(chain: bytes) -> float:
@@ -49,6 +51,13 @@ def expiry(chain: bytes) -> float:
         return x509.load_pem_x509_certificate(chain).not_valid_after_utc.timestamp()
     except ValueError as trouble:
         raise UnusableError("the certificate has no expiry date") from trouble
+
+
+def _trust(context: ssl.SSLContext, client_ca: bytes) -> None:
+    try:
+        context.load_verify_locations(cadata=client_ca.decode("ascii"))
+    except (ssl.SSLError, ValueError) as trouble:
+        raise UnusableError("the authorities for clients are not PEM, or truncated") from trouble
 
 
 @contextlib.contextmanager

@@ -14,6 +14,11 @@
 {{ include "streams-placement.fullname" . }}-hpa-api
 {{- end -}}
 
+{{/* The name of the APIService of PlacementReviews, by group and version. */}}
+{{- define "streams-placement.apiService" -}}
+v1.review.placement.streams.ibm.com
+{{- end -}}
+
 {{/* Called with a dict of root and component. Nothing here may begin with streams.ibm.com/: that would ask for hosts. */}}
 {{- define "streams-placement.selector" -}}
 app.kubernetes.io/name: {{ .root.Chart.Name }}

@@ -1,0 +1,111 @@
+"""Clients that send too much, too slowly, or too often; and others beside them."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import aiohttp
+import pytest
+from msgspec.structs import replace
+
+from tests.aggregated.review_client import ReviewBench, bench_running, held, review, reviews_of, slow
+from webhook.aggregated.review_creation import LIMITS
+from webhook.aggregated.turns import EACH
+
+PATH = reviews_of("team-a")
+SMALL = replace(LIMITS, body=100_000, bodies=200_000, share=100_000, body_rate=1_000_000_000, room_seconds=0.2)
+
+
+@pytest.fixture
+async def small(tmp_path: Path) -> AsyncIterator[ReviewBench]:
+    """The server with bounds that tests reach soon."""
+    async with bench_running(tmp_path, SMALL) as running:
+        yield running
+
+
+async def until(bench: ReviewBench, figure: str, value: float, **labels: str) -> None:
+    """Wait until the metric has this value."""
+    for _ in range(1000):
+        if bench.figure(figure, **labels) == value:
+            return
+        await asyncio.sleep(0.01)
+    pytest.fail(f"{figure} has not become {value}")
+
+
+async def pieces(size: int, *, pause: float = 0.0) -> AsyncIterator[bytes]:
+    """A body of that size without a length, in two parts."""
+    yield b" " * (size // 2)
+    await asyncio.sleep(pause)
+    yield b" " * (size - size // 2)
+
+
+async def test_a_body_that_is_too_large_is_refused_unread(small: ReviewBench) -> None:
+    code, answer = await small.create(review(manifests=[{"text": "x" * 100_000}]))
+    assert (code, answer["reason"]) == (413, "RequestEntityTooLarge")
+    assert answer["message"] == "the body is over 0 MiB; ask about fewer manifests at a time"
+
+
+async def test_a_body_that_does_not_say_how_large_it_is_is_refused_as_well(small: ReviewBench) -> None:
+    headers = {"Content-Type": "application/json"}
+    with contextlib.suppress(aiohttp.ClientError):  # the connection may end before the client has sent all
+        code, answer = await small.ask("POST", PATH, data=pieces(150_000), headers=headers)
+        assert (code, answer["reason"]) == (413, "RequestEntityTooLarge")
+    assert small.figure("placement_reviews_total", code="413") == 1
+
+
+async def test_a_body_that_does_not_arrive_is_given_up(small: ReviewBench) -> None:
+    headers = {"Content-Type": "application/json"}
+    with contextlib.suppress(aiohttp.ClientError):
+        code, answer = await small.ask("POST", PATH, data=pieces(10, pause=3), headers=headers)
+        assert (code, answer["message"]) == (503, "the body of the request did not arrive in time")
+    assert small.figure("placement_reviews_total", code="503") == 1
+
+
+async def test_bodies_of_one_user_leave_room_for_those_of_another(small: ReviewBench) -> None:
+    small.may.add("greedy create placementreviews team-a")
+    body = review(manifests=[{"text": "x" * 60_000}])
+    with held(small) as gate:
+        flood = [asyncio.create_task(small.create(body, user="greedy")) for _ in range(3)]
+        await until(small, "placement_reviews_total", 2, code="429")
+        other = asyncio.create_task(small.create(body))
+        await until(small, "waiting_placement_reviews", 1)
+        await asyncio.to_thread(gate.touch)
+        assert (await other)[0] == 201
+    codes = sorted([code for code, _ in await asyncio.gather(*flood)])
+    assert codes == [201, 429, 429]
+
+
+async def test_a_flood_of_one_user_does_not_hold_up_another(bench: ReviewBench) -> None:
+    bench.may.add("greedy create placementreviews team-a")
+    with held(bench) as gate:
+        flood = [asyncio.create_task(bench.create(user="greedy")) for _ in range(EACH + 2)]
+        await until(bench, "placement_reviews_total", 2, code="429")
+        other = asyncio.create_task(bench.create())
+        await until(bench, "waiting_placement_reviews", EACH)
+        await asyncio.to_thread(gate.touch)
+        assert (await other)[0] == 201
+    answers = await asyncio.gather(*flood)
+    refused = [answer["message"] for code, answer in answers if code == 429]
+    assert refused == ["4 placement reviews of yours are waiting already; try again"] * 2
+
+
+async def test_an_answer_that_takes_too_long_is_ended(bench: ReviewBench) -> None:
+    with slow(bench, 5):
+        code, answer = await bench.ask("POST", f"{PATH}?timeout=300ms", json=review())
+    assert (code, answer["reason"]) == (504, "Timeout")
+    assert answer["message"].startswith("the answer takes longer than 0.")
+
+
+async def test_a_review_whose_client_has_gone_is_not_answered(bench: ReviewBench) -> None:
+    with held(bench) as gate:
+        first = asyncio.create_task(bench.create())
+        gone = asyncio.create_task(bench.create())
+        await until(bench, "waiting_placement_reviews", 1)
+        for task in (first, gone):  # whichever of them waits
+            task.cancel()
+        await asyncio.gather(first, gone, return_exceptions=True)
+        await asyncio.sleep(0.1)  # the server hears of it
+        await asyncio.to_thread(gate.touch)
+        await until(bench, "placement_reviews_total", 1, code="503")
+    assert bench.figure("placement_reviews_total", code="201") == 1

@@ -1,0 +1,129 @@
+"""``ReviewAnswering``: the whole work of the process that answers a review, with a connection of its own.
+
+Names are told by the rights of the user, which are asked for before anything is read for the review: the nodes and
+pods that it names, and the namespaces of the pods that a drain would evict.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+from urllib.parse import quote as escaped
+
+import msgspec
+from msgspec import Raw, Struct
+
+from kubeapi.client.configuration import Configuration
+from kubeapi.client.connection import Connection
+from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.object_client import ObjectClient
+from webhook.admission.review import MALFORMED
+from webhook.admission.unstructured import Unstructured, mapping
+from webhook.aggregated.review_creation import ReviewOutcome, ReviewQuestion
+from webhook.aggregated.review_rights import ReviewRights
+from webhook.cluster.queries.review_queries import ReviewQueries
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.text.api_kinds import POD
+from webhook.placementreview.answer import ReviewedCluster, UnanswerableReviewError, answer
+from webhook.placementreview.review import ReviewSpec, Visible
+from webhook.placementreview.what_if import NeededPods, needed_pods
+
+PLAN_SECONDS: Final = 4.0
+"""Seconds to decide about each object of a plan, and to look for the cheapest one: less than the process has."""
+
+POD_BYTES: Final = 32 * 1024 * 1024
+"""Bytes of the pods of one node: 500 pods of 64 KiB each."""
+
+_REQUESTS: Final = 16
+"""Requests for pods at a time."""
+
+
+class _NodePods(Struct, frozen=True):
+    items: tuple[Unstructured, ...] = ()
+
+
+class ReviewAnswering:
+    """Answers by the present ``inventory``, which is changed: it has to be a copy, as that of a forked process is."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        inventory: Callable[[], Inventory],
+        policy: Policy,
+        queries: Callable[[Connection], ReviewQueries],
+    ) -> None:
+        self._configuration = configuration
+        self._inventory = inventory
+        self._policy = policy
+        self._queries = queries
+
+    def __call__(self, question: ReviewQuestion) -> ReviewOutcome:
+        """The answer; it takes an event loop of its own."""
+        return asyncio.run(self.answered(question))
+
+    async def answered(self, question: ReviewQuestion) -> ReviewOutcome:
+        """The answer, or why there is none."""
+        try:
+            spec = msgspec.json.decode(question.spec, type=ReviewSpec)
+        except MALFORMED as error:
+            return ReviewOutcome(code=400, message=f"spec: {error}")
+        try:
+            async with Connection(self._configuration) as connection:
+                return await self._answered(question, spec, connection)
+        except UnanswerableReviewError as error:
+            return ReviewOutcome(code=422, message=str(error))
+        except ApiError as error:
+            return ReviewOutcome(code=503, message=f"the API server does not say what the answer depends on: {error}")
+
+    async def _answered(self, question: ReviewQuestion, spec: ReviewSpec, connection: Connection) -> ReviewOutcome:
+        client = ObjectClient(connection, limit=POD_BYTES)
+        rights, needed = ReviewRights(client), needed_pods(spec.what_if, question.namespace)
+        spaces = {question.namespace, *(namespace for namespace, _ in needed.names)}
+        visible = await rights.visible(question.user, spaces)
+        pods = await _read(client, needed, visible)
+        evicted = {str(mapping(pod, "metadata").get("namespace")) for pod in pods}
+        if not evicted <= spaces:
+            visible = await rights.visible(question.user, _nearest(spaces, evicted))
+        cluster = ReviewedCluster(self._inventory(), self._policy, pods)
+        queries = self._queries(connection)
+        status = await answer(
+            spec, question.namespace, cluster, visible, user=question.user, queries=queries, seconds=PLAN_SECONDS
+        )
+        return ReviewOutcome(Raw(msgspec.json.encode(status)))
+
+
+def _nearest(first: Iterable[str], others: Iterable[str]) -> list[str]:
+    """The namespaces that the review names, before those that it only meets."""
+    return list(dict.fromkeys([*sorted(first), *sorted(others)]))
+
+
+async def _read(client: ObjectClient, needed: NeededPods, visible: Visible) -> tuple[Unstructured, ...]:
+    """The pods that the review is about, as far as the user may know of them; those that there are not are left out."""
+    lists = [f"{POD.path}?fieldSelector=spec.nodeName%3D{escaped(node, safe='')}" for node in needed.nodes]
+    paths = [
+        f"{POD.path_in(escaped(namespace, safe=''))}/{escaped(name, safe='')}"
+        for namespace, name in needed.names
+        if visible.pods(namespace)
+    ]
+    turns = asyncio.Semaphore(_REQUESTS)
+
+    async def read(path: str) -> bytes:
+        async with turns:
+            return await client.read(path)
+
+    async def found(path: str) -> bytes | None:
+        try:
+            return await read(path)
+        except ApiError as error:
+            if error.cause is Cause.MISSING:
+                return None
+            raise
+
+    of_nodes = await asyncio.gather(*map(read, lists if visible.nodes else ()))
+    of_names = await asyncio.gather(*map(found, paths))
+    try:
+        pods = [pod for body in of_nodes for pod in msgspec.json.decode(body, type=_NodePods).items]
+        pods += [msgspec.json.decode(body, type=dict[str, Any]) for body in of_names if body is not None]
+    except MALFORMED as error:
+        raise ApiError(Cause.UNREADABLE, f"the API server's answer about pods is unreadable: {error}") from None
+    return tuple(pods)

@@ -1,0 +1,109 @@
+"""``ReviewProcess``: each review answered in a process of its own, which begins with the present state of the cluster.
+
+A review can take as long as a whole Job, or longer, and reviews of pods must not wait for it. The process is a copy of
+this one, so it needs no state to be sent; it stands back where both want one core, has as much memory of its own as it
+is given, and is killed when its time is over, wherever it is.
+"""
+
+import asyncio
+import functools
+import logging
+import os
+import resource
+import signal
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from webhook.cluster.judging.forked import Forked, forked
+
+SECONDS: Final = 10.0
+"""The longest time for one answer; a plan of a thousand pods takes five."""
+
+MEMORY: Final = 256 * 1024 * 1024
+"""Bytes that the process may take beyond those of its parent."""
+
+ANSWER_LIMIT: Final = 8 * 1024 * 1024
+"""Bytes of an answer: what the names of 15,000 nodes take for each of ten manifests."""
+
+_PIECE: Final = 256 * 1024
+
+_log = logging.getLogger(__name__)
+
+ReviewWork = Callable[[], bytes]
+"""Makes an answer, in the process."""
+
+
+class NoAnswerError(Exception):
+    """There is no answer; the text says why, and ``code`` is the HTTP status."""
+
+    def __init__(self, code: int, text: str) -> None:
+        super().__init__(text)
+        self.code = code
+
+
+class ReviewProcess:
+    """Starts processes; the caller bounds how many there are at a time."""
+
+    def __init__(self, fork: Callable[[Callable[[socket.socket], object]], Forked] = forked) -> None:
+        self._fork = fork
+        self._ending: set[asyncio.Future[tuple[int, int]]] = set()
+
+    async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytes:
+        """The answer of the work, which has so many seconds; :class:`NoAnswerError` if there is none."""
+        try:
+            child = self._fork(functools.partial(_answer, work))
+        except OSError as error:
+            _log.warning("no process that answers a placement review can be started: %s", error)
+            raise NoAnswerError(503, "no process could be started; try again") from error
+        try:
+            async with asyncio.timeout(seconds):
+                answer = await _received(child.socket)
+        except TimeoutError:
+            raise NoAnswerError(
+                504, f"the answer takes longer than {seconds:.3g} seconds; ask about less at a time"
+            ) from None
+        except ConnectionError:  # killed by the system
+            answer = b""
+        finally:
+            self._end(child)
+        if not answer:
+            raise NoAnswerError(
+                500, "the answer failed, or takes too much memory; the log of the server has the details"
+            )
+        return answer
+
+    async def close(self) -> None:
+        """Wait for the end of processes that were killed."""
+        if self._ending:
+            await asyncio.wait(self._ending)
+
+    def _end(self, child: Forked) -> None:
+        child.socket.close()
+        os.kill(child.pid, signal.SIGKILL)  # a process that has ended is there until it is waited for
+        waiting = asyncio.ensure_future(asyncio.to_thread(os.waitpid, child.pid, 0))
+        self._ending.add(waiting)
+        waiting.add_done_callback(self._ending.discard)
+
+
+async def _received(channel: socket.socket) -> bytes:
+    """All that the process says until it ends; nothing if that is too much."""
+    loop, answer = asyncio.get_running_loop(), bytearray()
+    while piece := await loop.sock_recv(channel, _PIECE):
+        answer += piece
+        if len(answer) > ANSWER_LIMIT:
+            return b""
+    return bytes(answer)
+
+
+def _answer(work: ReviewWork, channel: socket.socket) -> None:
+    """The whole work of the process."""
+    _bound_memory()
+    channel.sendall(work())
+
+
+def _bound_memory() -> None:
+    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+    limit = pages * resource.getpagesize() + MEMORY
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))

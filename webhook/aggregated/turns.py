@@ -1,0 +1,110 @@
+"""``Turns``: the order of the reviews that wait for one another: the user who took least time lately comes first."""
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import AsyncIterator
+from time import perf_counter
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.server.fair_queue import FlowUsage
+
+WAITING: Final = 32
+"""Reviews that wait at a time: with a body of 100 KiB each they take 3 MiB."""
+
+EACH: Final = 4
+"""Reviews of one user that wait or are answered at a time: a pipeline asks one after another."""
+
+_USERS: Final = 1024
+"""Users whose usage is remembered; above that, all is forgotten but that of those who wait."""
+
+
+class NoTurnError(Exception):
+    """The review gets no turn; the text says why."""
+
+
+class _WaitingReview(Struct, eq=False):
+    """A review that waits; ``called`` is done when its turn has come."""
+
+    user: str
+    called: asyncio.Future[None]
+
+
+class Turns:
+    """One review is answered at a time, others wait."""
+
+    def __init__(self) -> None:
+        self._usage: dict[str, FlowUsage] = {}
+        self._waiting: list[_WaitingReview] = []
+        self._counts: Counter[str] = Counter()
+        self._taken = False
+
+    def __len__(self) -> int:
+        """How many reviews wait."""
+        return len(self._waiting)
+
+    @contextlib.asynccontextmanager
+    async def turn(self, user: str, seconds: float) -> AsyncIterator[None]:
+        """Wait at most so many seconds for the user's turn, which lasts as long as the context.
+
+        Raises :class:`NoTurnError` if too many reviews wait, or the time is over.
+        """
+        if self._counts[user] >= EACH:
+            raise NoTurnError(f"{EACH} placement reviews of yours are waiting already; try again")
+        if len(self._waiting) >= WAITING:
+            raise NoTurnError("too many placement reviews are waiting; try again")
+        self._counts[user] += 1
+        try:
+            await self._called(user, seconds)
+            begun = perf_counter()
+            try:
+                yield
+            finally:
+                now = perf_counter()
+                self._of(user).charge(now - begun, now)
+                self._taken = False
+                self._call()
+        finally:
+            self._counts[user] -= 1
+            if not self._counts[user]:
+                del self._counts[user]
+
+    async def _called(self, user: str, seconds: float) -> None:
+        if not self._taken:
+            self._taken = True
+            return
+        review = _WaitingReview(user, asyncio.get_running_loop().create_future())
+        self._waiting.append(review)
+        try:
+            await asyncio.wait((review.called,), timeout=seconds)
+        except asyncio.CancelledError:
+            self._leave(review)
+            raise
+        if not review.called.done():
+            self._leave(review)
+            raise NoTurnError("other placement reviews took all the time; try again")
+
+    def _leave(self, review: _WaitingReview) -> None:
+        if review.called.done():  # called in the same iteration of the loop as it was cancelled
+            self._taken = False
+            self._call()
+        else:
+            self._waiting.remove(review)
+
+    def _call(self) -> None:
+        """Call the waiting review whose user took least time lately; of several, the one that has waited longest."""
+        if not self._waiting:
+            return
+        now = perf_counter()
+        first = min(self._waiting, key=lambda review: self._of(review.user).at(now))
+        self._waiting.remove(first)
+        self._taken = True
+        first.called.set_result(None)
+
+    def _of(self, user: str) -> FlowUsage:
+        if user not in self._usage and len(self._usage) >= _USERS:
+            kept = {review.user for review in self._waiting}
+            self._usage = {name: usage for name, usage in self._usage.items() if name in kept}
+        return self._usage.setdefault(user, FlowUsage())
