@@ -1,4 +1,4 @@
-"""Starts kube-apiserver, with the keys that it signs ServiceAccount tokens with."""
+"""Starts kube-apiserver, with the keys of its ServiceAccount tokens and of its aggregation layer."""
 
 from pathlib import Path
 from typing import Final
@@ -7,9 +7,13 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.e2e.component import Component, Probe
+from tests.server.pki import Authority
 
 SERVICE_RANGE: Final = "127.96.0.0/16"
 """Cluster addresses inside of loopback: what the API server dials for a Service, ``forwarder`` can listen on."""
+
+FRONT_PROXY: Final = "front-proxy-client"
+"""The common name of the certificate that the API server shows to aggregated API servers."""
 
 
 def write_signing_keys(folder: Path) -> None:
@@ -20,6 +24,13 @@ def write_signing_keys(folder: Path) -> None:
     (folder / "signing.key").chmod(0o600)
     shown = (serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
     (folder / "signing.pub").write_bytes(key.public_key().public_bytes(*shown))
+
+
+def write_front_proxy(folder: Path) -> None:
+    """An authority of its own, and the certificate of it that the API server shows to aggregated API servers."""
+    authority = Authority("front-proxy-ca")
+    (folder / "front-proxy-ca.crt").write_bytes(authority.cert)
+    authority.issue(FRONT_PROXY).write(folder, "front-proxy")
 
 
 def certificate(folder: Path) -> Path:
@@ -53,6 +64,13 @@ def apiserver(
         "--enable-admission-plugins=NodeRestriction",
         "--disable-admission-plugins=ServiceAccount",
         "--allow-privileged",
+        f"--requestheader-client-ca-file={folder / 'front-proxy-ca.crt'}",
+        f"--requestheader-allowed-names={FRONT_PROXY}",
+        "--requestheader-username-headers=X-Remote-User",
+        "--requestheader-group-headers=X-Remote-Group",
+        "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+        f"--proxy-client-cert-file={folder / 'front-proxy.crt'}",
+        f"--proxy-client-key-file={folder / 'front-proxy.key'}",
         f"--service-cluster-ip-range={SERVICE_RANGE}",
     ]
     if admission is not None:

@@ -11,7 +11,7 @@ from typing import Final, Self
 
 from tests.e2e import binaries, cluster_controllers
 from tests.e2e.api import Api
-from tests.e2e.apiserver import apiserver, certificate, write_signing_keys
+from tests.e2e.apiserver import apiserver, certificate, write_front_proxy, write_signing_keys
 from tests.e2e.component import Component
 from tests.e2e.etcd import etcd
 from tests.e2e.identities import identities, write_kubeconfig, write_tokens
@@ -115,6 +115,7 @@ class ControlPlane:
         self.url = f"https://127.0.0.1:{self.port}"
         self.authority = certificate(self.folder)
         write_signing_keys(self.folder)
+        write_front_proxy(self.folder)
         write_tokens(self.folder / "tokens.csv", self.identities.values())
         folder = self.folder
         self._kubeconfigs = files = {

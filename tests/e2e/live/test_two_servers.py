@@ -38,7 +38,8 @@ class TwoApiServers(BarePlane):
         super()._prepare()
         beside = self.folder / "second"
         beside.mkdir()
-        for name in ("signing.key", "signing.pub", "tokens.csv"):
+        front_proxy = ("front-proxy-ca.crt", "front-proxy.crt", "front-proxy.key")
+        for name in ("signing.key", "signing.pub", "tokens.csv", *front_proxy):
             shutil.copy(self.folder / name, beside)
         (self.second_port,) = free_ports(1)
         etcd_port = self.etcd.probe.port
