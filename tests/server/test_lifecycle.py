@@ -223,6 +223,27 @@ class TestWhatRunsBeside:
             await server.task
         assert ended == ["ended"]
 
+    async def test_hears_at_once_that_the_server_stops_and_goes_on_until_it_has(
+        self, settings: Settings, authority: Authority
+    ) -> None:
+        told: list[str] = []
+
+        async def chore() -> None:
+            try:
+                await asyncio.Event().wait()
+            finally:
+                told.append("ended")
+
+        service = Service({"/mutate": allow}, lambda: None, (chore,), retire=lambda: told.append("retired"))
+        settings = settings.model_copy(update={"drain": 60})
+        async with running(settings, authority, service) as server:
+            terminate()
+            assert (await server.ask(post())).status == 200
+            assert told == ["retired"]
+            terminate()
+            await server.task
+        assert told == ["retired", "ended"]
+
     async def test_may_be_over_before(self, settings: Settings, authority: Authority) -> None:
         async def chore() -> None:
             await asyncio.sleep(0)
