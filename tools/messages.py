@@ -216,7 +216,7 @@ TOPICS: Final = (
     Topic(
         "The command line",
         "A command was given something that it cannot use: [operations](operations.md#explaining-manifests).",
-        ("webhook/cli",),
+        ("webhook/cli", "webhook/placementreview/explanations", "webhook/placementreview/plans"),
     ),
     Topic(
         "Converting",

@@ -24,7 +24,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.keys import WAITS
 from webhook.placement.text.problem import counted
 from webhook.placement.workload.ranking import rank
-from webhook.placementreview.explanations.judged_pod import judge_described
+from webhook.placementreview.explanations.decided_pod import judge_described
 from webhook.placementreview.review import EvictedPod
 from webhook.placementreview.submitter import Submitter, escaped
 

@@ -25,12 +25,12 @@ from webhook.placement.text.api_kinds import HOST_POOL, HPA_INTENT, STREAMS_JOB
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import escape
 from webhook.placementreview.explanations.application_explanation import verdict_on
-from webhook.placementreview.explanations.judged_pod import PodVerdict, judge_described
+from webhook.placementreview.explanations.decided_pod import DecidedPod, judge_described
 from webhook.placementreview.explanations.pool_explanation import could_be_hosts, is_pool
 from webhook.placementreview.hidden_names import HiddenNames
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
 from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, whole, wrong
-from webhook.placementreview.submitter import AdmissionAnswer, Submitter, escaped
+from webhook.placementreview.submitter import Submission, Submitter, escaped
 
 OURS: Final = frozenset((kind.group, kind.name) for kind in (HOST_POOL, STREAMS_JOB, HPA_INTENT))
 """Kinds of objects that count as applied for the manifests after them, once they are admitted."""
@@ -111,7 +111,7 @@ class Results:
         return results
 
     def _detailed(
-        self, plain: ReviewResult, manifest: Unstructured, said: AdmissionAnswer, world: World
+        self, plain: ReviewResult, manifest: Unstructured, said: Submission, world: World
     ) -> Iterator[ReviewResult]:
         """The result with what is known of nodes, and the components."""
         if is_pool(manifest):
@@ -125,7 +125,12 @@ class Results:
             yield self._of_pods(plain, manifest, described, said, world) if described else _unjudged(plain)
 
     def _of_pods(
-        self, plain: ReviewResult, manifest: Unstructured, described: DescribedPod, said: AdmissionAnswer, world: World
+        self,
+        plain: ReviewResult,
+        manifest: Unstructured,
+        described: DescribedPod,
+        said: Submission,
+        world: World,
     ) -> ReviewResult:
         """A pod, or a workload; one that could run by itself is judged beside earlier workloads of its job."""
         judged = judge_described(described, world)
@@ -184,7 +189,7 @@ class Results:
         )
         return self._about(result, judged)
 
-    def _about(self, result: ReviewResult, judged: PodVerdict) -> ReviewResult:
+    def _about(self, result: ReviewResult, judged: DecidedPod) -> ReviewResult:
         """The result with what the decision about the pod says of nodes."""
         decision, replicas = judged.decision, judged.described.replicas
         known = _refused(decision.refusal if decision.refused else None)

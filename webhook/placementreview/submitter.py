@@ -26,7 +26,7 @@ _UID: Final = "placementreview"
 _OK: Final = 200
 
 
-class AdmissionAnswer(Struct, frozen=True):
+class Submission(Struct, frozen=True):
     """What admission says: refused with a ``message``, else ``after`` is the object with the ``patch``.
 
     ``waits`` is why a pod is let in that no node can run.
@@ -57,7 +57,7 @@ class Submitter:
         self._policy = policy
         self._queries = queries
 
-    async def submit(self, document: Unstructured, namespace: str, inventory: Inventory) -> AdmissionAnswer:
+    async def submit(self, document: Unstructured, namespace: str, inventory: Inventory) -> Submission:
         """What admission says to creating the object in that namespace."""
         kind = group_and_kind(document)
         if kind != (POD.group, POD.name):
@@ -66,7 +66,7 @@ class Submitter:
             return _both([_read(await self._completed(answer, inventory), document) for answer in bodies])
         pod, refusal = _defaulted(document, namespace, inventory)
         if refusal:
-            return AdmissionAnswer(None, refusal)
+            return Submission(None, refusal)
         asked = mutate(_body(pod, namespace, self._user), inventory, self._policy)
         mutated = _read(await self._completed(asked, inventory), pod)
         if mutated.after is None:
@@ -83,14 +83,14 @@ class Submitter:
         return completed if isinstance(completed, Answer) else await completed
 
 
-def _both(answers: list[AdmissionAnswer]) -> AdmissionAnswer:
+def _both(answers: list[Submission]) -> Submission:
     """The answers of several webhooks as one: the first refusal, or else all they say."""
     refusal = next((one for one in answers if one.refused), None)
     warnings = tuple(dict.fromkeys(text for one in answers for text in one.warnings))
     if refusal:
         return msgspec.structs.replace(refusal, warnings=warnings)
     patch = tuple(step for one in answers for step in one.patch)
-    return AdmissionAnswer(answers[-1].after, warnings=warnings, patch=patch, waits=answers[0].waits)
+    return Submission(answers[-1].after, warnings=warnings, patch=patch, waits=answers[0].waits)
 
 
 def _defaulted(document: Unstructured, namespace: str, inventory: Inventory) -> tuple[Unstructured, str]:
@@ -138,14 +138,14 @@ def _body(document: Unstructured, namespace: str, user: User) -> bytes:
     return msgspec.json.encode(review)
 
 
-def _read(answer: Answer, document: Unstructured) -> AdmissionAnswer:
+def _read(answer: Answer, document: Unstructured) -> Submission:
     """What the answer says about the object."""
     if answer.status != _OK:
-        return AdmissionAnswer(None, str(msgspec.json.decode(answer.body)["message"]))
+        return Submission(None, str(msgspec.json.decode(answer.body)["message"]))
     response: Mapping[str, Any] = msgspec.json.decode(answer.body)["response"]
     warnings = tuple(response.get("warnings", ()))
     if not response["allowed"]:
-        return AdmissionAnswer(None, response["status"]["message"], warnings)
+        return Submission(None, response["status"]["message"], warnings)
     patch = msgspec.json.decode(base64.b64decode(response["patch"])) if response.get("patch") else []
     after = jsonpatch.apply_patch(document, patch) if patch else document
-    return AdmissionAnswer(after, warnings=warnings, patch=tuple(patch), waits=answer.waits)
+    return Submission(after, warnings=warnings, patch=tuple(patch), waits=answer.waits)

@@ -26,9 +26,9 @@ from webhook.placement.text.decoder_words import not_decoded
 from webhook.placement.text.problem import enumerated
 from webhook.placementreview import submission
 from webhook.placementreview.explanations.application_explanation import explain_application
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation, beside, explain
 from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
-from webhook.placementreview.explanations.judged_pod import NAMESPACE
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.settings import Settings
 

@@ -29,7 +29,7 @@ from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
-from webhook.placementreview.explanations.judged_pod import NAMESPACE
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 
 EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
 """Folder of the examples: installed with the package, and in a clone a link to those of the repository."""

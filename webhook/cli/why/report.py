@@ -21,9 +21,9 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, POD, PROCESSING_ELEMENT, STREAMS_JOB
 from webhook.placement.text.problem import counted
 from webhook.placementreview.evictions import unbound
+from webhook.placementreview.explanations.decided_pod import UNREAD
 from webhook.placementreview.explanations.explanation import Explanation, Removed, explain, names
 from webhook.placementreview.explanations.job_explanation import explain_job
-from webhook.placementreview.explanations.judged_pod import UNREAD
 from webhook.placementreview.explanations.pool_explanation import explain_pool
 from webhook.placementreview.explanations.region_explanation import RegionExplanation, explain_region
 

@@ -10,8 +10,8 @@ from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 from webhook.placementreview import submission
+from webhook.placementreview.explanations.decided_pod import NAMESPACE, UNREAD
 from webhook.placementreview.explanations.job_explanation import JobExplanation
-from webhook.placementreview.explanations.judged_pod import NAMESPACE, UNREAD
 
 
 def explain_application(

@@ -21,7 +21,7 @@ from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 from webhook.placement.workload.ranking import Ranked, rank
-from webhook.placementreview.explanations.judged_pod import judge_described
+from webhook.placementreview.explanations.decided_pod import judge_described
 
 _RIGHT = f"its pods tolerate exclusive hosts: on a cluster, creating it takes {RIGHT}"
 """Warning for a DaemonSet that only some users may create: ``explain`` does not know which user will create it."""

@@ -6,8 +6,8 @@ from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 from webhook.placementreview import submission
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation
-from webhook.placementreview.explanations.judged_pod import NAMESPACE
 
 
 class JobExplanation(Explanation, frozen=True):

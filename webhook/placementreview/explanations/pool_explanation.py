@@ -7,8 +7,8 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import Fault
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation, Removed, names
-from webhook.placementreview.explanations.judged_pod import NAMESPACE
 
 
 class PoolExplanation(Explanation, frozen=True):

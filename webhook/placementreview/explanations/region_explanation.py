@@ -3,8 +3,8 @@
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault, counted
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation
-from webhook.placementreview.explanations.judged_pod import NAMESPACE
 from webhook.placementreview.explanations.region_channels import RegionChannels, channels_of
 
 

@@ -1,4 +1,4 @@
-"""``PodVerdict``: one pod, or pod template, decided about as admission would if it asked for placement."""
+"""``DecidedPod``: one pod, or pod template, decided about as admission would if it asked for placement."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -24,7 +24,7 @@ UNREAD: Final = "the pod asks for no placement: a cluster would admit it neverth
 """Warning for a pod that no node can run, and that admission lets through."""
 
 
-class PodVerdict(Struct, frozen=True, eq=False):
+class DecidedPod(Struct, frozen=True, eq=False):
     """A pod and the decision about it, in the ``world`` in which that was made.
 
     ``asks`` is whether the pod asks for placement: a pod that does not is judged in the same way, but admission lets it
@@ -65,7 +65,7 @@ class PodVerdict(Struct, frozen=True, eq=False):
             yield UNREAD
 
 
-def judge_described(described: DescribedPod, world: World) -> PodVerdict:
+def judge_described(described: DescribedPod, world: World) -> DecidedPod:
     """Decide about the pod, or pod template. Raises ``msgspec.ValidationError`` if it is not a pod."""
     pod = msgspec.convert(described.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
@@ -76,7 +76,7 @@ def judge_described(described: DescribedPod, world: World) -> PodVerdict:
     now = World(world.inventory, world.policy, leaving=described.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
     unread = decision.refused and not asks and not _objectionable(pod, namespace, described, world)
-    return PodVerdict(described, pod, namespace, decision, asks, unread, decided_in)
+    return DecidedPod(described, pod, namespace, decision, asks, unread, decided_in)
 
 
 def _objectionable(pod: Pod, namespace: str, described: DescribedPod, world: World) -> bool:
