@@ -1,5 +1,7 @@
 """Bounds of a review: every violation is told with its field."""
 
+import functools
+
 import pytest
 
 from tests.builders import node
@@ -21,6 +23,7 @@ from webhook.placementreview.review import (
 POD = {"apiVersion": "v1", "kind": "Pod"}
 LONG = "n" * 254
 SHAPE = AddedShape()
+DEEP = functools.reduce(lambda inner, _: {"a": [inner]}, range(60), {})
 
 
 def said(spec: ReviewSpec, visible: Visible = EVERYTHING) -> list[str]:
@@ -33,6 +36,7 @@ def said(spec: ReviewSpec, visible: Visible = EVERYTHING) -> list[str]:
         ({"kind": "Pod"}, "apiVersion: must be a text of 1 to 253 characters"),
         ({"apiVersion": "v1", "kind": ""}, "kind: must be a text of 1 to 253 characters"),
         ({**POD, "metadata": 3}, "metadata: must be an object"),
+        ({**POD, "spec": {"template": DEEP}}, ": is nested too deeply, at most 100 levels are allowed"),
         ({**POD, "metadata": {"name": LONG}}, "metadata.name: must be a text of at most 253 characters"),
         ({**POD, "metadata": {"generateName": 1}}, "metadata.generateName: must be a text of at most 253 characters"),
         ({**POD, "metadata": {"namespace": LONG}}, "metadata.namespace: must be a text of at most 253 characters"),
@@ -43,7 +47,7 @@ def said(spec: ReviewSpec, visible: Visible = EVERYTHING) -> list[str]:
     ],
 )
 def test_a_manifest_that_is_no_object_of_the_namespace(manifest: dict[str, object], text: str) -> None:
-    assert said(ReviewSpec((POD, manifest))) == [f"spec.manifests[1].{text}"]
+    assert said(ReviewSpec((POD, manifest))) == [f"spec.manifests[1]{text if text.startswith(':') else f'.{text}'}"]
 
 
 def test_too_many_manifests_are_not_looked_at() -> None:

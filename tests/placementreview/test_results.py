@@ -14,13 +14,16 @@ from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.nodegroups.node_shapes import node_shapes
 from webhook.placement.pod_defaults.limit_range import LimitRange, LimitRangeItem
+from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.text import keys
 from webhook.placementreview.results import submitted_form
 from webhook.placementreview.review import ReviewResult
 
 STREAMS = "streams.ibm.com/v1"
 TAINTS = [Taint("secret", "", "PreferNoSchedule")]
+BIG = '[{"name": "big", "resources": {"cpu": "64", "memory": "1Ti", "pods": "110"}}]'
 UNREADABLE = {"spec": {"containers": 3}}
 
 
@@ -273,3 +276,48 @@ def test_an_application_is_judged_whole_and_by_its_components() -> None:
     del said["labels"]
     said["annotations"].clear()
     assert one(cluster(node()), jobset, policy=policy).verdict == "NotJudged"
+
+
+def test_a_patch_that_names_no_node_is_told_to_everyone() -> None:
+    pod = asking(placement='hostExlocation("a")')
+    pod["metadata"]["labels"] = {keys.JOB: "j", keys.PE: "p"}
+    pod["spec"]["terminationGracePeriodSeconds"] = 5
+    [result] = asked(cluster(node()), pod, visible=NOTHING).results
+    [told] = asked(cluster(node()), pod).results
+    assert result.patch == told.patch != ()
+    assert not any("patch" in text for text in result.warnings)
+
+
+def test_a_component_that_audit_mode_lets_in_is_refused_nevertheless() -> None:
+    found = asked(cluster(node()), job('host("gone")'), policy=Policy(audit=True)).results
+    assert [(result.component, result.verdict) for result in found] == [
+        ("", "Admitted"),
+        ("processing element pe-0", "Refused"),
+    ]
+    assert found[1].message.startswith('host("gone") cannot hold')
+
+
+def test_a_pod_of_a_class_that_does_not_exist_is_refused() -> None:
+    inventory = cluster(node())
+    inventory.pod_defaults.put_priority_class(PriorityClass("high", 10))
+    inventory.pod_defaults.closed = True
+    pod = asking()
+    pod["spec"]["priorityClassName"] = "gone"
+    result = one(inventory, pod)
+    assert result.verdict == "Refused"
+    assert result.message.startswith('spec.priorityClassName: there is no PriorityClass "gone"')
+
+
+def test_components_that_wait_are_told_apart() -> None:
+    away = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
+    found = asked(cluster(node(taints=[away])), job("partitionIsolation")).results
+    assert [(result.component, result.verdict) for result in found] == [
+        ("", "Admitted"),
+        ("processing element pe-0", "Waiting"),
+    ]
+
+
+def test_a_job_that_waits_for_new_nodes_is_told_apart() -> None:
+    policy = Policy(scale_up="auto", node_shapes=node_shapes(BIG))
+    found = asked(cluster(node()), job('hostExlocation("a")', 'hostExlocation("a")'), policy=policy).results
+    assert found[0].verdict == "Waiting"

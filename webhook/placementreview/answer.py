@@ -10,6 +10,7 @@ from msgspec import Struct
 from webhook.admission.checks.templates import pods_of
 from webhook.admission.review import User
 from webhook.admission.unstructured import Unstructured
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -35,7 +36,7 @@ from webhook.placementreview.submitter import Submitter
 from webhook.placementreview.what_if import change
 
 SECONDS: Final = 10.0
-"""Seconds to decide about each object of a plan, and to look for the cheapest one."""
+"""Seconds for searches beside those of admission: smallest sets of refused Jobs, and the plan."""
 
 
 NOBODY: Final = User()
@@ -83,15 +84,15 @@ async def answer(  # noqa: PLR0913 -- the review, who asks, and what it is answe
     if problems := list(problems_of_spec(spec, namespace, visible)):
         raise UnanswerableReviewError(problems)
     evicted = await _what_if(spec.what_if, namespace, cluster, queries) if spec.what_if is not None else []
-    hidden = HiddenNames(inventory, visible=visible.nodes)
+    hidden, searches = HiddenNames(inventory, visible=visible.nodes), AtOnce(seconds)
     manifests = [submitted_form(manifest, namespace) for manifest in spec.manifests]
-    judged = Results(Submitter(user, policy, queries), inventory, policy, hidden)
+    judged = Results(Submitter(user, policy, queries), inventory, policy, hidden, searches)
     results: list[ReviewResult] = []
     for place, manifest in enumerate(manifests):
         results += await judged.of_manifest(place, manifest)
     return ReviewStatus(
         results=tuple(results),
-        plan=_plan(manifests, inventory, policy, hidden, seconds) if spec.plan else None,
+        plan=_plan(manifests, inventory, policy, hidden, searches) if spec.plan else None,
         evicted=tuple(one for one in evicted if visible.pods(one.namespace)),
         evicted_elsewhere=_counted(one for one in evicted if not visible.pods(one.namespace)),
     )
@@ -119,13 +120,17 @@ def _counted(evicted: Iterable[EvictedPod]) -> EvictedElsewhere | None:
 
 
 def _plan(
-    manifests: Sequence[Unstructured], inventory: Inventory, policy: Policy, hidden: HiddenNames, seconds: float
+    manifests: Sequence[Unstructured], inventory: Inventory, policy: Policy, hidden: HiddenNames, searches: AtOnce
 ) -> dict[str, Any]:
-    """The plan of all manifests together; those that cannot be read are not in it."""
+    """The plan of all manifests together; those that cannot be read are not in it.
+
+    Each object gets its part of the time that is left, and so does the search for the cheapest plan.
+    """
     for manifest in manifests:
         inventory = with_applied(manifest, inventory, policy)
     given = [(f"manifests[{place}]", one) for place, one in enumerate(manifests) if _readable(one)]
-    plan = planned(given, World(inventory, policy), seconds)
+    each = max(searches.left(), 0.0) / (len(given) + 1)
+    plan = planned(given, World(inventory, policy), each)
     nodes = counted(len(inventory.nodes.nodes), "node")
     return hidden.plan(document_of(plan, "PlacementReview", f"{nodes}, the cluster as it is now"))
 

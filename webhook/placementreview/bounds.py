@@ -8,7 +8,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from webhook.admission.unstructured import Unstructured
+from webhook.placement.elements.pod_template import nested_too_deeply
 from webhook.placement.kube.quantity import parse_quantity
+from webhook.placement.kube.size_limits import NESTING_LIMIT
 from webhook.placement.text.problem import Fault, Problem, quote
 from webhook.placementreview.review import AddedNodes, AddedShape, PodName, ReviewSpec, Visible, WhatIf
 
@@ -61,6 +63,9 @@ def _of_manifest(field: str, manifest: Unstructured, namespace: str) -> Iterator
         value = manifest.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= NAME:
             yield Problem(f"{field}.{name}", f"must be a text of 1 to {NAME} characters")
+    if nested_too_deeply(manifest):
+        yield Problem(field, f"is nested too deeply, at most {NESTING_LIMIT} levels are allowed")
+        return
     metadata = manifest.get("metadata", {})
     if not isinstance(metadata, dict):
         yield Problem(f"{field}.metadata", "must be an object")

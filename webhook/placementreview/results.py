@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from webhook.admission.checks.templates import DescribedPod, components_of, is_job, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.cluster.objects.metadata import NAMESPACE
+from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.checks.completion import complete
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.refusal import Refusal
@@ -76,11 +77,15 @@ def with_applied(manifest: Unstructured, inventory: Inventory, policy: Policy) -
 class Results:
     """Results of manifests in the order in which they would be submitted; each admitted one counts for those after it.
 
-    ``inventory`` is the cluster with what was admitted so far.
+    ``inventory`` is the cluster with what was admitted so far. ``searches`` says how much time is left for what
+    admission does not look for: the smallest set of a refused Job, and workloads of one job together.
     """
 
-    def __init__(self, submitter: Submitter, inventory: Inventory, policy: Policy, hidden: HiddenNames) -> None:
+    def __init__(
+        self, submitter: Submitter, inventory: Inventory, policy: Policy, hidden: HiddenNames, searches: AtOnce
+    ) -> None:
         self._submitter = submitter
+        self._searches = searches
         self._policy = policy
         self._hidden = hidden
         self.inventory = inventory
@@ -140,7 +145,7 @@ class Results:
             return result
         if not judged.asks:
             return replace(result, verdict="NotJudged")
-        together = self._earlier.judge(manifest, described)
+        together = self._earlier.judge(manifest, described, self._searches.left())
         if together.refused:
             found = _refused(together.refusal)
             return replace(result, verdict="Refused", message=escaped(together.text), patch=(), **found)
@@ -151,7 +156,7 @@ class Results:
 
     def _of_job(self, plain: ReviewResult, manifest: Unstructured, world: World) -> Iterator[ReviewResult]:
         """A Job, the HostPools that it declares, and its processing elements; a refused Job alone."""
-        verdict = None if wrong(manifest, world.inventory) else whole(manifest, world).verdict
+        verdict = None if wrong(manifest, world.inventory) else whole(manifest, world, self._searches.left()).verdict
         yield _whole(plain, verdict, len(mapping(manifest, "spec").get("processingElements") or ()))
         if plain.verdict == "Refused":
             return
@@ -167,7 +172,7 @@ class Results:
         if plain.verdict != "Refused" and not application.asks:
             yield replace(plain, verdict="NotJudged")
             return
-        yield _whole(plain, verdict_on(application, plain.namespace, world), 0)
+        yield _whole(plain, verdict_on(application, plain.namespace, world, self._searches.left()), 0)
         if plain.verdict != "Refused":
             for described in components_of(application, manifest):
                 yield self._of_component(plain, described, world)

@@ -51,12 +51,12 @@ def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:
     return problems_of(job, str(mapping(job, "metadata").get("namespace") or NAMESPACE), cluster)
 
 
-def whole(job: Unstructured, world: World) -> ModelVerdict:
+def whole(job: Unstructured, world: World, seconds: float = SECONDS) -> ModelVerdict:
     """The verdict on a Job without problems as a whole, with the fusion of its operators."""
     namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
-    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(SECONDS), measured=True))
+    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(seconds), measured=True))
 
 
 def application_of(document: Unstructured, world: World) -> OperatorApplication | None:
@@ -88,7 +88,7 @@ class EarlierWorkloads:
         earlier._admitted = self._admitted
         return earlier
 
-    def judge(self, document: Unstructured, described: DescribedPod) -> JobVerdict:
+    def judge(self, document: Unstructured, described: DescribedPod, seconds: float = SECONDS) -> JobVerdict:
         """The verdict on a workload that could run by itself, beside the earlier ones of its job that were admitted."""
         metadata = mapping(described.pod, "metadata")
         namespace, job = str(metadata.get("namespace") or NAMESPACE), mapping(metadata, "labels").get(keys.JOB)
@@ -97,7 +97,7 @@ class EarlierWorkloads:
         known = self._admitted.setdefault((namespace, str(job)), [])
         own = WorkloadPods(described.origin, msgspec.convert(described.pod, Pod), described.replicas)
         cluster, policy = self._world.inventory, self._world.policy
-        verdict = finished(judge_workload(own, known, (namespace, str(job)), cluster, policy, AtOnce(SECONDS)))
+        verdict = finished(judge_workload(own, known, (namespace, str(job)), cluster, policy, AtOnce(seconds)))
         if not verdict.refused:
             known += live_workloads([document])
         return verdict

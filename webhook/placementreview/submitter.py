@@ -96,7 +96,7 @@ def _both(answers: list[Submission]) -> Submission:
 def _defaulted(document: Unstructured, namespace: str, inventory: Inventory) -> tuple[Unstructured, str]:
     """The pod as plugins of the API server complete it before webhooks, and why they refuse it, empty if they do not.
 
-    A pod that is complete, or cannot be read, is left as it is.
+    A pod that cannot be read is left as it is.
     """
     try:
         pod = msgspec.convert(document, Pod)
@@ -105,8 +105,6 @@ def _defaulted(document: Unstructured, namespace: str, inventory: Inventory) -> 
     completed = inventory.pod_defaults.completed(pod, namespace)
     if completed.problems:
         return document, render(completed.problems)
-    if completed.spec == pod.spec:
-        return document, ""
     made = msgspec.json.decode(msgspec.json.encode(completed.spec))
     return {**document, "spec": _merged(mapping(document, "spec"), made)}, ""
 

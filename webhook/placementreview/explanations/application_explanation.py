@@ -41,9 +41,11 @@ def explain_application(
     )
 
 
-def verdict_on(application: OperatorApplication, namespace: str, world: World) -> JobVerdict:
+def verdict_on(
+    application: OperatorApplication, namespace: str, world: World, seconds: float = submission.SECONDS
+) -> JobVerdict:
     """The verdict on the application; refused for what cannot be read of it."""
     pods = read_pods(application)
     if isinstance(pods, tuple):
         return JobVerdict(text=render(pods), fault=fault_of(pods))
-    return submission.whole_application(pods, namespace, world)
+    return submission.whole_application(pods, namespace, world, seconds)
