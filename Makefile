@@ -202,7 +202,8 @@ release: $(VENV)/dev.stamp              ## VERSION=0.2.0 in all places, with a s
 
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --constraint requirements.lock --output-file requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group dev --extra mcp --constraint requirements.lock --output-file requirements-dev.lock
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --extra mcp --constraint requirements-dev.lock --output-file requirements-mcp.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group browser --constraint requirements-dev.lock --output-file tests/browser/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group blackbox --constraint requirements-dev.lock --output-file tests/blackbox/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group fuzz --constraint requirements-dev.lock --output-file tests/fuzz/requirements.lock
