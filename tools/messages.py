@@ -1,5 +1,7 @@
 """``python -m tools.messages``: write ``docs/messages.md``, all texts that refuse, warn or report something.
 
+The same texts go to ``webhook/cli/modelcontext/messages.json``, in which ``streams-placement mcp`` looks them up.
+
 A text is taken from the code as it stands there: a literal of four words or more. What is put into it when it is said
 is an ellipsis on the page. Each module that has such texts belongs to one topic, which says what to do.
 """
@@ -11,7 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
+import msgspec
+
 from tools.template_messages import template_texts
+from webhook.cli.modelcontext.message_search import CATALOGUE, MessageTopic
 
 REPOSITORY: Final = Path(__file__).parents[1]
 PAGE: Final = REPOSITORY / "docs" / "messages.md"
@@ -28,6 +33,9 @@ to do about the common ones is in [troubleshooting](troubleshooting.md).
 
 _WORDS: Final = 4
 """Words that a text has at least: shorter ones are parts of others."""
+
+_LINK: Final = re.compile(r"\[([^\]]+)\]\(([^)]+)\)")
+"""A link of a page: its words, and where it leads."""
 
 _LENGTH: Final = 300
 """Characters of the longest text that is a message; longer ones describe a command, or are a style sheet."""
@@ -231,8 +239,11 @@ TOPICS: Final = (
     ),
     Topic(
         "Placement reviews",
-        "A PlacementReview cannot be answered: [placement reviews](placementreview.md).",
-        ("webhook/placementreview", "webhook/aggregated"),
+        "A PlacementReview cannot be answered: [placement reviews](placementreview.md), [asking](ask.md).",
+        (
+            "webhook/placementreview", "webhook/aggregated", "webhook/app/review_requests.py", "webhook/cli/reviews",
+            "webhook/cli/modelcontext",
+        ),
     ),
     Topic(
         "Certificates",
@@ -362,11 +373,25 @@ def _quoted(text: str) -> str:
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
+def catalogue() -> str:
+    """The topics as JSON, one text a line."""
+    listed = [MessageTopic(topic.heading, _plain(topic.advice), tuple(said)) for topic, said in topics().items()]
+    return msgspec.json.format(msgspec.json.encode(listed), indent=1).decode() + "\n"
+
+
+def _plain(advice: str) -> str:
+    """The advice without links: the words of each, and the page in the folder ``docs`` that it leads to."""
+    return _LINK.sub(lambda link: f"{link[1]} ({(PAGE.parent / link[2]).resolve().relative_to(REPOSITORY)})", advice)
+
+
 def write() -> list[Path]:
-    """Write the page anew; returns it if that has changed it."""
-    before, now = PAGE.read_text(), page()
-    PAGE.write_text(now)
-    return [PAGE] if now != before else []
+    """Write the page and the catalogue anew; returns those that have changed."""
+    changed = []
+    for path, now in ((PAGE, page()), (CATALOGUE, catalogue())):
+        if not path.exists() or path.read_text() != now:
+            path.write_text(now)
+            changed.append(path)
+    return changed
 
 
 if __name__ == "__main__":

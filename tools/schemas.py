@@ -12,6 +12,7 @@ from webhook.cli.commands.check import CheckAnswer
 from webhook.cli.commands.release import ReleaseAnswer
 from webhook.cli.commands.tour import TourAnswer
 from webhook.cli.commands.version import VersionAnswer
+from webhook.cli.reviews.review_explanation import EvictionExplanation, ReviewExplanation
 from webhook.cli.why.report import WhyReport
 from webhook.cluster.queries.job_view import JobView
 from webhook.placement.clusters.answer import ClustersAnswer
@@ -29,7 +30,7 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 ANSWERS: Final[Mapping[str, Sequence[type]]] = {
     "check": [CheckAnswer],
     "clusters": [ClustersAnswer],
-    "explain": [PodExplanation, PoolExplanation, JobExplanation],
+    "explain": [PodExplanation, PoolExplanation, JobExplanation, ReviewExplanation, EvictionExplanation],
     "plan": [PlanDocument],
     "release": [ReleaseAnswer],
     "status": [JobView],

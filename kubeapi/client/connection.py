@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 from collections.abc import AsyncIterator, Callable, Mapping
 from http import HTTPStatus
 from types import TracebackType
@@ -21,6 +22,9 @@ CONNECT: Final = 5.0
 
 CREDENTIALS: Final = 30.0
 """Seconds to read the credentials: a plugin may ask a service far away."""
+
+_DIRECT_BYTES: Final = 1 << 20
+"""Bytes of a body that is written at once; aiohttp warns of more (``TOO_LARGE_BYTES_BODY``), and streams a file."""
 
 _ERROR_BYTES: Final = 65536
 """Bytes read of an error answer: a Status object has some 300."""
@@ -175,7 +179,7 @@ class Connection:
             request.method,
             access.server + request.path,
             params=request.query,
-            data=request.body,
+            data=_sent(request.body),
             headers=[*((name, value) for name, value in headers.items() if value), *access.impersonation],
             ssl=access.tls or True,
             server_hostname=access.server_name,
@@ -194,6 +198,11 @@ class Connection:
         failed = FailedRequest(method=request.method, path=request.path, code=response.status, detail=detail)
         text = f"the API server answers {response.status}: {detail}"
         return ApiError(cause, text, wait=float(wait) if wait.isdecimal() else 0.0, request=failed)
+
+
+def _sent(body: bytes | None) -> bytes | io.BytesIO | None:
+    """The body as aiohttp takes it without blocking the loop."""
+    return io.BytesIO(body) if body is not None and len(body) > _DIRECT_BYTES else body
 
 
 async def _once(request: aiohttp.ClientRequest, sending: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -20,7 +20,7 @@ from webhook.controller.release import Freed
 from webhook.placementreview.explanations.explanation import Removed
 from webhook.settings import Settings
 
-SERVERS: Final = {"completion", "controller", "hpa-api", "serve"}
+SERVERS: Final = {"completion", "controller", "hpa-api", "mcp", "serve"}
 """Commands without an answer of their own."""
 
 SNAPSHOT: Final = ("--snapshot", "examples/cluster")

@@ -1,16 +1,32 @@
 """The page of messages is what the code says, and what is no message is left out of it."""
 
+import json
+import re
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import ROOT
 from tools import messages
-from tools.messages import PAGE, TOPICS, page, texts, topics
+from tools.messages import PAGE, TOPICS, Topic, catalogue, page, texts, topics
+from webhook.cli.modelcontext.message_search import CATALOGUE, read_catalogue
+
+SAID = {Topic("Pools", "[HostPools](hostpool.md).", ()): ["the pool … is there"]}
 
 
 def test_the_page_is_what_the_code_says() -> None:
     assert PAGE.read_text() == page(), "run make messages"
+
+
+def test_the_catalogue_of_the_program_has_the_texts_of_the_page() -> None:
+    assert CATALOGUE.read_text() == catalogue(), "run make messages"
+    assert [len(topic.texts) for topic in read_catalogue()] == [len(said) for said in topics().values()]
+
+
+def test_the_catalogue_names_pages_from_the_root_of_the_repository() -> None:
+    named = {page for topic in read_catalogue() for page in re.findall(r"\(([^ )]+\.md)[^)]*\)", topic.advice)}
+    assert {"docs/refusals.md", "charts/streams-placement/README.md"} <= named
+    assert [page for page in named if not (ROOT / page).exists()] == []
 
 
 def test_every_family_says_something_and_every_module_of_it_is_there() -> None:
@@ -69,7 +85,15 @@ def test_of_a_module_of_rules_only_what_the_rules_say_counts() -> None:
 
 
 def test_the_page_is_rewritten_only_if_it_says_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(messages, "PAGE", tmp_path / "messages.md")
+    """So is the catalogue, which may not be there yet."""
+    monkeypatch.setattr(messages, "PAGE", tmp_path / "docs" / "messages.md")
+    monkeypatch.setattr(messages, "CATALOGUE", tmp_path / "messages.json")
+    monkeypatch.setattr(messages, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(messages, "topics", lambda: SAID)
+    messages.PAGE.parent.mkdir()
     messages.PAGE.write_text("")
-    assert [messages.write(), messages.write()] == [[tmp_path / "messages.md"], []]
+    assert [messages.write(), messages.write()] == [[messages.PAGE, messages.CATALOGUE], []]
     assert messages.PAGE.read_text() == page()
+    assert json.loads(messages.CATALOGUE.read_text()) == [
+        {"heading": "Pools", "advice": "HostPools (docs/hostpool.md).", "texts": ["the pool … is there"]}
+    ]

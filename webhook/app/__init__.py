@@ -7,6 +7,7 @@
 - ``hpa_api``: the REST interface of HPA intents; ``hpa_placement``: its query about several clusters.
 - ``clusters``: reads several clusters, and finds out which of them can take which apps.
 - ``explain``: the world that manifests are judged against.
+- ``review_requests``: asks an API server, or a snapshot, for PlacementReviews.
 - ``cluster_source``: where the state of a cluster comes from.
 
 A program is imported on first use, so that one program does not wait for the imports of another.

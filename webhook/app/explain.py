@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 from msgspec.structs import replace
 
@@ -9,6 +10,7 @@ from webhook.app.cluster_source import PATIENCE, inventory_of, listener, live, s
 from webhook.app.references import kinds_with, read_references, referenced_kinds
 from webhook.cluster.objects import kinds
 from webhook.cluster.snapshot.snapshot import read_snapshot
+from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.world import World
 from webhook.placementreview.references import in_namespaces
 from webhook.placementreview.submission import Manifests, Step, applied, silent
@@ -34,17 +36,23 @@ def explaining(
         cluster = asyncio.run(seen(watched, patience, lambda objects: step("reading the cluster", objects, 0)))
         cluster.references.update(asyncio.run(read_references(settings, [document for _, document in manifests])))
     else:
-        cluster = inventory_of(settings)
-        read = read_snapshot(
-            settings.snapshot,
-            cluster,
-            step=lambda objects: step("reading the snapshot", objects, 0),
-            keep=referenced_kinds(),
-        )
-        cluster.references.update(in_namespaces(read.kept, referenced_kinds()))
-        for line in unused(read):
-            tell(f"snapshot: {line}")
+        cluster = read_folder(settings.snapshot, settings, tell, step)
     cluster.pod_defaults.closed = True
     for line in unused(applied(manifests, cluster, referenced_kinds())):
         tell(line)
     return World(cluster, replace(policy_of(settings), kinds=kinds_with(cluster.references)))
+
+
+def read_folder(folder: Path, settings: Settings, tell: Callable[[str], object], step: Step = silent) -> Inventory:
+    """The cluster of a snapshot; ``tell``, ``step`` and errors are those of :func:`explaining`."""
+    cluster = inventory_of(settings)
+    read = read_snapshot(
+        folder,
+        cluster,
+        step=lambda objects: step("reading the snapshot", objects, 0),
+        keep=referenced_kinds(),
+    )
+    cluster.references.update(in_namespaces(read.kept, referenced_kinds()))
+    for line in unused(read):
+        tell(f"snapshot: {line}")
+    return cluster

@@ -7,7 +7,8 @@ the import of a web server.
 Shared: ``exits`` (exit codes), ``arguments`` (what a command is given: flags, manifests, inputs, help), ``terminal``
 (what is written: forms of answers, progress), ``screen`` (answers for a person), ``completion`` (what shells ask),
 ``planned_manifests`` and ``planpage`` (the plan of what a command is given, and a plan as one HTML page), ``client``
-(sends reviews to a server). Only this package prints.
+(sends AdmissionReviews to a server), ``reviews`` (PlacementReviews), ``modelcontext`` (tools for assistants). Only this
+package prints.
 """
 
 import argparse
@@ -39,6 +40,7 @@ COMMANDS: Final[Mapping[str, str]] = {
     "convert": "convert SPL, Streams bundles, Twister2 and EMCO files to manifests",
     "explain": "show the admission verdict for a manifest, and the reasons",
     "hpa-api": "answer EMCO's REST requests about HPA intents",
+    "mcp": "answer assistants, by the Model Context Protocol",
     "plan": "show where the pods of a manifest would run, and the cost",
     "release": "release hosts of host pools without a controller",
     "serve": "answer admission reviews of the API server",

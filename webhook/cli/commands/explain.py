@@ -16,6 +16,7 @@ from webhook.cli.arguments.manifests import Manifests, add_manifests, readable_m
 from webhook.cli.client import admission_review
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.planned_manifests import write_page
+from webhook.cli.reviews.what_if_flags import add_what_if, changes_of
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.output import add_output, write
 from webhook.cli.terminal.progress import progress
@@ -30,7 +31,7 @@ from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation, beside, explain
 from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
-from webhook.settings import Settings
+from webhook.settings import Settings, flag
 
 _FLAGS: Final = (
     "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
@@ -41,8 +42,10 @@ _DESCRIPTION: Final = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
     "which rule removed each of the others; for every host pool, whether it could get its hosts. Host pools, nodes, "
     "Streams jobs, HPAIntents and namespaces among the manifests count as applied. With -o review no verdict is "
-    "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate."
+    "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate. With --server the webhook "
+    "of the cluster answers by a PlacementReview, which takes no right to read the cluster."
 )
+_NOTHING: Final = "nothing to judge: there is no pod, no workload and no HostPool"
 _NAMED: Final = 5
 """Objects that the warning names when there is nothing to judge, and files that cannot be read for one reason."""
 
@@ -58,8 +61,9 @@ HELP_EXAMPLES: Final = (
         cluster=True,
     ),
     HelpExample(
-        "the verdict alone, for a program",
-        "streams-placement explain -f examples/refused-index.yaml --snapshot examples/cluster -o json",
+        "as the webhook of the cluster answers, if a node were drained",
+        "streams-placement explain -f pod.yaml --server --drain node-a",
+        cluster=True,
     ),
     HelpExample(
         "what EMCO, SPL or Twister2 files would make",
@@ -78,6 +82,12 @@ def add(subparsers: Subparsers) -> None:
         parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
     )
     parser.add_argument(
+        "--server",
+        action="store_true",
+        help="Ask the webhook of the cluster, by a PlacementReview with your own rights; its settings apply.",
+    )
+    add_what_if(parser)
+    parser.add_argument(
         "--strict", dest="must_judge", action="store_true", help="Exit with 2 if the input holds nothing to review."
     )
     flags.add(parser, _FLAGS)
@@ -89,8 +99,17 @@ def run(arguments: argparse.Namespace) -> int:
     Returns ``Exit.REFUSED`` if one of them would be refused, else ``Exit.WRONG_USE`` if something could not be read.
     """
     settings = flags.read(arguments)
+    changes = changes_of(arguments, settings)
+    _check_server(arguments)
     given, unread = readable_manifests_of(arguments)
     _leave_out(unread)
+    if arguments.server or changes:
+        # What answers reviews imports the HTTP client, without which a snapshot is read in four fifths of the time.
+        from webhook.cli.reviews.reviewed_manifests import explain_by_review  # noqa: PLC0415
+
+        count, admitted = explain_by_review(given, arguments, settings, changes)
+        _note_nothing(_NOTHING, range(count), given, strict=arguments.must_judge)
+        return Exit.REFUSED if not admitted else Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "review":
         reviews = list(_reviews(given))
         _note_nothing(
@@ -104,8 +123,7 @@ def run(arguments: argparse.Namespace) -> int:
     if undecoded and not explanations:
         raise WrongUse(str(undecoded[0]))
     _leave_out(undecoded)
-    nothing = "nothing to judge: there is no pod, no workload and no HostPool"
-    _note_nothing(nothing, explanations, given, strict=arguments.must_judge)
+    _note_nothing(_NOTHING, explanations, given, strict=arguments.must_judge)
     if arguments.output == "text":
         _show(explanations)
     else:
@@ -113,6 +131,15 @@ def run(arguments: argparse.Namespace) -> int:
     if any(explanation.refused for explanation in explanations):
         return Exit.REFUSED
     return Exit.WRONG_USE if unread or undecoded else Exit.OK
+
+
+def _check_server(arguments: argparse.Namespace) -> None:
+    """Raise :class:`WrongUse` for a setting of verdicts with ``--server``: the webhook has its own."""
+    if not arguments.server:
+        return
+    for name in _FLAGS[2:]:
+        if name in vars(arguments):
+            raise WrongUse(f"{flag(name)} has no effect with --server: the settings of the webhook apply")
 
 
 def _leave_out(unread: Iterable[UnreadManifest]) -> None:

@@ -56,9 +56,7 @@ def read_named(
             advice = "download it and give the file, or pipe it to -f -"
             raise ManifestError(f"{name}: URLs are not read; {advice}")
         if name == _DASH:
-            content = sys.stdin.buffer.read()
-            objects = _objects(STDIN, content, unreadable, json=_is_json(content))
-            yield from ((STDIN, document) for document in objects)
+            yield from ((STDIN, document) for document in read_text(STDIN, sys.stdin.buffer.read(), unreadable))
             continue
         if not name:
             raise ManifestError("the name of a file is empty")
@@ -74,6 +72,13 @@ def read_manifests(path: Path, unreadable: Callable[[UnreadManifest], object] = 
         unreadable(UnreadManifest(str(path), str(error.strerror)))
         return
     yield from _objects(str(path), content, unreadable, json=path.suffix == ".json")
+
+
+def read_text(
+    name: str, content: bytes, unreadable: Callable[[UnreadManifest], object] = _raise
+) -> Iterator[dict[str, Any]]:
+    """Every object of a text, YAML or JSON, that errors call ``name``. ``unreadable`` is that of :func:`read_named`."""
+    yield from _objects(name, content, unreadable, json=_is_json(content))
 
 
 def _folder(folder: Path, *, recursive: bool) -> list[Path]:

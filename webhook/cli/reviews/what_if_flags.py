@@ -1,0 +1,78 @@
+"""Flags of changes that count as made: ``--drain``, ``--cordon``, ``--add-nodes`` and ``--remove-pod``.
+
+:func:`changes_of` reads them, and says which flags do not go together.
+"""
+
+import argparse
+import re
+from typing import Final
+
+from webhook.cli.arguments import flags
+from webhook.cli.exits import WrongUse
+from webhook.placement.text.problem import quote
+from webhook.placementreview.review import AddedNodes, PodName, WhatIf
+from webhook.settings import Settings
+
+_ADDED: Final = re.compile(r"(?P<like>[^=]+)(?:=(?P<count>[1-9][0-9]{0,5}))?")
+"""The name of a node, and how many nodes like it are added: one if it is not stated."""
+
+
+def add_what_if(parser: argparse.ArgumentParser) -> None:
+    """Declare the flags."""
+    for flag, value, about in (
+        ("--drain", "NODE", "What if these nodes were drained; also tells whether their pods find a node again."),
+        ("--cordon", "NODE", "What if these nodes took no new pods."),
+        ("--add-nodes", "NODE[=COUNT]", "What if there were so many more nodes like this one, such as node-a=3."),
+        ("--remove-pod", "[NAMESPACE/]NAME", "What if these pods were gone."),
+    ):
+        # A setting of servers is called drain as well.
+        name = f"what_if_{flag[2:].replace('-', '_')}"
+        parser.add_argument(flag, dest=name, action="extend", nargs="+", default=[], metavar=value, help=about)
+
+
+def what_if(arguments: argparse.Namespace, namespace: str) -> WhatIf | None:
+    """The changes, ``None`` if there are none; ``namespace`` is that of pods without one.
+
+    Raises :class:`WrongUse` for a value that cannot be read.
+    """
+    changes = WhatIf(
+        drain=tuple(arguments.what_if_drain),
+        cordon=tuple(arguments.what_if_cordon),
+        add_nodes=tuple(map(_added, arguments.what_if_add_nodes)),
+        remove_pods=tuple(_pod(name, namespace) for name in arguments.what_if_remove_pod),
+    )
+    return None if changes == WhatIf() else changes
+
+
+def namespace_of(arguments: argparse.Namespace, settings: Settings) -> str:
+    """The namespace of objects that state none: with an API server that of the context, else ``default``."""
+    if arguments.server:
+        return flags.namespace(arguments, settings)
+    return arguments.namespace or flags.DEFAULT_NAMESPACE
+
+
+def changes_of(arguments: argparse.Namespace, settings: Settings) -> WhatIf | None:
+    """The changes that count as made; raises :class:`WrongUse` for flags that do not go together."""
+    changes = what_if(arguments, namespace_of(arguments, settings))
+    if not arguments.server and changes and settings.snapshot is None:
+        raise WrongUse("--drain, --cordon, --add-nodes and --remove-pod need --server or --snapshot")
+    if arguments.server and settings.snapshot is not None:
+        raise WrongUse("--server asks an API server: leave out --snapshot, or --server")
+    if (arguments.server or changes) and arguments.output in {"html", "review"}:
+        raise WrongUse(f"a review has no form {arguments.output}: give -o text, json or yaml")
+    return changes
+
+
+def _added(text: str) -> AddedNodes:
+    found = _ADDED.fullmatch(text)
+    if found is None:
+        advice = "write node-a=3 for three more nodes like node-a"
+        raise WrongUse(f"--add-nodes {quote(text)} is not NODE or NODE=COUNT: {advice}")
+    return AddedNodes(count=int(found["count"] or 1), like=found["like"])
+
+
+def _pod(text: str, namespace: str) -> PodName:
+    stated, slash, name = text.rpartition("/")
+    if not name or (slash and not stated) or "/" in stated:
+        raise WrongUse(f"--remove-pod {quote(text)} is not NAME or NAMESPACE/NAME")
+    return PodName(name=name, namespace=stated or namespace)
