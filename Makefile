@@ -117,7 +117,7 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 
-e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, a hundred ends of controllers, other projects' operators that take long to build: an hour or two
+e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, other projects' operators that take long to build: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
 	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py

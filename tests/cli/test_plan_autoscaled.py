@@ -91,6 +91,44 @@ def test_what_waits_is_not_in_the_plan_of_the_nodes_there_are() -> None:
     assert [member.names for member in found.group.members] == [("two-0",)]
 
 
+def deployment(name: str, replicas: int, cpu: str = "8", **spec: Any) -> dict[str, Any]:
+    """A Deployment whose pods are on hosts of their own."""
+    labels = {"app": name, "streams.ibm.com/job": name}
+    metadata = {"labels": labels, "annotations": {"streams.ibm.com/placement": APART}}
+    container = {"name": "c", "image": "c:1", "resources": {"requests": {"cpu": cpu}}}
+    template = {"metadata": metadata, "spec": {"containers": [container], **spec}}
+    stated = {"replicas": replicas, "selector": {"matchLabels": {"app": name}}, "template": template}
+    stated["strategy"] = {"type": "Recreate"}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name, "namespace": NAMESPACE},
+            "spec": stated}  # fmt: skip
+
+
+def test_pods_of_workloads_wait_for_new_nodes_as_jobs_do() -> None:
+    """Beside what fits and what waits before them, within the limits of the groups."""
+    given = [deployment("one", 3), manifest("two", part("8")), deployment("three", 1)]
+    found = plan(given, 4)
+    assert said(found) == ["2 nodes of NodePool p", "fits", "1 node of NodePool p"]
+    waits = found.objects[0]
+    assert warning_of(waits) == ("no room yet for 2 of 3 pods: node groups can make 2 nodes of NodePool p",)
+    assert (waits.text, waits.refusals) == ("", ())
+    [refused] = plan([deployment("one", 4)], 2).objects
+    assert "NodePool p makes only 2 more nodes with cpu 8, which is not enough" in refused.text
+    assert refused.text.splitlines()[-1].startswith("Nearest fix: ")
+
+
+def test_a_pod_waits_for_a_node_that_is_large_enough() -> None:
+    """As ``explain`` says; one that is too large for all groups, or that may not wait, is refused."""
+    large = deployment("one", 1, "9")
+    assert said(plan([large], None)) == ["NodePool p: a new node has less than cpu 9"]
+    inventory = cluster([node("node-a")])
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 16000, "memory": 32 * GIB}))
+    [waits] = planned([("f", large)], World(inventory, AUTO), 10).objects
+    assert warning_of(waits) == ("no room yet for 1 of 1 pod: node groups can make 1 node of NodePool p",)
+    everywhere = deployment("two", 1, "9", tolerations=[{"operator": "Exists"}])
+    [refused] = planned([("f", everywhere)], World(inventory, AUTO), 10).objects
+    assert (bool(refused.text), refused.scale_up) == (True, None)
+
+
 @pytest.mark.parametrize(
     "document",
     [
@@ -98,9 +136,6 @@ def test_what_waits_is_not_in_the_plan_of_the_nodes_there_are() -> None:
                      id="a contradiction"),
         pytest.param(manifest("one", part("1", "host(P)"), hostPools=[{"name": "P", "hosts": ["gone"]}]),
                      id="a pool that cannot have its hosts"),
-        pytest.param({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "namespace": NAMESPACE},
-                      "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "9"}}}]}},
-                     id="a pod"),
         pytest.param(manifest("one", part("9")), id="a pod that is too large"),
     ],
 )  # fmt: skip

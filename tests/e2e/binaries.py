@@ -21,6 +21,7 @@ from tests.e2e.modules import (
     COLLECTOR,
     HELM_DOCS,
     JOBSET,
+    KARPENTER,
     KREW,
     KUBERAY,
     KUEUE,
@@ -86,6 +87,11 @@ def jobset() -> dict[str, Path]:
 def kuberay() -> dict[str, Path]:
     """The operator of RayClusters, and its project's files that a cluster needs; builds it if it is missing."""
     return _of(KUBERAY)
+
+
+def karpenter() -> dict[str, Path]:
+    """Karpenter with its kwok provider, and its definitions; builds it if it is missing, which takes some minutes."""
+    return _of(KARPENTER)
 
 
 def kueue() -> dict[str, Path]:

@@ -2,7 +2,9 @@
 
 import dataclasses
 import http.client
+import os
 import ssl
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -41,10 +43,12 @@ class Probe:
 
 
 class Component:
-    """A process of the control plane."""
+    """A process of the control plane; ``own`` are variables that it gets beside those of the tests."""
 
-    def __init__(self, name: str, command: list[str], folder: Path, probe: Probe) -> None:
-        self.process = Process(name, command, folder / f"{name}.log")
+    def __init__(
+        self, name: str, command: list[str], folder: Path, probe: Probe, own: Mapping[str, str] | None = None
+    ) -> None:
+        self.process = Process(name, command, folder / f"{name}.log", {**os.environ, **(own or {})})
         self.probe = probe
 
     @property

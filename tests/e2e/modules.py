@@ -177,8 +177,21 @@ KUEUE: Final = Module(
 )
 """Kueue, for the tests of its admission checks."""
 
+_KARPENTER: Final = "sigs.k8s.io/karpenter"
+KARPENTER: Final = Module(
+    "karpenter",
+    _KARPENTER,
+    {"karpenter-kwok": f"{_KARPENTER}/kwok"},
+    definitions=(
+        *(f"pkg/apis/crds/karpenter.sh_{resource}.yaml" for resource in ("nodepools", "nodeclaims", "nodeoverlays")),
+        "kwok/apis/crds/karpenter.kwok.sh_kwoknodeclasses.yaml",
+        "kwok/cloudprovider/instance_types.json",
+    ),
+)
+"""Karpenter with its own provider of kwok nodes, for the long test of node groups alone."""
+
 OTHERS: Final = (KREW, HELM_DOCS, PROMETHEUS, SECOND_OPINION, TOPOLOGY_OPINION, COLLECTOR, JOBSET)
 """No parts of a control plane: the tests that need one of them build it for themselves."""
 
-LONG: Final = (KUBERAY, KUEUE)
+LONG: Final = (KARPENTER, KUBERAY, KUEUE)
 """The same, for tests with the marker ``long``."""

@@ -99,14 +99,15 @@ def test_a_module_is_built_once_and_with_progress(
         (["helm-docs"], {"helm-docs"}),
         (["krew", "prometheus"], {"krew", "validate-krew-manifest", "prometheus", "promtool"}),
         (["jobset"], {"jobset", "jobset.x-k8s.io_jobsets.yaml", "manifests.yaml", "role.yaml"}),
+        ([module.name for module in LONG], {name for module in LONG for name in module.files}),
         (["all"], {*(name for module in (*MODULES, *OTHERS) for name in module.files), "kubectl"}),
     ],
-    ids=["a control plane", "one more", "some more", "with definitions", "all"],
+    ids=["a control plane", "one more", "some more", "with definitions", "of the long tests", "all"],
 )
 def test_only_what_is_asked_for_is_found_or_built(
     names: list[str], found: set[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    for name in [*(name for module in (*MODULES, *OTHERS) for name in module.files), "kubectl"]:
+    for name in [*(name for module in (*MODULES, *OTHERS, *LONG) for name in module.files), "kubectl"]:
         pretend(tmp_path / name, "exit 0")
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(tmp_path))
     assert {*binaries.asked_for(names)} == found

@@ -4,6 +4,7 @@ import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.text import keys
 
@@ -60,6 +61,20 @@ def test_a_wall_falls_with_the_pod() -> None:
     assert decided(preferred, inventory).refused
     inventory.remove_pod("uid-of-parallel-parallel-1-node-a")
     assert not decided(preferred, inventory).refused
+
+
+@pytest.mark.parametrize("found", [pod(APART), pod('hostColocation("t")'), pod("hostIsolation"), pod(annotations=SAME)])
+def test_with_scale_up_there_is_no_term_on_host_names_that_karpenter_would_take_amiss(found: Json) -> None:
+    """It makes no node for a pod with such a term. A node without a host name of its own needs the term."""
+    auto = Policy(scale_up="auto")
+    for inventory, policy, there in (
+        (cluster(nodes(2)), auto, False),
+        (cluster(nodes(2)), Policy(), True),
+        (cluster([*nodes(2), node("odd", hostname=None)]), auto, True),
+    ):
+        additions = decided(found, inventory, policy).additions
+        assert additions
+        assert (HOSTNAMED in additions.terms) == there
 
 
 @pytest.mark.parametrize(

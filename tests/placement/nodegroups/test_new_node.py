@@ -188,3 +188,24 @@ def test_absence_is_met_by_a_label_that_is_not_set() -> None:
 def test_labels_that_come_from_machines(key: str, *, known: bool) -> None:
     """A group need not state labels that the cloud or the kubelet writes."""
     assert of_machine(key) is known
+
+
+@pytest.mark.parametrize(
+    ("key", "ignored"),
+    [
+        ("kubernetes.io/hostname", True),
+        ("metadata.name", True),
+        ("karpenter.sh/initialized", True),
+        ("karpenter.sh/capacity-type", False),
+        ("karpenter.sh/nodepool", False),
+    ],
+)
+def test_karpenter_ignores_pods_with_requirements_on_some_labels(key: str, *, ignored: bool) -> None:
+    """Whichever of its node terms has them, and whatever they are; other autoscalers do not."""
+    group = NodeGroup("NodePool", "p", unstated="excluded")
+    odd, plain = (Requirement(key, "NotIn", ("x",)),), (Requirement("example.com/a", "NotIn", ("b",)),)
+    alternatives = [needs_of(plain), needs_of(odd)]
+    said = (f"{key} not in (x) (Karpenter ignores pods with requirements on {key})",)
+    found = new_node(group, alternatives, {}, lambda _: ())
+    assert (() if isinstance(found, NewNode) else tuple(map(str, found))) == (said if ignored else ())
+    assert isinstance(new_node(NodeGroup("node shape", "s"), alternatives, {}, lambda _: ()), NewNode)

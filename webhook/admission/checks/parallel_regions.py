@@ -181,7 +181,7 @@ async def _judged(review: Review, inventory: Inventory, policy: Policy, asked: _
 def _text(first: str, verdict: JobVerdict, most: int) -> str:
     """The refusal below its first line, without as many of its reasons as have no room; ``most`` channels fit."""
     lines = [first, *verdict.text.split("\n")]
-    if most and verdict.refusal is not None:
+    if most and verdict.refusal is not None and not verdict.of_element:
         others = (fix for fix in verdict.refusal.fixes if fix != NONE)
         lines[-1] = f"Nearest fix: {alternatives((Advice(f'scale to {most}'), *others))}."
     while len("\n".join(lines)) > MESSAGE_LIMIT and len(lines) > _ENDS:

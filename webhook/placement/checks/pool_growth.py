@@ -4,25 +4,19 @@ A pool waits for any nodes that its tags and its selector allow. What groups sta
 will ever be enough.
 """
 
-from collections.abc import Collection, Iterator
-from typing import Final
+from collections.abc import Collection
 
 from msgspec import Struct
 
 from webhook.placement.inventory.index import HARD
 from webhook.placement.kube.selection.selector import requirements_of
+from webhook.placement.nodegroups.group_reasons import GroupReason, enumerated_groups, listed_reasons
 from webhook.placement.nodegroups.new_node import NewNode, needs_of, new_node
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import CLAUSE_LIMIT, counted, enumerated, shorten
-
-_GROUPS: Final = 3
-"""At most so many groups are named in a warning."""
-
-_REASONS: Final = 8
-"""At most so many groups are named in a refusal."""
+from webhook.placement.text.problem import counted
 
 
 class PoolGrowth(Struct, frozen=True):
@@ -34,8 +28,7 @@ class PoolGrowth(Struct, frozen=True):
     @property
     def notice(self) -> str:
         """Which groups make the nodes."""
-        named = enumerated(self.able, _GROUPS, lambda group: shorten(str(group), CLAUSE_LIMIT))
-        return f"{named} can make the nodes that it lacks"
+        return f"{enumerated_groups(self.able)} can make the nodes that it lacks"
 
 
 def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
@@ -50,7 +43,8 @@ def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
     able = tuple(group for group, why in found if not why)
     if any(group.count is None for group in able) or sum(group.count or 0 for group in able) >= missing:
         return PoolGrowth(able)
-    return PoolGrowth(able, tuple(_reasons(found)))
+    few = [GroupReason(group, why or f"can make only {counted(group.count or 0, 'more node')}") for group, why in found]
+    return PoolGrowth(able, tuple(listed_reasons(few, "do not make enough either")))
 
 
 def _obstacle(group: NodeGroup, pool: Pool, world: World) -> str:
@@ -68,11 +62,3 @@ def _obstacle(group: NodeGroup, pool: Pool, world: World) -> str:
     needs = needs_of((*labels_of(pool), *requirements_of(world.policy.poolable)))
     node = new_node(group, (needs,), {}, live)
     return "" if isinstance(node, NewNode) else f"makes no nodes with {', '.join(map(str, node))}"
-
-
-def _reasons(found: list[tuple[NodeGroup, str]]) -> Iterator[str]:
-    for group, why in found[:_REASONS]:
-        few = f"can make only {counted(group.count or 0, 'more node')}"
-        yield f"{shorten(str(group), CLAUSE_LIMIT)} {why or few}"
-    if len(found) > _REASONS:
-        yield f"{len(found) - _REASONS} more node groups do not make enough either"

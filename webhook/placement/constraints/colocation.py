@@ -61,7 +61,7 @@ class Colocated(pod_terms.SharedHost, frozen=True, gc=False):
         weight = PREFERENCE if self.soft else None
         yield NearPods(self.clause.text, pod_terms.with_label(key, value, self.job), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause.text, world)
+            yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without the group, nodes with it and without room."""

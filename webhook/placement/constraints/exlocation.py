@@ -46,7 +46,7 @@ class Exlocated(ConstraintDefaults, frozen=True, gc=False):
         yield AddLabel(self.clause.text, key, self.token)
         yield AwayFromPods(self.clause.text, term, PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause.text, world)
+            yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a pod of the token."""

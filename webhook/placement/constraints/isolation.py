@@ -72,7 +72,7 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
             others = (Requirement(keys.PE, "NotIn", (self.pe,)),) if self.pe else ()
             yield AwayFromPods(self.clause.text, pod_terms.of_job(self.job, *others), weight, firm=False)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause.text, world)
+            yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with another processing element of the job."""

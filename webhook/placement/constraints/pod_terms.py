@@ -40,14 +40,19 @@ def of_job(job: str, *expressions: Requirement) -> PodTerm:
     return PodTerm(label_selector=selector, topology_key=keys.HOSTNAME)
 
 
-def hostnamed(cause: str, world: World) -> RequireNodes:
+def hostnamed(cause: str, world: World) -> Iterator[RequireNodes]:
     """The effect that only nodes with a host name of their own can run the pod.
 
     The scheduler sees no other pods on nodes without a host name, and takes nodes of one host name for one host. Up to
     ``NAMED_LIMIT`` shared host names are excluded. The effect is not firm, so that ``/validate`` takes pods that older
     versions of the webhook have patched, and pods that were patched before a second node had the host name.
+
+    With ``scaleUp`` there is none as long as all nodes have a host name of their own: Karpenter makes no node for a pod
+    with a node term on this label (``IsRestrictedLabel`` in its ``pkg/apis/v1/labels.go``).
     """
-    return RequireNodes(cause, _host_term(world.inventory.nodes.shared_hostnames()), firm=False)
+    nodes = world.inventory.nodes
+    if world.policy.scale_up == "off" or nodes.everything & ~nodes.own_hostname:
+        yield RequireNodes(cause, _host_term(nodes.shared_hostnames()), firm=False)
 
 
 @functools.lru_cache(16)

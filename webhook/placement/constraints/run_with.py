@@ -50,7 +50,7 @@ class SelectedPods(ConstraintDefaults, frozen=True, gc=False):
         """One term for the selected pods of the namespace, of any job."""
         term = PodTerm(LabelSelector(match_expressions=self.selection.needs), HOSTNAME)
         yield NearPods(self.clause.text, term) if self.selection.near else AwayFromPods(self.clause.text, term)
-        yield pod_terms.hostnamed(self.clause.text, world)
+        yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own."""

@@ -52,7 +52,7 @@ class SameNode(pod_terms.SharedHost, frozen=True, gc=False):
         yield AddLabel(self.clause.text, *LABEL)
         yield NearPods(self.clause.text, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause.text, world)
+            yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without workers, nodes with workers and without room."""
@@ -85,7 +85,7 @@ class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
         yield AddLabel(self.clause.text, *LABEL)
         yield AwayFromPods(self.clause.text, pod_terms.with_label(*LABEL, self.job), PREFERENCE if self.soft else None)
         if not self.soft:
-            yield pod_terms.hostnamed(self.clause.text, world)
+            yield from pod_terms.hostnamed(self.clause.text, world)
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, then nodes with a worker."""

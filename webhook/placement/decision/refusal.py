@@ -56,8 +56,16 @@ class Refusal(Struct, frozen=True):
         return cls.of(first, pools, Fault.FORBIDDEN, (Rule.POOL,), fixes, reasons)
 
     def with_reasons(self, reasons: Sequence[str], fixes: tuple[Fix, ...] | None = None) -> "Refusal":
-        """The refusal with these reasons after its own, and these fixes if there are any."""
+        """The refusal with these reasons after its own, and these fixes if there are any.
+
+        One of several parts, whose lines have their fixes, has them at its end, as far as a message has room.
+        """
         said, fixes = (*self.reasons, *reasons), fixes or self.fixes
+        if not fixes:
+            lines = [f"  {shorten(reason, REASON_LIMIT)}" for reason in reasons]
+            while lines and len("\n".join((self.text, *lines))) > MESSAGE_LIMIT:
+                lines.pop()
+            return replace(self, text="\n".join((self.text, *lines)), reasons=said)
         return replace(self, text=written(self.headline, said, fixes), fixes=fixes, reasons=said)
 
     @property

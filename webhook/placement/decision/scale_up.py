@@ -18,18 +18,13 @@ from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import slots
 from webhook.placement.kube.pod import NodeTerm, Requirement, required_terms
 from webhook.placement.kube.selection.selector import NAME_FIELD
+from webhook.placement.nodegroups.group_reasons import GroupReason, enumerated_groups, listed_reasons
 from webhook.placement.nodegroups.new_node import Needs, NewNode, needs_of, new_node
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.provision.effects import RequireNodes
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
-
-_GROUPS: Final = 3
-"""At most so many groups are named in a warning."""
-
-_REASONS: Final = 8
-"""At most so many groups are named in a refusal."""
+from webhook.placement.text.problem import enumerated
 
 _COMPARED: Final = 1_000
 """So many alternatives of a pod are compared with groups, at some 7 microseconds each: ten terms with 100 groups."""
@@ -38,20 +33,27 @@ _COMPARED: Final = 1_000
 class ScaleUp(Struct, frozen=True):
     """Which groups can make a node for the pod: ``able``, by the slots of ``world``, in which such nodes exist.
 
-    ``reasons`` say why the others cannot. ``unknown`` is what the pod needs and no able group is known to have.
+    ``out`` says why others cannot; of ``uncompared`` groups it is not known. ``unknown`` is what the pod needs and no
+    able group is known to have.
     """
 
     able: dict[int, NodeGroup]
-    reasons: tuple[str, ...]
+    out: tuple[GroupReason, ...]
+    uncompared: int
     unknown: tuple[str, ...]
     ask: Ask
     hard: tuple[Judged, ...]
     world: World
 
     @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why groups cannot make a node for the pod, as lines of a refusal."""
+        return tuple(self._said(()))
+
+    @property
     def notice(self) -> str:
         """That a new node can run the pod, as a sentence of a warning."""
-        named = enumerated(list(self.able.values()), _GROUPS, lambda group: shorten(str(group), CLAUSE_LIMIT))
+        named = enumerated_groups(self.able.values())
         doubt = f" if its nodes have {enumerated(self.unknown, SAID)}" if self.unknown else ""
         return f"{named} can make one{doubt}"
 
@@ -66,8 +68,13 @@ class ScaleUp(Struct, frozen=True):
         room = max((here, *found)) if Spread.TOGETHER in fit.spreads() else here + sum(found)
         if room >= count:
             return count, ()
-        said = [f"{_named(group)} has room for {most} of these pods" for group, most in rooms]
-        return room, tuple(_shown((*said, *self.reasons)))
+        said = [GroupReason(group, f"has room for {most} of these pods") for group, most in rooms]
+        return room, tuple(self._said(said))
+
+    def _said(self, first: Sequence[GroupReason]) -> Iterator[str]:
+        if self.uncompared:
+            yield f"{self.uncompared} node groups were not compared: the pod has too many node terms"
+        yield from listed_reasons((*first, *self.out), "make no such node")
 
     def _room(self, slot: int, group: NodeGroup, fit: ReplicaFit, most: int) -> int:
         """How many of the pods new nodes of the group can take, at most ``most``."""
@@ -90,7 +97,8 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
         return None
     new: list[NodeGroup] = []
     made: list[NewNode] = []
-    reasons: list[str] = []
+    out: list[GroupReason] = []
+    uncompared = 0
     alternatives = tuple(alternatives_of(ask, constraints, world))
     amounts: dict[str, int] = {}
     for found in constraints:
@@ -99,19 +107,19 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     known = world.inventory.nodes.labels
     for at, group in enumerate(groups):
         if at and (at + 1) * len(alternatives) > _COMPARED:
-            reasons.insert(0, f"{len(groups) - at} node groups were not compared: the pod has too many node terms")
+            uncompared = len(groups) - at
             break
         why = group.closed or _beyond(group, ask)
         if why:
-            reasons.append(f"{_named(group)} {why}")
+            out.append(GroupReason(group, why))
             continue
         node = new_node(group, alternatives, amounts, lambda key: known.get(key, ()))
         if isinstance(node, NewNode):
             new.append(group)
             made.append(node)
         else:
-            reasons.append(f"{_named(group)} makes no nodes with {', '.join(map(str, node))}")
-    return _judged(ask, new, made, reasons, world)
+            out.append(GroupReason(group, f"makes no nodes with {', '.join(map(str, node))}"))
+    return _judged(ask, new, made, world, out, uncompared)
 
 
 def waits_for_new(ask: Ask, constraints: Iterable[Constraint]) -> bool:
@@ -130,7 +138,12 @@ def later_world(inventory: Inventory, world: World) -> World:
 
 
 def _judged(
-    ask: Ask, groups: Sequence[NodeGroup], made: Sequence[NewNode], reasons: list[str], world: World
+    ask: Ask,
+    groups: Sequence[NodeGroup],
+    made: Sequence[NewNode],
+    world: World,
+    out: Sequence[GroupReason],
+    uncompared: int,
 ) -> ScaleUp:
     """The constraints of the pod judged on the nodes that the groups would make."""
     inventory = Inventory()
@@ -142,8 +155,8 @@ def _judged(
     able = {slot: groups[slot] for slot in slots(verdict.candidates)}
     unknown = _unknown(ask, able, [made[slot] for slot in able], verdict)
     others = [slot for slot in range(len(groups)) if slot not in able]
-    reasons += [f"{_named(groups[slot])}: a new node {_why(verdict, slot, later)}" for slot in others]
-    return ScaleUp(able, tuple(_shown(reasons)), unknown, ask, verdict.hard, later)
+    small = [GroupReason(groups[slot], f": a new node {_why(verdict, slot, later)}") for slot in others]
+    return ScaleUp(able, (*out, *small), uncompared, unknown, ask, verdict.hard, later)
 
 
 def _why(verdict: Verdict, slot: int, later: World) -> str:
@@ -199,14 +212,3 @@ def _requirements(terms: Iterable[NodeTerm]) -> Iterator[Requirement]:
     for term in terms:
         yield from term.match_expressions or ()
         yield from (need for need in term.match_fields or () if need.key == NAME_FIELD)
-
-
-def _named(group: NodeGroup) -> str:
-    return shorten(str(group), CLAUSE_LIMIT)
-
-
-def _shown(reasons: Sequence[str]) -> Iterator[str]:
-    """The first reasons, and how many more groups there are."""
-    yield from reasons[:_REASONS]
-    if len(reasons) > _REASONS:
-        yield f"{len(reasons) - _REASONS} more node groups make no such node"

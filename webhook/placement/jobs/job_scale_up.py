@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.scale_up import (
+    ScaleUp,
     alternatives_of,
     later_world,
     scale_up,
@@ -31,6 +32,7 @@ from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_probl
 from webhook.placement.jobs.whole_job import NOUN, element_warnings, judge_job, judged, judged_or_recovered, worked_out
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits
+from webhook.placement.nodegroups.group_reasons import GroupReason, listed_reasons, named
 from webhook.placement.nodegroups.new_node import Needs, NewNode
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.nodegroups.possible_nodes import PossibleNodes, possible_nodes
@@ -43,7 +45,7 @@ from webhook.placement.planning.search.assignment import Key
 from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.planning.wider_group import GroupLimits, NewNodes, WiderGroup
 from webhook.placement.request.world import World
-from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, Fault, counted, enumerated, shorten
+from webhook.placement.text.problem import Fault, counted, enumerated
 
 NODES: Final = 2_000
 """At most so many new nodes of all groups are looked at."""
@@ -55,10 +57,7 @@ _COMPARED: Final = 10_000
 """So many kinds of pods are compared with groups, at some 10 microseconds each."""
 
 _NAMED: Final = 3
-"""At most so many groups are named in a warning."""
-
-_REASONS: Final = 8
-"""At most so many groups are named in a refusal."""
+"""At most so many groups, and so many elements, are named in a warning."""
 
 UNDECIDED: Final = (
     "whether node groups can make nodes on which all processing elements can run was not decided: "
@@ -78,18 +77,20 @@ class GroupNodes(Struct, frozen=True):
         """As warnings say it: ``2 nodes of NodePool fast (if each has cpu 8)``."""
         least = "at least " if self.unknown else ""
         doubt = f" (if each has {enumerated(self.unknown, SAID)})" if self.unknown else ""
-        return f"{least}{counted(self.count, 'node')} of {shorten(str(self.group), CLAUSE_LIMIT)}{doubt}"
+        return f"{least}{counted(self.count, 'node')} of {named(self.group)}{doubt}"
 
 
 class JobScaleUp(Struct, frozen=True):
     """What node groups can do for a Job: ``made`` are the nodes for the elements ``waiting``, of ``total``.
 
+    It may be about a workload, or a pod, instead: the ``noun`` of what is ``waiting`` is then ``pod``.
     Without ``made`` no group can help for the ``reasons``, or it was not ``decided``.
     """
 
     made: tuple[GroupNodes, ...] = ()
     waiting: tuple[str, ...] = ()
     total: int = 0
+    noun: str = NOUN
     reasons: tuple[str, ...] = ()
     decided: bool = True
     warnings: tuple[str, ...] = ()
@@ -101,10 +102,11 @@ class JobScaleUp(Struct, frozen=True):
 
     @property
     def notice(self) -> str:
-        """That the Job waits for new nodes, as a warning."""
+        """That the Job, or workload, waits for new nodes, as a warning."""
         if not self.made:
-            return UNDECIDED
-        who = f"{len(self.waiting)} of {counted(self.total, NOUN)} ({enumerated(self.waiting, _NAMED)})"
+            return UNDECIDED.replace(NOUN, self.noun)
+        who = f"{len(self.waiting)} of {counted(self.total, self.noun)}"
+        who += f" ({enumerated(self.waiting, _NAMED)})" if self.noun == NOUN else ""
         return f"no room yet for {who}: node groups can make {enumerated(self.made, _NAMED)}"
 
 
@@ -129,6 +131,7 @@ class _Scaling(Struct, frozen=True, eq=False):
     taken: Mapping[Name, Bits]
     ways: tuple[tuple[Needs, ...], ...]
     sure: tuple[bool, ...]
+    noun: str = NOUN
 
 
 async def judge_scaled_job(
@@ -160,17 +163,13 @@ async def judge_scaled_job(
     verdict = await judged_or_recovered(judge, world)
     if not verdict.refused or not found or verdict.fault is Fault.INVALID:
         return verdict
-    return replace(verdict, text=with_reasons(verdict.text, found[-1].reasons))
+    return told(verdict, found[-1].reasons)
 
 
-def with_reasons(text: str, reasons: Sequence[str]) -> str:
-    """The refusal with the reason of each group before its fix, as far as a message has room for them."""
-    lines = text.split("\n")
-    at = next((at for at, line in enumerate(lines) if line.lstrip().startswith("Nearest fix")), len(lines))
-    said = [f"  {reason}" for reason in reasons]
-    while said and len("\n".join((*lines, *said))) > MESSAGE_LIMIT:
-        said.pop()
-    return "\n".join((*lines[:at], *said, *lines[at:]))
+def told(verdict: JobVerdict, reasons: Sequence[str]) -> JobVerdict:
+    """The verdict on a refused Job with the reason of each group before its fix."""
+    refusal = verdict.refusal and verdict.refusal.with_reasons(reasons)
+    return replace(verdict, refusal=refusal, text=refusal.text) if refusal else verdict
 
 
 async def scale_up_job(
@@ -189,6 +188,18 @@ async def scale_up_job(
     scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(nothing, nothing))
     if not isinstance(scaling, _Scaling):
         return scaling
+    found = await _scaled(scaling, world)
+    return await scale_up_job(job, spec, pools, found, solving, beside) if isinstance(found, World) else found
+
+
+async def scale_up_workload(members: Sequence[Member], world: World, solving: Solving, beside: Beside) -> JobScaleUp:
+    """What node groups can do for the pods of a workload, or a single pod, that are refused in that world."""
+    found = await _scaled(await _with_others(members, world, solving, beside, noun="pod"), world)
+    return await scale_up_workload(members, found, solving, beside) if isinstance(found, World) else found
+
+
+async def _scaled(scaling: _Scaling, world: World) -> JobScaleUp | World:
+    """The answer; if the scheduler can free room that may be enough, the world with that room."""
     groups = world.node_groups
     possible, skipped = await _possible(groups, scaling, world)
     kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
@@ -204,14 +215,14 @@ async def scale_up_job(
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
         return _waiting(scaling, *_made(wider, own, groups, [one for _, one in chosen]))
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
-        return await scale_up_job(job, spec, pools, more, solving, beside)
+        return more
     known = zip(scaling.own, able, scaling.sure, strict=False)
     nowhere = [member for member, new, sure in known if sure and not new and not member.open()]
     bounded = cut or not all(scaling.sure) or not all(found.complete for found in possible)
     if not answer.decided or skipped or (bounded and not nowhere):
-        return JobScaleUp(decided=False)
+        return JobScaleUp(decided=False, noun=scaling.noun)
     mine = {kinds[at][0] for at in useful if any(own >> at & 1 for own in able[: len(scaling.own)])}
-    return JobScaleUp(reasons=tuple(_reasons(nowhere, groups, mine, wider, world)))
+    return JobScaleUp(noun=scaling.noun, reasons=tuple(_reasons(nowhere, groups, mine, wider, scaling)))
 
 
 async def _scaling(
@@ -238,6 +249,20 @@ async def _scaling(
             return None
         members.append(member)
     own_taken = taken_from(choices, members, settled_hosts(pools, world), world)
+    return await _with_others(members, world, solving, beside, choices=choices, own_taken=own_taken)
+
+
+async def _with_others(  # noqa: PLR0913 -- what is asked for, and beside what
+    members: Sequence[Member],
+    world: World,
+    solving: Solving,
+    beside: Beside,
+    *,
+    choices: Sequence[Pool] = (),
+    own_taken: Mapping[Name, Bits] = {},
+    noun: str = NOUN,
+) -> _Scaling:
+    """These members beside others, with what each of them wants of the labels of new nodes."""
     others = {**beside.group.taken, **beside.waiting.taken, **own_taken}
     staying, moving = beside.group.stated, (*members, *beside.waiting.stated)
     every: list[tuple[Needs, ...]] = []
@@ -248,7 +273,7 @@ async def _scaling(
     pooled = (*choices, *beside.waiting.pools, *beside.group.pools)
     group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
     sure = tuple(len(own) <= _WAYS for own in every)
-    return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure)
+    return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure, noun)
 
 
 def _ways(member: Member, world: World) -> Iterator[Needs]:
@@ -330,6 +355,7 @@ def _waiting(scaling: _Scaling, made: Iterable[GroupNodes], waiting: Sequence[st
         tuple(made),
         tuple(waiting),
         sum(member.count for member in scaling.own),
+        scaling.noun,
         decided=bool(waiting),
         warnings=tuple(element_warnings(scaling.own)),
         pools=scaling.pools,
@@ -345,7 +371,8 @@ def _made(
     used: dict[int, dict[int, list[Member]]] = {}
     unknown: dict[int, dict[str, None]] = {}
     for member, places in zip(wider.members, placed.slots, strict=False):
-        for name, slot in zip(member.names, places, strict=True):
+        names = member.names if len(member.names) == len(places) else member.names * len(places)
+        for name, slot in zip(names, places, strict=True):
             if (new := wider.new_at(slot)) is None:
                 continue
             waiting.append(name)
@@ -390,32 +417,31 @@ def _together(members: Sequence[Member]) -> Iterator[Mapping[str, int]]:
 
 
 def _reasons(
-    nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, world: World
+    nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, scaling: _Scaling
 ) -> Iterator[str]:
     """Why each group cannot help: for elements that could run ``nowhere``, or what it makes in all."""
+    world, noun = scaling.group.world, scaling.noun
     if nowhere:
-        yield from _alone(nowhere, world)
+        yield from next((one.reasons for one in _alone(nowhere, world)), ())
         return
     useful = frozenset(able)
-    said = list(_alone(wider.members[:1], world)) if len(useful) < len(groups) else []
-    for at, group in enumerate(groups[:_REASONS]):
-        name = shorten(str(group), CLAUSE_LIMIT)
-        own = next((reason for reason in said if reason.startswith((f"{name} ", f"{name}:"))), "")
-        if group.closed or at in useful:
-            yield f"{name} {group.closed or _most(group, wider)}"
-        else:
-            yield own or f"{name} makes no nodes for any of these processing elements"
-    if len(groups) > _REASONS:
-        yield f"{len(groups) - _REASONS} more node groups do not make enough either"
+    first = _alone(wider.members[:1], world) if len(useful) < len(groups) else ()
+    own = {reason.group.place: reason.why for one in first for reason in one.out}
+    none = f"makes no nodes for any of these {noun}s"
+    found = [
+        group.closed or (_most(group, wider, noun) if at in useful else own.get(group.place, none))
+        for at, group in enumerate(groups)
+    ]
+    yield from listed_reasons(list(map(GroupReason, groups, found)), "do not make enough either")
 
 
-def _alone(members: Iterable[Member], world: World) -> tuple[str, ...]:
-    """Why each group makes no node for one of these members; nothing for members that name nodes that exist."""
+def _alone(members: Iterable[Member], world: World) -> Iterator[ScaleUp]:
+    """What groups can make for these members by themselves; nothing for members that name nodes that exist."""
     found = (scale_up(member.ask, tuple(member.verdict.constraints), world) for member in members)
-    return next((one.reasons for one in found if one), ())
+    return (one for one in found if one and (one.out or one.uncompared))
 
 
-def _most(group: NodeGroup, wider: WiderGroup) -> str:
+def _most(group: NodeGroup, wider: WiderGroup, noun: str) -> str:
     """What the group makes at most, which is not enough."""
     asked = frozenset(wider.resources) - {PODS}
     offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in asked]
@@ -425,5 +451,5 @@ def _most(group: NodeGroup, wider: WiderGroup) -> str:
     made = [f"makes {nodes}{each}"] if offers or group.count is not None else []
     rest = [f"has {enumerated(left, SAID)} left of its limits"] if left else []
     if not made and not rest:
-        return "makes no nodes for some of these processing elements"
+        return f"makes no nodes for some of these {noun}s"
     return f"{', and '.join((*made, *rest))}, which is not enough"

@@ -129,7 +129,11 @@ def refuse_elements(
     single = len(refused) == 1 and not pools
     said = total, kind if total == 1 else f"{kind}s"
     text = _alone(refused[0], kind) if single else _listed(refused, said, all_known=all_known, pools=pools)
-    return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
+    own = refused[0].refusal if single else None
+    return Refusal(
+        text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules,
+        fixes=own.fixes if own else (), reasons=own.reasons if own else (),
+    )  # fmt: skip
 
 
 def _alone(refused: RefusedElement, kind: str) -> str:

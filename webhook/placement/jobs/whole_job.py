@@ -310,4 +310,4 @@ async def refused_pools(
 
 def _refused_alone(refusal: Refusal) -> JobVerdict:
     """The verdict on a Job with elements that cannot run even without all others."""
-    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+    return JobVerdict(refusal=refusal, text=refusal.text, fault=refusal.fault, of_element=refusal.rules)

@@ -32,6 +32,10 @@ _SIZES: Final[Mapping[str, tuple[str, int]]] = {
 _NAMES: Final = frozenset({HOSTNAME, NAME_FIELD})
 """What tells one node from all others."""
 
+_RESERVED: Final = "karpenter.sh/"
+_ALLOWED: Final = frozenset({"karpenter.sh/capacity-type", "karpenter.sh/nodepool"})
+"""Labels of Karpenter's own domain that pods may require (``IsRestrictedLabel`` in its ``pkg/apis/v1/labels.go``)."""
+
 _NAMED: Final = 2
 """At most so many requirements that a group cannot meet are named."""
 
@@ -81,6 +85,8 @@ def new_node(
     """
     nearest: tuple[Unmet, ...] = ()
     small: NewNode | None = None
+    if group.unstated == "excluded" and (ignored := _ignored(alternatives)):
+        return (ignored,)
     for needs in alternatives:
         stated = {key: _stated(group, key, found, live) for key, found in needs.items()}
         chosen = {key: _narrowed(stated[key], found) for key, found in needs.items()}
@@ -95,6 +101,15 @@ def new_node(
         if not nearest or len(unmet) < len(nearest):
             nearest = unmet
     return small or nearest
+
+
+def _ignored(alternatives: Iterable[Needs]) -> Unmet | None:
+    """What a pod requires of a label on which Karpenter allows no requirements, in any of its node terms."""
+    for needs in alternatives:
+        for key, found in needs.items():
+            if key in _NAMES or (key.startswith(_RESERVED) and key not in _ALLOWED):
+                return Unmet(found, f"Karpenter ignores pods with requirements on {key}")
+    return None
 
 
 def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collection[str]) -> NewNode:

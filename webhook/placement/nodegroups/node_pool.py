@@ -10,10 +10,10 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.kube.amounts import ordered
+from webhook.placement.kube.amounts import PODS, ordered
 from webhook.placement.kube.pod import Amount
 from webhook.placement.kube.quantity import milli, parse_quantity, whole
-from webhook.placement.kube.resource_name import CPU
+from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.label_values import ABSENT, ANYTHING, LabelValues
 from webhook.placement.nodegroups.node_group import ALIASES, NodeGroup, of_machine
@@ -22,6 +22,9 @@ KIND: Final = "NodePool"
 
 _NODES: Final = "nodes"
 """The limit on the number of nodes."""
+
+
+_OF_EVERY_MACHINE: Final = frozenset({CPU, MEMORY, PODS})
 
 
 class NodePoolRequirement(Struct, frozen=True, gc=False, rename="camel"):
@@ -104,7 +107,8 @@ def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, e
         return "is being deleted"
     if spec.replicas is not None:
         return f"keeps the number of nodes that it states ({spec.replicas})"
-    full = [resource for resource in ordered(left) if left[resource] <= 0]
+    # A machine that has nothing of a resource is within a limit of 0, and every machine has some of these.
+    full = [name for name in ordered(left) if left[name] < 0 or (left[name] == 0 and name in _OF_EVERY_MACHINE)]
     limits = spec.limits or {}
     if full:
         return f"has reached its limit of {full[0]} {limits[full[0]]}"

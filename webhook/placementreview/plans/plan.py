@@ -18,7 +18,7 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.applied_job import open_pools, pools_of_job
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
 from webhook.placement.jobs.element_pods import element_pods
-from webhook.placement.jobs.job_scale_up import JobScaleUp, with_reasons
+from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp
 from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
@@ -40,7 +40,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
 from webhook.placement.text.problem import Fault, render
 from webhook.placementreview.plans.fuse import FusedManifest, fused_manifest, name_of
-from webhook.placementreview.plans.plan_scale_up import scale_up_of
+from webhook.placementreview.plans.plan_scale_up import scale_up_of, scale_up_pods
 from webhook.placementreview.submission import Manifests, Step, application_of, silent, whole_application, wrong
 
 
@@ -66,7 +66,9 @@ class PlannedObject(Struct, frozen=True, eq=False):
     noun: str = "pod"
     """What its pods are: of a Job, its processing elements."""
     scale_up: JobScaleUp | None = None
-    """The new nodes that a Job waits for, which is not in the plan of the nodes there are."""
+    """The new nodes that the object waits for, which is not in the plan of the nodes there are."""
+    whole: Refusal | None = None
+    """The refusal that ``text`` is the text of."""
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -133,7 +135,9 @@ def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs:
 
 def _refused(planned_object: PlannedObject, group: Group, answer: GroupAnswer) -> PlannedObject:
     refusal = finished(refuse_group(group, answer.short, planned_object.noun))
-    return msgspec.structs.replace(planned_object, text=refusal.text, refusals=refusal.parts or (refusal,))
+    return msgspec.structs.replace(
+        planned_object, text=refusal.text, refusals=refusal.parts or (refusal,), whole=refusal
+    )
 
 
 def _scaled(
@@ -144,20 +148,23 @@ def _scaled(
     seconds: float,
     jobs: Sequence[Name],
 ) -> PlannedObject:
-    """The object, if it is a refused Job, as one that waits for new nodes, or with why no group makes them.
+    """The object, if it is refused, as one that waits for new nodes, or with why no group makes them.
 
-    It is judged beside what is ``fitting`` on the nodes there are, and beside Jobs before it that wait.
+    It is judged beside what is ``fitting`` on the nodes there are, and beside what waits before it.
     """
-    if world.policy.scale_up == "off" or not refused.members:
+    if world.policy.scale_up == "off" or not refused.members or refused.fused is None:
         return refused
     if any(one.fault is Fault.INVALID for one in refused.refusals):
         return refused
     waiting = _group([one for one in objects if one.scale_up and one.scale_up.made], world, seconds, jobs)
-    found = scale_up_of(refused.fused, _group(fitting, world, seconds, jobs), waiting, seconds)
+    beside = Beside(_group(fitting, world, seconds, jobs), waiting)
+    pods = refused.noun != NOUN and application_of(refused.fused.manifest, world) is None
+    found = scale_up_pods(refused.members, beside, seconds) if pods else scale_up_of(refused.fused, beside, seconds)
     if found is None:
         return refused
     if found.decided and not found.made:
-        return msgspec.structs.replace(refused, text=with_reasons(refused.text, found.reasons))
+        whole = refused.whole and refused.whole.with_reasons(found.reasons)
+        return msgspec.structs.replace(refused, text=whole.text, whole=whole) if whole else refused
     waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not found.decided, scale_up=found)
     return msgspec.structs.replace(waits, warnings=(found.notice,), pools=found.pools, taken=found.taken)
 
@@ -292,15 +299,17 @@ def _alone(
 
     ``pools`` are the refusals of its HostPools that cannot have their hosts.
     """
-    text = refused[0].message
+    text, whole = refused[0].message, refused[0].refusal
     if plain.noun == NOUN:
-        text = refuse_elements(refused, total, all_known=True, pools=pools).text
+        whole = refuse_elements(refused, total, all_known=True, pools=pools)
+        text = whole.text
     refusals = [
         msgspec.structs.replace(element.refusal, text=text, names=element.names)
         for element in refused
         if element.refusal is not None
     ]
-    return msgspec.structs.replace(plain, text=text, refusals=(*refusals, *_of_pools(pools)), members=tuple(members))
+    refusals += _of_pools(pools)
+    return msgspec.structs.replace(plain, text=text, whole=whole, refusals=tuple(refusals), members=tuple(members))
 
 
 def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:

@@ -106,7 +106,7 @@ class _Writer:
             relations=tuple(_relations(planned_object.members)),
             conflicts=tuple(self._conflict(planned_object, refusal) for refusal in planned_object.refusals),
             fusion=fusion,
-            waiting=planned_object.scale_up.waiting if planned_object.scale_up else (),
+            waiting=tuple(dict.fromkeys(planned_object.scale_up.waiting)) if planned_object.scale_up else (),
             new_nodes=tuple(_new_nodes(planned_object)),
         )
 

@@ -1,0 +1,1 @@
+"""Node groups, as real autoscalers scale them."""
