@@ -9,7 +9,7 @@ from msgspec import Raw
 
 from tests.cluster.objects import Recorder, listed, node
 from webhook.app.cluster_source import watched_kinds
-from webhook.cluster.objects.kinds import KINDS, NODE_GROUPS, AnyKind
+from webhook.cluster.objects.kinds import KINDS, NODE_CLAIMS, NODE_GROUPS, AnyKind
 from webhook.cluster.objects.report import Finding, Report
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.cluster.watch.store import Store
@@ -106,6 +106,7 @@ def test_a_group_without_a_name_is_skipped_and_an_odd_annotation_noted(tmp_path:
         pytest.param(kind, POOL if kind.name == "NodePool" else machines(kind.name),
                      "spot" if kind.name == "NodePool" else "capi/workers", id=kind.name)
         for kind in NODE_GROUPS
+        if kind is not NODE_CLAIMS
     ],
 )  # fmt: skip
 def test_a_watched_group_comes_and_goes(kind: AnyKind, found: dict[str, Any], key: str) -> None:
@@ -122,7 +123,7 @@ def test_a_watched_group_comes_and_goes(kind: AnyKind, found: dict[str, Any], ke
 
 def test_an_object_that_is_no_longer_scaled_is_not_a_group() -> None:
     sink = Recorder()
-    store = Store(NODE_GROUPS[1], sink, lambda _: None)
+    store = Store(NODE_GROUPS[2], sink, lambda _: None)
     for found in (machines(), machines(annotations={})):
         store.put(Raw(json.dumps(found).encode()))
     assert sink.node_groups.with_shapes(()) == []
@@ -131,3 +132,64 @@ def test_an_object_that_is_no_longer_scaled_is_not_a_group() -> None:
 def test_groups_are_watched_only_with_the_setting() -> None:
     assert watched_kinds(read({})) == KINDS
     assert watched_kinds(read({"scale_up": "auto"})) == (*KINDS, *NODE_GROUPS)
+
+
+def claim(name: str, *, pool: str | None = "spot", joined: bool = True, **metadata: Any) -> dict[str, Any]:
+    """A NodeClaim for a machine of 3 cores."""
+    labels = {} if pool is None else {"karpenter.sh/nodepool": pool}
+    status = {"capacity": {"cpu": "3", "example.com/odd": "many"}, "nodeName": "n" if joined else ""}
+    found = {
+        "apiVersion": "karpenter.sh/v1",
+        "kind": "NodeClaim",
+        "metadata": {"name": name, "labels": labels} | metadata,
+    }
+    return found | {"status": status}
+
+
+@pytest.mark.parametrize(
+    ("claims", "left"),
+    [
+        pytest.param([], 6000, id="none, so the NodePool says it"),
+        pytest.param([claim("a")], 7000, id="one that has joined"),
+        pytest.param([claim("a"), claim("b", joined=False)], 7000, id="one that is yet to join"),
+        pytest.param([claim("a", deletionTimestamp="2026-01-01T00:00:00Z")], 10_000, id="one that is going"),
+        pytest.param([claim("a", pool="other")], 10_000, id="one of another NodePool"),
+        pytest.param([claim("a", pool=None)], 6000, id="one of no NodePool"),
+    ],
+)
+def test_what_is_used_of_a_node_pool_its_claims_say(claims: list[Any], left: int, tmp_path: Path) -> None:
+    """Whether they come before it or after it."""
+    for objects in ([POOL, *claims], [*claims, POOL]):
+        [group], report = recorded(tmp_path, *objects)
+        assert group.left == {"cpu": left}
+        assert not report.skipped
+
+
+def test_claims_come_and_go_under_watch() -> None:
+    """With a list of them, none are none; where they may not be read, the NodePool says what is used."""
+    sink = Recorder()
+    pools, claims = (Store(kind, sink, lambda _: None) for kind in (NODE_GROUPS[0], NODE_CLAIMS))
+    limits = {"cpu": 10, "nodes": 2}
+    pools.put(Raw(json.dumps({**POOL, "spec": {"limits": limits}}).encode()))
+
+    def left() -> tuple[int, int | None]:
+        [group] = sink.node_groups.with_shapes(())
+        return group.left["cpu"], group.count
+
+    assert left() == (6000, 2)
+    claims.listed(readable=True)
+    assert left() == (10_000, 2)
+    claims.put(Raw(json.dumps(claim("a", joined=False)).encode()))
+    assert left() == (10_000, 2)
+    claims.put(Raw(json.dumps(claim("a")).encode()))
+    before = sink.node_groups.version
+    claims.put(Raw(json.dumps(claim("a")).encode()))
+    assert (left(), sink.node_groups.version) == ((7000, 1), before)
+    claims.put(Raw(json.dumps(claim("b")).encode()))
+    assert left() == (4000, 0)
+    claims.remove("b")
+    assert left() == (7000, 1)
+    pools.remove("spot")
+    claims.remove("a")
+    claims.listed(readable=False)
+    assert sink.node_groups.with_shapes(()) == []

@@ -14,6 +14,9 @@ from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
+from webhook.placement.nodegroups.node_claim import node_claim
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.nodegroups.node_pool import NodePoolSpec, StatedNodePool
 from webhook.placement.numa.topology import NodeTopology, NumaZone, TopologyPolicy, TopologyScope
 from webhook.placement.objects.jobs.job import Element, StreamsJob
 from webhook.placement.objects.node import Node
@@ -216,4 +219,28 @@ def test_other_numa_zones_are_told_and_equal_ones_are_not(watched: ObservedInven
     ]
     for change, count in changes:
         change()
+        assert len(heard) == count
+
+
+def test_listeners_hear_of_node_groups_that_change() -> None:
+    watched = ObservedInventory(Inventory())
+    groups, heard = watched.node_groups, list[str]()
+    groups.on_change.append(lambda: heard.append("change"))
+    pool = StatedNodePool("p", NodePoolSpec(limits={"nodes": "2"}))
+    joined = node_claim("c", "p", {"cpu": "3"}, joined=True, ending=False)
+    steps: list[tuple[Callable[[], object], int]] = [
+        (lambda: groups.put(NodeGroup("MachineSet", "m")), 1),
+        (lambda: groups.put(NodeGroup("MachineSet", "m")), 0),
+        (lambda: groups.drop("MachineSet", "", "m"), 1),
+        (lambda: groups.put_node_pool(pool), 1),
+        (lambda: groups.claims_listed(readable=True), 0),
+        (lambda: groups.put_claim(joined), 1),
+        (lambda: groups.put_claim(joined), 0),
+        (lambda: groups.drop_claim("c"), 1),
+        (lambda: groups.drop_node_pool("p"), 1),
+        (lambda: groups.drop_node_pool("p"), 0),
+    ]
+    for step, count in steps:
+        heard.clear()
+        step()
         assert len(heard) == count

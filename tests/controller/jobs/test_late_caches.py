@@ -13,6 +13,7 @@ from tests.apiserver.storage import Storage
 from tests.builders import node
 from tests.controller.controller_process import FaultyApi, RecordedEvents
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.controller.jobs import satisfiable_review
 from webhook.controller.jobs.job_judge import JobJudge
 from webhook.controller.jobs.job_reports import PACE, JobReports
 from webhook.controller.jobs.launch_plans import LaunchPlans
@@ -35,6 +36,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import JobPhase, Tallied
 from webhook.placement.jobs.problems import problems_of_job
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
 
 Json = dict[str, Any]
@@ -56,7 +58,7 @@ class Passes:
         self.events = RecordedEvents()
         elements = ElementReports(self.line, self.store, self.events, self.now)
         self.reports = jobs = JobReports(self.line, self.store, self.events, self.now)
-        watched = ObservedInventory(Inventory())
+        self.watched = watched = ObservedInventory(Inventory())
         watched.set_node(node("node-a"))
         judge = JobJudge(watched.inventory, Policy(), Reservations(watched, self.store, (self.now, self.now)))
         self.plans = LaunchPlans(self.line, watched, self.store, judge, jobs, self.now)
@@ -346,6 +348,23 @@ async def test_a_job_that_is_gone_before_its_turn_is_not_judged(passes: Passes) 
     before = passes.line.requests
     assert await passes.review.look(("default", "gone")) is None
     assert passes.line.requests == before
+
+
+async def test_running_jobs_are_looked_at_again_when_a_node_group_changes(
+    passes: Passes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the leader, and not for an event that changes nothing."""
+    monkeypatch.setattr(satisfiable_review, "DELAY", 0.0)
+    queue, groups = passes.review.queue, passes.watched.node_groups
+    groups.put(NodeGroup("NodePool", "p"))
+    assert queue.depth == 0
+    passes.review.begin()
+    for group, depth in ((None, 1), (NodeGroup("NodePool", "p"), 0), (NodeGroup("NodePool", "p", count=1), 1)):
+        if group:
+            groups.put(group)
+        assert queue.depth == depth
+        if depth:
+            queue.done(await queue.take())
 
 
 async def test_a_pod_whose_creation_was_not_answered_is_found_by_its_name(passes: Passes) -> None:

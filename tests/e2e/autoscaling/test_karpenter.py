@@ -96,7 +96,7 @@ class ScalingRun:
             group, notes = NODE_POOLS.read(found)
             assert group is not None
             assert not notes
-            moment.world.node_groups.put(group)
+            moment.world.node_groups.put_node_pool(group)
         completed = self.api.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", stated).body
         reviewed = {**stated, "spec": completed["spec"]}
         ruling = admitted(reviewed, live, AUTO, moment=moment)
@@ -163,7 +163,8 @@ def _compared(run: ScalingRun, asked: Asked) -> str:
     """What the product said, and what came of it."""
     place = run.place(asked.name)
     if asked.said == "never":
-        return "wrong: refused, but bound" if place else "never: no node"
+        said = "no node" if run.decided(asked.name) else "no node, and no word of Karpenter"
+        return "wrong: refused, but bound" if place else f"never: {said}"
     if place:
         node = run.nodes.objects[f"/{place}"]
         maker = node["metadata"]["labels"]["karpenter.sh/nodepool"]
@@ -181,7 +182,8 @@ def _round(run: ScalingRun, some: Sequence[ScalingCase], at: int) -> list[Asked]
         asked = list(pool.map(lambda case: run.ask(case, at), some))
         list(pool.map(lambda one: run.api.create(one.pod), asked))
     names = [one.name for one in asked]
-    until(lambda: all(map(run.decided, names)), "Karpenter has decided about all pods", _SECONDS)
+    with contextlib.suppress(TooLateError):
+        until(lambda: all(map(run.decided, names)), "Karpenter has decided about all pods", _SECONDS)
     hopeful = [one.name for one in asked if one.said == "now" or (one.said == "later" and run.has_machine(one))]
     with contextlib.suppress(TooLateError):  # what is not bound then is told of with all else that is wrong
         until(lambda: all(map(run.place, hopeful)), "the pods are bound", _SECONDS)

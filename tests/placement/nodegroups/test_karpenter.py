@@ -73,7 +73,7 @@ def test_a_pod_waits_for_a_node_pool_if_and_only_if_karpenter_makes_a_node(seed:
     for found in pools.values():
         group, _ = NODE_POOLS.read(found)
         assert group is not None
-        inventory.node_groups.put(group)
+        inventory.node_groups.put_node_pool(group)
     asking = random_pod(dice)
     asking["spec"]["containers"][0]["resources"].setdefault("requests", {"cpu": "1"})
     decision = decided(asking, inventory, AUTO)

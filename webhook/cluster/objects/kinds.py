@@ -359,12 +359,24 @@ NODE_POOLS: Final = Kind(
     spared=True,
     read=node_groups.read_node_pool,
     key=lambda identity: identity.name,
-    value_key=lambda group: group.name,
-    put=lambda sink, group: sink.node_groups.put(group),
-    drop=lambda sink, key: sink.node_groups.drop(api_kinds.NODE_POOL.name, "", key),
+    value_key=lambda pool: pool.name,
+    put=lambda sink, pool: sink.node_groups.put_node_pool(pool),
+    drop=lambda sink, key: sink.node_groups.drop_node_pool(key),
+)
+NODE_CLAIMS: Final = Kind(
+    api=api_kinds.NODE_CLAIM,
+    optional=True,
+    spared=True,
+    read=node_groups.read_node_claim,
+    key=lambda identity: identity.name,
+    value_key=lambda claim: claim.name,
+    put=lambda sink, claim: sink.node_groups.put_claim(claim),
+    drop=lambda sink, key: sink.node_groups.drop_claim(key),
+    listed=lambda sink, readable: sink.node_groups.claims_listed(readable=readable),
 )
 NODE_GROUPS: Final[tuple[AnyKind, ...]] = (
     NODE_POOLS,
+    NODE_CLAIMS,
     _machines(api_kinds.MACHINE_DEPLOYMENT),
     _machines(api_kinds.MACHINE_SET),
     _machines(api_kinds.MACHINE_POOL),

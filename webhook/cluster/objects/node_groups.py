@@ -1,7 +1,9 @@
 """Objects by which autoscalers state what nodes they make, read as node groups.
 
-NodePools of Karpenter; MachineDeployments, MachineSets and MachinePools of Cluster API.
+NodePools of Karpenter, and their NodeClaims; MachineDeployments, MachineSets and MachinePools of Cluster API.
 """
+
+from typing import Final
 
 from msgspec import Struct
 
@@ -10,9 +12,13 @@ from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
 from webhook.cluster.objects.wire import Owner
 from webhook.placement.kube.pod import Amount
 from webhook.placement.nodegroups.machine_group import Machines, machine_group
+from webhook.placement.nodegroups.node_claim import NodeClaim, node_claim
 from webhook.placement.nodegroups.node_group import NodeGroup
-from webhook.placement.nodegroups.node_pool import NodePoolSpec, node_pool
+from webhook.placement.nodegroups.node_pool import NodePoolSpec, StatedNodePool
 from webhook.placement.text.api_kinds import MACHINE_DEPLOYMENT
+
+_NODE_POOL: Final = "karpenter.sh/nodepool"
+"""The label that names the NodePool of a NodeClaim."""
 
 
 class GroupMetadata(Struct, frozen=True, gc=False, rename="camel"):
@@ -44,6 +50,26 @@ class NodePoolObject(Struct, frozen=True, gc=False):
     metadata: GroupMetadata = GroupMetadata()
     spec: NodePoolSpec | None = None
     status: NodePoolStatus | None = None
+
+
+class NodeClaimMetadata(GroupMetadata, frozen=True, gc=False, rename="camel"):
+    """The metadata of a NodeClaim, with its labels."""
+
+    labels: dict[str, str] | None = None
+
+
+class NodeClaimStatus(Struct, frozen=True, gc=False, rename="camel"):
+    """What the machine of a NodeClaim has, and the name of its node once that has joined."""
+
+    capacity: dict[str, Amount] | None = None
+    node_name: str | None = None
+
+
+class NodeClaimObject(Struct, frozen=True, gc=False):
+    """``karpenter.sh/v1 NodeClaim``."""
+
+    metadata: NodeClaimMetadata = NodeClaimMetadata()
+    status: NodeClaimStatus | None = None
 
 
 class MachineMetadata(Struct, frozen=True, gc=False):
@@ -79,12 +105,20 @@ class MachineGroupObject(Struct, frozen=True, gc=False):
     status: MachineGroupStatus | None = None
 
 
-def read_node_pool(item: Item) -> tuple[NodeGroup, Notes]:
+def read_node_pool(item: Item) -> tuple[StatedNodePool, Notes]:
     """A NodePool."""
     source = decode(item, NodePoolObject)
     metadata, used = source.metadata, (source.status and source.status.resources) or {}
-    spec = source.spec or NodePoolSpec()
-    return node_pool(metadata.said, spec, used, ending=bool(metadata.deletion_timestamp)), []
+    return StatedNodePool(metadata.said, source.spec or NodePoolSpec(), used, bool(metadata.deletion_timestamp)), []
+
+
+def read_node_claim(item: Item) -> tuple[NodeClaim | None, Notes]:
+    """A NodeClaim; ``None`` for one that is no NodePool's."""
+    source = decode(item, NodeClaimObject)
+    metadata, status = source.metadata, source.status or NodeClaimStatus()
+    name, pool = metadata.said, (metadata.labels or {}).get(_NODE_POOL, "")
+    joined, ending = bool(status.node_name), bool(metadata.deletion_timestamp)
+    return (node_claim(name, pool, status.capacity or {}, joined=joined, ending=ending) if pool else None), []
 
 
 def read_machine_group(kind: str, item: Item) -> tuple[NodeGroup | None, Notes]:

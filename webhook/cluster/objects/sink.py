@@ -7,7 +7,9 @@ from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
 from webhook.placement.devices.devices import DevicePart
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.nodegroups.node_claim import NodeClaim
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.nodegroups.node_pool import StatedNodePool
 from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.objects.intent import Intent
@@ -166,6 +168,26 @@ class NodeGroupSink(Protocol):
 
     def drop(self, kind: str, namespace: str, name: str) -> None:
         """A node group is gone."""
+        ...
+
+    def put_node_pool(self, pool: StatedNodePool, /) -> None:
+        """A NodePool was added or changed."""
+        ...
+
+    def drop_node_pool(self, name: str, /) -> None:
+        """A NodePool is gone."""
+        ...
+
+    def put_claim(self, claim: NodeClaim, /) -> None:
+        """A NodeClaim was added or changed."""
+        ...
+
+    def drop_claim(self, name: str, /) -> None:
+        """A NodeClaim is gone."""
+        ...
+
+    def claims_listed(self, *, readable: bool) -> None:
+        """A list of NodeClaims is complete, or may not be read."""
         ...
 
 

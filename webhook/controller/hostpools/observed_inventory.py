@@ -15,6 +15,10 @@ from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
+from webhook.placement.nodegroups.node_claim import NodeClaim
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.nodegroups.node_groups import NodeGroups
+from webhook.placement.nodegroups.node_pool import StatedNodePool
 from webhook.placement.numa.topologies import Topologies
 from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass
@@ -135,6 +139,59 @@ class ObservedTopologies:
             listener()
 
 
+class ObservedNodeGroups:
+    """A :class:`~webhook.cluster.objects.sink.NodeGroupSink` in front of ``groups``.
+
+    The listeners in ``on_change`` are called when a group makes other nodes, or more or fewer of them.
+    """
+
+    def __init__(self, groups: NodeGroups) -> None:
+        self.on_change: list[Callable[[], object]] = []
+        self._groups = groups
+
+    def put(self, group: NodeGroup, /) -> None:
+        """A node group was added or changed."""
+        with self._telling():
+            self._groups.put(group)
+
+    def drop(self, kind: str, namespace: str, name: str) -> None:
+        """A node group is gone."""
+        with self._telling():
+            self._groups.drop(kind, namespace, name)
+
+    def put_node_pool(self, pool: StatedNodePool, /) -> None:
+        """A NodePool was added or changed."""
+        with self._telling():
+            self._groups.put_node_pool(pool)
+
+    def drop_node_pool(self, name: str, /) -> None:
+        """A NodePool is gone."""
+        with self._telling():
+            self._groups.drop_node_pool(name)
+
+    def put_claim(self, claim: NodeClaim, /) -> None:
+        """A NodeClaim was added or changed."""
+        with self._telling():
+            self._groups.put_claim(claim)
+
+    def drop_claim(self, name: str, /) -> None:
+        """A NodeClaim is gone."""
+        with self._telling():
+            self._groups.drop_claim(name)
+
+    def claims_listed(self, *, readable: bool) -> None:
+        """A list of NodeClaims is complete, or may not be read."""
+        with self._telling():
+            self._groups.claims_listed(readable=readable)
+
+    @contextlib.contextmanager
+    def _telling(self) -> Iterator[None]:
+        before = self._groups.version
+        yield
+        for listener in self.on_change if before != self._groups.version else ():
+            listener()
+
+
 class ObservedInventory:
     """A :class:`~webhook.cluster.objects.sink.Sink` in front of ``inventory``; the ``on_`` lists hold listeners.
 
@@ -149,7 +206,7 @@ class ObservedInventory:
         self.topologies = ObservedTopologies(inventory.topologies)
         self.volumes = inventory.volumes
         self.pod_defaults = inventory.pod_defaults
-        self.node_groups = inventory.node_groups
+        self.node_groups = ObservedNodeGroups(inventory.node_groups)
         self.on_node: list[Listener[str, Node]] = []
         """The key is the node's name."""
         self.on_pod: list[Listener[str, PodInfo]] = []

@@ -1,4 +1,6 @@
-"""Looks again whether Jobs that run could be started again as a whole, when nodes, devices or HostPools change.
+"""Looks again whether Jobs that run could be started again as a whole.
+
+It does so when nodes, devices, HostPools or node groups change.
 
 The condition Satisfiable of a Job says so before the restart that would fail (``docs/jobs.md``, "Still satisfiable").
 """
@@ -59,6 +61,7 @@ class SatisfiableReview:
         watched.on_pool.append(lambda *_: self._changed())
         watched.devices.on_change.append(self._changed)
         watched.topologies.on_change.append(self._changed)
+        watched.node_groups.on_change.append(self._changed)
 
     def begin(self) -> None:
         """Review all Jobs now, and after changes from now on."""

@@ -16,12 +16,10 @@ from webhook.placement.kube.quantity import milli, parse_quantity, whole
 from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.label_values import ABSENT, ANYTHING, LabelValues
+from webhook.placement.nodegroups.node_claim import NODES
 from webhook.placement.nodegroups.node_group import ALIASES, NodeGroup, of_machine
 
 KIND: Final = "NodePool"
-
-_NODES: Final = "nodes"
-"""The limit on the number of nodes."""
 
 
 _OF_EVERY_MACHINE: Final = frozenset({CPU, MEMORY, PODS})
@@ -82,12 +80,25 @@ class NodePoolSpec(Struct, frozen=True, gc=False):
     replicas: int | None = None
 
 
+class StatedNodePool(Struct, frozen=True, gc=False):
+    """A NodePool as its object states it; ``used`` is what it says its nodes have, ``ending`` that it is deleted."""
+
+    name: str
+    spec: NodePoolSpec
+    used: Mapping[str, Amount] = {}
+    ending: bool = False
+
+    def group(self, used: Mapping[str, Amount]) -> NodeGroup:
+        """The NodePool as a group of which so much is used."""
+        return node_pool(self.name, self.spec, used, ending=self.ending)
+
+
 def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, ending: bool = False) -> NodeGroup:
     """The NodePool of that name as a group; ``used`` is what its nodes have now, ``ending`` whether it is deleted."""
     template = spec.template or NodeClaimTemplate()
     claim = template.spec or NodeClaimSpec()
     left = _left(spec.limits or {}, used)
-    count = left.pop(_NODES, None)
+    count = left.pop(NODES, None)
     labels = _labels(name, template, claim)
     odd = sorted(key for key, values in labels.items() if not values.possible)
     closed = _closed(spec, left, count, ending=ending)
@@ -112,7 +123,7 @@ def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, e
     limits = spec.limits or {}
     if full:
         return f"has reached its limit of {full[0]} {limits[full[0]]}"
-    return f"has reached its limit of {limits[_NODES]} nodes" if count is not None and count <= 0 else ""
+    return f"has reached its limit of {limits[NODES]} nodes" if count is not None and count <= 0 else ""
 
 
 def _left(limits: Mapping[str, Amount], used: Mapping[str, Amount]) -> dict[str, int]:

@@ -97,6 +97,7 @@ DEVICE_TAINT_RULE: Final = ApiKind("resource.k8s.io", "DeviceTaintRule", "device
 """Served in ``v1beta2`` by Kubernetes 1.36, and before in ``v1alpha3``, if an administrator turns that on."""
 
 NODE_POOL: Final = ApiKind("karpenter.sh", "NodePool", "nodepools")
+NODE_CLAIM: Final = ApiKind("karpenter.sh", "NodeClaim", "nodeclaims")
 MACHINE_DEPLOYMENT: Final = ApiKind(
     "cluster.x-k8s.io", "MachineDeployment", "machinedeployments", ("v1beta2", "v1beta1")
 )
