@@ -10,6 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from tests.e2e.autoscaling.random_cases import OF_USERS
+from tests.placement.nodegroups.karpenter import makes_labels
 from webhook.placement.kube.quantity import parse_quantity
 
 Json = Mapping[str, Any]
@@ -57,10 +59,19 @@ def has_machine(known: Iterable[Machine], node_pool: Json, pod: Json) -> bool:
         and all(_nano(most) <= one.room(name) for name, most in requests.items())
     ]
     for term in _terms(pod):
+        if not makes_labels(_without_machines(node_pool), [need for need in term if need["key"] in OF_USERS]):
+            continue
         fitting = [one for one in within if all(_met(need, one.labels) for need in (*own, *term))]
         if fitting and all(_enough(need, fitting) for need in own):
             return True
     return False
+
+
+def _without_machines(node_pool: Json) -> Json:
+    """The NodePool without its requirements on labels of machines."""
+    template = node_pool["spec"]["template"]
+    own = [need for need in template["spec"]["requirements"] if need["key"] in OF_USERS]
+    return {"spec": {"template": {**template, "spec": {**template["spec"], "requirements": own}}}}
 
 
 def _terms(pod: Json) -> Iterator[Sequence[Json]]:

@@ -14,10 +14,12 @@ CASE: Final = "example.com/case"
 """The label by which pods of a case want nodes of its own NodePools."""
 
 _NUMBERS: Final = "example.com/cores"
+_USERS: Final = {"example.com/disk": ("a", "b", "c"), "example.com/rack": ("a", "b"), _NUMBERS: ("2", "3", "4", "5")}
+OF_USERS: Final = frozenset(_USERS)
+"""Labels that are none of machines."""
+
 _VALUES: Final = {
-    "example.com/disk": ("a", "b", "c"),
-    "example.com/rack": ("a", "b"),
-    _NUMBERS: ("2", "3", "4", "5"),
+    **_USERS,
     "topology.kubernetes.io/zone": ("test-zone-a", "test-zone-b", "test-zone-c"),
     "kubernetes.io/arch": ("amd64", "arm64"),
     "karpenter.sh/capacity-type": ("spot", "on-demand"),

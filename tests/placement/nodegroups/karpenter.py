@@ -6,6 +6,7 @@ term of the pod, taints that the pod tolerates, and a size within the limits. La
 unless they are well-known: which values of these there are only the cloud provider knows.
 """
 
+import operator as operator_of
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -33,7 +34,7 @@ def can_make(node_pool: Json, pod: Json) -> bool:
         int(asked.get(name, 0)) <= int(most) - int(used.get(name, 0)) and int(most) > int(used.get(name, 0))
         for name, most in node_pool["spec"].get("limits", {}).items()
     )
-    return tolerated and fits and any(_met(node_pool, requirements) for requirements in _alternatives(pod))
+    return tolerated and fits and any(makes_labels(node_pool, requirements) for requirements in _alternatives(pod))
 
 
 def _alternatives(pod: Json) -> list[list[Json]]:
@@ -47,7 +48,8 @@ def _alternatives(pod: Json) -> list[list[Json]]:
     return [[*selector, *term] for term in terms]
 
 
-def _met(node_pool: Json, requirements: Sequence[Json]) -> bool:
+def makes_labels(node_pool: Json, requirements: Sequence[Json]) -> bool:
+    """Whether nodes of the NodePool can have labels that meet these requirements of a pod."""
     template = node_pool["spec"]["template"]
     stated: dict[str, list[Json]] = {}
     for need in template["spec"]["requirements"]:
@@ -57,6 +59,8 @@ def _met(node_pool: Json, requirements: Sequence[Json]) -> bool:
     asked: dict[str, list[Json]] = {}
     for need in requirements:
         asked.setdefault(need["key"], []).append(need)
+    if any(need.get("minValues") for key, needs in stated.items() for need in needs if key not in WELL_KNOWN):
+        return False  # machines have no values of such labels
     for key in [key for key in stated if not _value_exists(key, stated, ())]:
         if key in WELL_KNOWN:
             return False  # no machine is like that
@@ -96,7 +100,8 @@ def _holds(need: Json, value: str | None) -> bool:
         case operator:
             if value is None or not value.isdigit():
                 return False
-            return int(value) > int(values[0]) if operator == "Gt" else int(value) < int(values[0])
+            compares = {"Gt": operator_of.gt, "Gte": operator_of.ge, "Lt": operator_of.lt, "Lte": operator_of.le}
+            return compares[operator](int(value), int(values[0]))
 
 
 def _tolerates(toleration: Json, taint: Json) -> bool:

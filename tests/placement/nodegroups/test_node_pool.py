@@ -90,6 +90,19 @@ def test_node_pools_that_make_no_nodes(
     assert read(spec, used, ending=ending).closed == closed
 
 
+@pytest.mark.parametrize(
+    ("key", "closed"),
+    [
+        ("example.com/rack", "has minValues of example.com/rack, which is no label of machines"),
+        ("karpenter.sh/capacity-type", ""),
+        ("beta.kubernetes.io/instance-type", ""),
+    ],
+)
+def test_min_values_count_values_of_machines(key: str, closed: str) -> None:
+    needs = [{"key": key, "operator": "Exists", "minValues": 1}]
+    assert read({"template": {"spec": {"requirements": needs}}}).closed == closed
+
+
 def test_requirements_that_exclude_one_another() -> None:
     """Karpenter then makes nodes without the label; without a label of machines there are no nodes."""
     both = [{"operator": "In", "values": ["a"]}, {"operator": "In", "values": ["b"]}]

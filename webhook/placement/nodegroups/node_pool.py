@@ -104,6 +104,11 @@ def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, endi
     closed = _closed(spec, left, count, ending=ending)
     if not closed and any(map(of_machine, odd)):
         closed = f"has requirements on {next(filter(of_machine, odd))} that no node meets"
+    # They count values among those of machines (``SatisfiesMinValues`` in ``pkg/cloudprovider/types.go``).
+    counted = [ALIASES.get(need.key, need.key) for need in claim.requirements or () if need.min_values]
+    chosen = [key for key in counted if not of_machine(key)]
+    if not closed and chosen:
+        closed = f"has minValues of {chosen[0]}, which is no label of machines"
     return NodeGroup(
         KIND, name,
         labels=labels | dict.fromkeys(odd, ABSENT),  # Karpenter takes such requirements for DoesNotExist
