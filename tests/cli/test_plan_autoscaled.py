@@ -9,6 +9,7 @@ import pytest
 
 from tests.builders import GIB, NAMESPACE, cluster, node
 from tests.golden.examples import EXAMPLES
+from webhook.app.application_kinds import application_kinds
 from webhook.cli import main
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs import job_scale_up
@@ -126,6 +127,31 @@ def test_a_pod_waits_for_a_node_that_is_large_enough() -> None:
     assert warning_of(waits) == ("no room yet for 1 of 1 pod: node groups can make 1 node of NodePool p",)
     everywhere = deployment("two", 1, "9", tolerations=[{"operator": "Exists"}])
     [refused] = planned([("f", everywhere)], World(inventory, AUTO), 10).objects
+    assert (bool(refused.text), refused.scale_up) == (True, None)
+
+
+def test_a_pod_that_no_group_makes_a_node_for_is_told_of_each() -> None:
+    misspelt = deployment("one", 2, nodeSelector={"disktype": "sssd"})
+    [refused] = plan([misspelt], None).objects
+    assert (
+        "\n  NodePool p makes no nodes with disktype=sssd (it does not set that label)\nNearest fix: " in refused.text
+    )
+
+
+def test_without_node_groups_the_setting_changes_nothing() -> None:
+    for document in (manifest("one", part("8"), part("8")), deployment("two", 2)):
+        [refused] = planned([("f", document)], World(cluster([node("node-a")]), AUTO), 10).objects
+        assert (bool(refused.text), refused.scale_up) == (True, None)
+
+
+def test_an_application_of_another_operator_goes_by_the_nodes_there_are() -> None:
+    pod = deployment("train", 1)["spec"]["template"]
+    pod["metadata"]["labels"] = {"streams.ibm.com/job": "train"}
+    pod["spec"]["restartPolicy"] = "Never"
+    parts = [{"name": "work", "template": {"spec": {"parallelism": 2, "completions": 2, "template": pod}}}]
+    document = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+                "metadata": {"name": "train", "namespace": NAMESPACE}, "spec": {"replicatedJobs": parts}}  # fmt: skip
+    [refused] = plan([document], None, Policy(scale_up="auto", kinds=application_kinds())).objects
     assert (bool(refused.text), refused.scale_up) == (True, None)
 
 

@@ -5,11 +5,12 @@ import string
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod, pool
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node
 from webhook.placement.text import keys
-from webhook.placement.text.problem import MESSAGE_LIMIT
+from webhook.placement.text.problem import MESSAGE_LIMIT, REASON_LIMIT, Fault
 
 INFRA = Taint("dedicated", "infra", "NoSchedule")
 
@@ -140,3 +141,12 @@ def test_no_name_that_the_requester_did_not_write_is_in_a_message() -> None:
     for placement in ('host("10.0.0.1")', "host(Nope)", 'hostExlocation("apart")', None):
         message = decided(pod(placement), inventory).message
         assert not [name for name in ("node-", "Secret", "other", "uid-of", "parallel-9") if name in message]
+
+
+def test_reasons_of_several_parts_come_after_these_as_far_as_there_is_room() -> None:
+    """Each part has fixes of its own."""
+    parts = Refusal("2 of 3 cannot run:\n  a: no. Nearest fix: b.", (), Fault.FORBIDDEN, ())
+    assert parts.with_reasons(["NodePool p makes no nodes"]).text == f"{parts.text}\n  NodePool p makes no nodes"
+    many = parts.with_reasons(["x" * REASON_LIMIT] * 1000)
+    assert MESSAGE_LIMIT - REASON_LIMIT - 3 < len(many.text) <= MESSAGE_LIMIT
+    assert len(many.reasons) == 1000
