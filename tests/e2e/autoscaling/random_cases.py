@@ -77,7 +77,9 @@ def _node_pool(dice: random.Random, mark: str, name: str) -> Object:
     labels = {CASE: mark}
     if dice.random() < 0.5:
         key = dice.choice(("example.com/disk", "example.com/rack", _NUMBERS))
-        labels[key] = dice.choice(_VALUES[key])
+        value = dice.choice(_VALUES[key])
+        # Karpenter makes nodes for a NodePool whose requirements exclude its own labels, and takes them away again.
+        labels |= {key: value} if key not in {need["key"] for need in needs} else {}
     spec: Object = {
         "template": {"metadata": {"labels": labels}, "spec": claim},
         "disruption": {"consolidationPolicy": "WhenEmpty", "consolidateAfter": "Never"},
