@@ -28,7 +28,7 @@ from tests.e2e.watch_cache import Watching
 from tests.e2e.workloads import namespace
 from tests.scheduling.product_answers import ELASTIC, Replica, admitted
 from tests.scheduling.state import Cluster
-from webhook.cluster.objects.kinds import NODE_POOLS
+from webhook.cluster.objects.kinds import NODE_CLAIMS, NODE_POOLS
 from webhook.placement.inventory.policy import Policy
 
 pytestmark = pytest.mark.long
@@ -97,6 +97,11 @@ class ScalingRun:
             assert group is not None
             assert not notes
             moment.world.node_groups.put_node_pool(group)
+        for found in self.api.get(f"{karpenter.GROUP}/nodeclaims")["items"]:
+            claim, _ = NODE_CLAIMS.read(found)
+            assert claim is not None
+            moment.world.node_groups.put_claim(claim)
+        moment.world.node_groups.claims_listed(readable=True)
         completed = self.api.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", stated).body
         reviewed = {**stated, "spec": completed["spec"]}
         ruling = admitted(reviewed, live, AUTO, moment=moment)
