@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from tests.fuzz import annotation_texts as texts
-from tests.fuzz import documents, http_requests, rest_requests, reviews
+from tests.fuzz import conversions, documents, http_requests, rest_requests, reviews
 from tests.fuzz import kubernetes_texts as kubernetes
 from tests.fuzz.seeds import annotations, literals
 from tests.fuzz.target import Target
@@ -143,6 +143,16 @@ _ALL: Final = (
         "object", reviews.objects,
         reviews.object_seeds,
         size=16384, pumped=0, micros=200, changed=reviews.changed,
+    ),
+    Target(
+        "conversion", conversions.conversions,
+        conversions.conversion_seeds,
+        (
+            '"uid":', '"desiredAPIVersion":"streams.ibm.com/v1"', '"objects":[', '"apiVersion":"streams.ibm.com/v2"',
+            '"kind":"HostPool"', '"spec":', '"mode":"Exclusive"', '"exclusive":true', '"exclusive":null', '"metadata":',
+            "\\ud800", "null", "{", "}", "[", "]", ",", "1e400", "-0",
+        ),
+        size=16384, pumped=262144, changed=reviews.changed,
     ),
     Target(
         "http", http_requests.connection,

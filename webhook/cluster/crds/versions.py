@@ -25,22 +25,26 @@ _SWITCH: Final = msgspec.json.Decoder(bool)
 
 
 def _to_trial(fields: Fields) -> None:
-    """``mode`` as ``exclusive``; any other value than those of the schema stays."""
+    """``mode`` as ``exclusive``; any other value than those of the schema stays, and so does a spec with both."""
     try:
         spec = _SPEC.decode(fields["spec"])
         switch = _SWITCHES[_TEXT.decode(spec["mode"])]
     except (KeyError, *MALFORMED):
+        return
+    if "exclusive" in spec:
         return
     del spec["mode"]
     fields["spec"] = Raw(msgspec.json.encode({**spec, "exclusive": switch}))
 
 
 def _from_trial(fields: Fields) -> None:
-    """``exclusive`` as ``mode``; anything but true and false stays."""
+    """``exclusive`` as ``mode``; anything but true and false stays, and so does a spec with both."""
     try:
         spec = _SPEC.decode(fields["spec"])
         exclusive = _SWITCH.decode(spec["exclusive"])
     except (KeyError, *MALFORMED):
+        return
+    if "mode" in spec:
         return
     del spec["exclusive"]
     mode = _EXCLUSIVE if exclusive else _SHARED
