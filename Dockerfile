@@ -32,6 +32,8 @@ RUN python -m pip uninstall --quiet --yes pip \
  && rm -rf /usr/local/lib/python3.*/ensurepip ~/.cache \
  && python -m compileall -q -f -x '/tests?/' --invalidation-mode unchecked-hash /usr/local/lib/python3.*
 COPY --from=build /opt/streams-placement /opt/streams-placement
+# The bill of materials, where scanners look for such; what Debian installed is in the database of dpkg.
+COPY image.cdx.json /opt/streams-placement/share/streams-placement.cdx.json
 ARG VERSION=""
 ARG REVISION=""
 LABEL org.opencontainers.image.title="streams-placement" \

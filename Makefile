@@ -199,6 +199,7 @@ dist: $(VENV)/dev.stamp                 ## packages, bill of materials, provenan
 
 release: $(VENV)/dev.stamp              ## VERSION=0.2.0 in all places, with a section of the changelog; commit it, tag it, make dist
 	$(BIN)/python -m tools.release.version $(VERSION)
+	$(BIN)/python -m tools.release.sbom
 
 lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hashes
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade pyproject.toml --group build --output-file requirements.lock
@@ -208,6 +209,7 @@ lock: $(VENV)/dev.stamp                 ## pin every dependency again, with hash
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group blackbox --constraint requirements-dev.lock --output-file tests/blackbox/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group fuzz --constraint requirements-dev.lock --output-file tests/fuzz/requirements.lock
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --upgrade --group site --constraint requirements-dev.lock --output-file tools/site/requirements.lock
+	$(BIN)/python -m tools.release.sbom
 
 $(VENV)/blackbox.stamp: $(VENV)/dev.stamp tests/blackbox/requirements.lock
 	@echo "installing what makes requests up ..."

@@ -3,12 +3,15 @@
 Libraries, their versions, checksums and who needs them are those of ``requirements.lock``, so they are the same on
 every machine; licences are what the installed libraries say of themselves. The base image of a container, and what
 Debian installs there, are no part of it.
+
+``python -m tools.release.sbom`` writes that of the image, :data:`IN_IMAGE`, which the Dockerfile copies.
 """
 
 import hashlib
 import json
+import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -23,10 +26,13 @@ from cyclonedx.output import make_outputter
 from cyclonedx.schema import OutputFormat, SchemaVersion
 from cyclonedx.spdx import is_supported_id
 from cyclonedx.validation.json import JsonStrictValidator
+from msgspec.structs import replace
 from packageurl import PackageURL
+from packaging.markers import Marker
 
 from tools.release.locked import LockedLibrary, libraries
 from tools.release.source import ReleaseError
+from tools.release.version import PROJECT, version_of
 
 _SCHEMA: Final = SchemaVersion.V1_6
 """What scanners of today read; 1.7 adds nothing that is needed here."""
@@ -44,6 +50,13 @@ _NAMES: Final = {"3-Clause BSD License": "BSD-3-Clause"}
 """Names of licences, as libraries write them, by SPDX."""
 
 
+IN_IMAGE: Final = Path(__file__).parents[2] / "image.cdx.json"
+"""The document that is in the image: of the libraries that it has, whatever machine builds it."""
+
+_NO_TIME: Final = datetime.fromtimestamp(0, UTC)
+_LINUX: Final = {"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux"}
+
+
 def write_sbom(lock: str, project: str, wheel: Path, seconds: int) -> Path:
     """Write the document beside the wheel; raises :class:`ReleaseError` if it would not be valid."""
     version = wheel.name.split("-")[1]
@@ -56,12 +69,36 @@ def write_sbom(lock: str, project: str, wheel: Path, seconds: int) -> Path:
 def document(lock: str, project: str, version: str, sha256: str, seconds: int) -> str:
     """The document as JSON. ``sha256`` is that of the wheel, and ``seconds`` the time of the release since 1970."""
     used = [each for each in libraries(lock) if each.runs(project)]
-    itself = _component(project, version, (sha256,), licences(metadata.metadata(project)), ComponentType.APPLICATION)
+    return _document(used, project, version, sha256, datetime.fromtimestamp(seconds, UTC))
+
+
+def of_image(lock: str, project: str, version: str, python: str) -> str:
+    """The document of the image with that version of Python (``3.13``): it has neither time nor wheel of its own.
+
+    Libraries are there without checksums: those of the lock file are of files that the image does not have.
+    """
+    machine = _LINUX | {"python_version": python, "implementation_name": "cpython", "extra": ""}
+    machine["platform_python_implementation"] = "CPython"
+    used = [
+        replace(each, marker="", hashes=())
+        for each in libraries(lock)
+        if each.runs(project) and (not each.marker or Marker(each.marker).evaluate(machine))
+    ]
+    text = _document(used, project, version, "", _NO_TIME)
+    about = json.loads(text)
+    del about["metadata"]["timestamp"]
+    return json.dumps(about, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def _document(used: Sequence[LockedLibrary], project: str, version: str, sha256: str, moment: datetime) -> str:
+    own = (sha256,) if sha256 else ()
+    itself = _component(project, version, own, licences(metadata.metadata(project)), ComponentType.APPLICATION)
     parts = {each: _library(each) for each in used}
+    told = sha256 or hashlib.sha256("".join(f"{one.name}=={one.version}\n" for one in used).encode()).hexdigest()
     bom = Bom(
         components=parts.values(),
-        metadata=BomMetaData(component=itself, timestamp=datetime.fromtimestamp(seconds, UTC)),
-        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{itself.purl}?checksum=sha256:{sha256}"),
+        metadata=BomMetaData(component=itself, timestamp=moment),
+        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{itself.purl}?checksum=sha256:{told}"),
     )
     bom.register_dependency(itself, _needs(parts, f"{project} (pyproject.toml)"))
     for library, part in parts.items():
@@ -127,3 +164,22 @@ def _needs(parts: Mapping[LockedLibrary, Component], who: str) -> list[Component
 def _sorted(text: str) -> str:
     """The same document with the keys of each object sorted."""
     return json.dumps(json.loads(text), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
+
+
+def main() -> None:
+    """Write the document of the image, for the version of Python that the Dockerfile names."""
+    root = IN_IMAGE.parent
+    IN_IMAGE.write_text(current(root))
+
+
+def current(root: Path) -> str:
+    """What :data:`IN_IMAGE` has to say, by the lock file, the version and the Dockerfile of the repository."""
+    dockerfile = (root / "Dockerfile").read_text()
+    python = re.search(r"^ARG PYTHON=(3\.\d+)", dockerfile, re.MULTILINE)
+    if python is None:
+        raise ReleaseError("the Dockerfile does not say by ARG PYTHON= which Python it has")
+    return of_image((root / "requirements.lock").read_text(), PROJECT, version_of(root), python[1])
+
+
+if __name__ == "__main__":
+    main()

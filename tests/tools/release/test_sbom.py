@@ -3,6 +3,7 @@
 import json
 from email.message import Message
 from importlib import metadata
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -11,8 +12,9 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.docs.pages import ROOT
+from tools.release import sbom
 from tools.release.locked import LockedLibrary, libraries
-from tools.release.sbom import document, licences
+from tools.release.sbom import IN_IMAGE, current, document, licences, of_image
 from tools.release.source import ReleaseError
 
 LOCK = (ROOT / "requirements.lock").read_text()
@@ -157,3 +159,34 @@ def test_a_lock_file_is_read() -> None:
 def test_a_library_without_a_version_is_refused() -> None:
     with pytest.raises(ValueError, match="one>=1.0 is no pinned library: expected NAME==VERSION"):
         list(libraries("one>=1.0\n"))
+
+
+def test_that_of_the_image_is_up_to_date() -> None:
+    """``python -m tools.release.sbom`` writes it, as ``make lock`` and ``make release`` do."""
+    assert IN_IMAGE.read_text() == current(ROOT)
+
+
+def test_that_of_the_image_lists_what_linux_needs() -> None:
+    stated = {"numpy": "", "uvloop": " ; sys_platform != 'win32'", "pip": " ; python_version < '3.12'"}
+    lock = "\n".join(
+        f"{name}==1.0.0{marker} \\\n    --hash=sha256:{SHA}\n    # via streams-placement (pyproject.toml)"
+        for name, marker in stated.items()
+    )
+    about = json.loads(of_image(lock, PROJECT, "0.1.0", "3.13"))
+    assert [each["name"] for each in about["components"]] == ["numpy", "uvloop"]
+    assert all("hashes" not in each and "properties" not in each for each in about["components"])
+    assert "timestamp" not in about["metadata"]
+
+
+def test_its_version_of_python_is_that_of_the_image(tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text("FROM scratch\n")
+    with pytest.raises(ReleaseError, match="does not say by ARG PYTHON= which Python it has"):
+        current(tmp_path)
+
+
+def test_the_command_writes_that_of_the_image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("Dockerfile", "requirements.lock", "pyproject.toml"):
+        (tmp_path / name).write_text((ROOT / name).read_text())
+    monkeypatch.setattr(sbom, "IN_IMAGE", tmp_path / "image.cdx.json")
+    sbom.main()
+    assert (tmp_path / "image.cdx.json").read_text() == IN_IMAGE.read_text()
