@@ -227,13 +227,14 @@ def _subject(fields: _Fields) -> _Subject:
 
 def _one_by_one(fields: _Fields) -> _Subject:
     """The values of :data:`_PARTS`; :class:`UnreadableReviewError` for the first that is not readable."""
-    values = []
-    for field, decoder, absent in _PARTS:
-        try:
-            values.append(decoder.decode(fields.get(field, absent)))
-        except MALFORMED as error:
-            raise UnreadableReviewError(f"{field} is not readable: {error}") from None
-    return cast("_Subject", tuple(values))
+    return cast("_Subject", tuple([_part(fields, *part) for part in _PARTS]))
+
+
+def _part(fields: _Fields, field: str, decoder: msgspec.json.Decoder[Any], absent: Raw) -> object:
+    try:
+        return decoder.decode(fields.get(field, absent))
+    except MALFORMED as error:
+        raise UnreadableReviewError(f"{field} is not readable: {error}") from None
 
 
 def _slow(body: bytes) -> tuple[_Fields, bool]:

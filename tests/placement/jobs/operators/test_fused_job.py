@@ -14,6 +14,7 @@ from webhook.placement.fusion import elements as in_the_making
 from webhook.placement.fusion.graph import Graph
 from webhook.placement.fusion.partition import Partition, evaluated
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs import element_pods
 from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.jobs.operators import fusion_search
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
@@ -658,3 +659,9 @@ def test_a_refusal_of_a_fused_job_takes_few_calls(template: Any, limit: int) -> 
     assert fused_job(spec, there).verdict.refused
     made = own_calls(lambda: fused_job(spec, there))
     assert made <= limit, made
+
+
+def test_pods_of_elements_are_kept_in_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec, there = costly(4, manual=1), cluster(nodes(2, cpu=1000))
+    monkeypatch.setattr(element_pods, "_KNOWN", 1)
+    assert elements(fused_job(spec, there)) == [["Op0", "Op1"], ["Op2", "Op3"]]
