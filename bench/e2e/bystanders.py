@@ -41,6 +41,9 @@ from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
+from tools.kinds import chart_name
+from webhook.app.application_kinds import application_kinds
+from webhook.placement.kinds.kind import OperatorKind
 
 SPACE: Final = "bench-bystanders"
 NODES: Final = 50
@@ -66,6 +69,9 @@ RESULTS: Final = Path(__file__).parents[1] / "RESULTS-bystanders.md"
 _EVALUATION: Final = re.compile(
     r"^apiserver_admission_match_condition_evaluation_seconds_sum\{(.*)\} (\S+)$", re.MULTILINE
 )
+
+KINDS: Final[Sequence[OperatorKind]] = tuple(application_kinds().values())
+"""The kinds of other operators, of which applications take turns."""
 
 T = TypeVar("T")
 
@@ -102,6 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--rounds", type=int, default=4, help="rounds in which each state has its turn")
     parser.add_argument("--count", type=int, default=1500, help="requests of each kind by all clients in a turn")
     parser.add_argument("--singles", type=int, default=300, help="requests of each kind by one client in a turn")
+    parser.add_argument(
+        "--kinds", action="store_true", help="review all kinds of other operators, and make such objects"
+    )
     parser.add_argument("--results", type=Path, help=f"file for the table, such as bench/{RESULTS.name}")
     chosen = parser.parse_args(argv)
     binaries.programs()
@@ -110,9 +119,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         create_nodes(plane.admin, [node(f"node-{number}") for number in range(NODES)])
         namespace(plane.admin, SPACE)
         with kubelet(plane) as running:
-            install(plane, running, QUICK)
+            install(plane, running, with_kinds(plane) if chosen.kinds else QUICK)
             chart = Chart(plane.admin, running)
-            bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles)
+            bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles, chosen.kinds)
             bench.turn()  # the first requests of all find small heaps
             for number in range(chosen.rounds):
                 for state in list(STATES)[:: 1 if number % 2 else -1]:
@@ -126,6 +135,50 @@ def main(argv: Sequence[str] | None = None) -> int:
     if chosen.results:
         chosen.results.write_text(page)
     return 0
+
+
+def with_kinds(plane: ControlPlane) -> dict[str, Any]:
+    """Values of the chart that review all kinds of other operators, whose definitions are there then."""
+    for kind in KINDS:
+        plane.admin.create(definition(kind))
+    for kind in KINDS:
+        path = collection_of(kind)
+        until(lambda path=path: plane.admin.send("GET", path).code == 200, f"{path} is served")  # type: ignore[misc]
+    return {**QUICK, "workloads": {"kinds": [chart_name(kind) for kind in KINDS]}}
+
+
+def definition(kind: OperatorKind) -> Object:
+    """The definition of a kind, without its schema: the API server checks every object against the real ones alike."""
+    stated = kind.kind
+    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
+    version = {"name": stated.versions[0], "served": True, "storage": True, "schema": schema}
+    names = {"kind": stated.kind, "plural": stated.resource, "singular": stated.kind.lower()}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {
+            "name": f"{stated.resource}.{stated.group}",
+            "annotations": {"api-approved.kubernetes.io": "unapproved, for a benchmark"},
+        },
+        "spec": {"group": stated.group, "scope": "Namespaced", "names": names, "versions": [version]},
+    }
+
+
+def collection_of(kind: OperatorKind) -> str:
+    """Where the API server has the applications of a kind."""
+    return f"/apis/{kind.kind.group}/{kind.kind.versions[0]}/namespaces/{SPACE}/{kind.kind.resource}"
+
+
+def application(number: int) -> Request:
+    """An application that asks for nothing; the kinds take turns."""
+    kind = KINDS[number % len(KINDS)]
+    made = {
+        "apiVersion": f"{kind.kind.group}/{kind.kind.versions[0]}",
+        "kind": kind.kind.kind,
+        "metadata": {"name": f"plain-{number}", "labels": {"app": f"plain-{number}"}},
+        "spec": dict(kind.probe),
+    }
+    return Request("POST", collection_of(kind), json.dumps(made).encode())
 
 
 def _enter(chart: Chart, state: str) -> None:
@@ -144,12 +197,16 @@ def _elsewhere() -> list[tuple[str, Object]]:
 
 
 class _Bench(Struct, frozen=True):
-    """Makes the requests of a turn: ``count`` by many clients and ``singles`` by one, of each kind."""
+    """Makes the requests of a turn: ``count`` by many clients and ``singles`` by one, of each kind.
+
+    With ``kinds`` applications of other operators are among them.
+    """
 
     plane: ControlPlane
     pids: Mapping[str, Sequence[int]]
     count: int
     singles: int
+    kinds: bool = False
 
     def turn(self) -> dict[str, Figures]:
         """Every kind of request, from an empty namespace to an empty namespace."""
@@ -174,7 +231,9 @@ class _Bench(Struct, frozen=True):
             admin.call("POST", _LEASES, _lease(number))
         yield "renewals of Leases", make(list(map(_renewal, range(total))))
         yield "Deployments", make(list(map(_deployment, range(total))))
-        for path in (_LEASES, _DEPLOYMENTS):
+        if self.kinds:
+            yield "applications of other operators", make(list(map(application, range(total))))
+        for path in (_LEASES, _DEPLOYMENTS, *(map(collection_of, KINDS) if self.kinds else ())):
             _emptied(admin, path)
 
     def _measured(self, requests: Sequence[Request]) -> Figures:

@@ -2,7 +2,18 @@
 
 from argparse import Namespace
 
-from bench.e2e.bystanders import STATES, Figures, cost_table, life, render, rounds_table, table
+from bench.e2e.bystanders import (
+    KINDS,
+    STATES,
+    Figures,
+    application,
+    cost_table,
+    definition,
+    life,
+    render,
+    rounds_table,
+    table,
+)
 from bench.e2e.chart import new_object
 
 SEEN = {
@@ -57,3 +68,13 @@ def test_every_round_is_kept() -> None:
     assert list(rounds_table(SEEN))[2:] == [
         "| Leases | 1 | 100/s, 1.00 ms | 50/s, 2.00 ms | 33/s, 3.00 ms | 25/s, 4.00 ms |"
     ]
+
+
+def test_applications_of_all_kinds_ask_for_nothing() -> None:
+    made = [application(number) for number in range(len(KINDS))]
+    assert len({each.path for each in made}) == len(KINDS)
+    assert {each.method for each in made} == {"POST"}
+    assert not any(b"streams.ibm.com" in each.body for each in made)
+    definitions = [definition(kind)["spec"] for kind in KINDS]
+    paths = [f"/apis/{one['group']}/{one['versions'][0]['name']}/" for one in definitions]
+    assert all(each.path.startswith(path) for each, path in zip(made, paths, strict=True))

@@ -23,6 +23,8 @@ PATHS = {
     ("job/web",): "/apis/batch/v1/namespaces/team/jobs/web",
     ("streamsjob/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamsjobs/web",
     ("hostpool/web",): "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/web",
+    ("rayclusters/web",): "/apis/ray.io/v1/namespaces/team/rayclusters/web",
+    ("jobs.batch.volcano.sh", "web"): "/apis/batch.volcano.sh/v1/namespaces/team/jobs/web",
     ("sthp", "web"): "/apis/streams.ibm.com/v1/namespaces/team/streamshostpools/web",
 }
 
@@ -45,6 +47,12 @@ WRONG = {
 @pytest.mark.parametrize("words", PATHS)
 def test_objects_are_named_as_for_kubectl(words: tuple[str, ...]) -> None:
     assert target_of(words, "team").path == PATHS[words]
+
+
+def test_a_kind_that_is_not_served_in_v1_has_other_paths() -> None:
+    first, second = target_of(("jobset/web",), "team").paths
+    assert first == "/apis/jobset.x-k8s.io/v1/namespaces/team/jobsets/web"
+    assert second == "/apis/jobset.x-k8s.io/v1alpha2/namespaces/team/jobsets/web"
 
 
 @pytest.mark.parametrize("words", WRONG)

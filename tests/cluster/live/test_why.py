@@ -14,6 +14,7 @@ from tests.apiserver.server import ApiServer, Seen, status
 from tests.cli.test_schemas import schema
 from tests.cluster.objects import job, node, pod, pool
 from webhook.cli import main
+from webhook.cluster.queries import object_facts
 
 pytestmark = pytest.mark.integration
 
@@ -642,3 +643,108 @@ async def test_a_pool_that_the_watch_has_not_brought_has_no_verdict(
     assert (
         err == "streams-placement: warning: cluster: HostPool default/mine: spec.size: -1 is not between 1 and 5000\n"
     )
+
+
+RAYS = "/apis/ray.io/v1/rayclusters"
+JOB_SETS = "/apis/jobset.x-k8s.io/v1alpha2/jobsets"
+
+
+def owned(made: Json, owner: Json) -> Json:
+    """The object as one of the owner's."""
+    made["metadata"]["ownerReferences"] = [{"kind": owner["kind"], "name": "x", "uid": owner["metadata"]["uid"]}]
+    return made
+
+
+def ray(workers: int) -> Json:
+    metadata = {"labels": {"streams.ibm.com/job": "ray"}, "annotations": {PLACEMENT: 'hostExlocation("ray")'}}
+    template = {"metadata": metadata, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1"}}}]}}
+    spec = {
+        "headGroupSpec": {"template": {"spec": {"containers": [{"name": "head"}]}}},
+        "workerGroupSpecs": [{"groupName": "g", "replicas": workers, "template": template}],
+    }
+    named = {"name": "tune", "namespace": "default", "uid": "ray", "creationTimestamp": CREATED}
+    return {"apiVersion": "ray.io/v1", "kind": "RayCluster", "metadata": named, "spec": spec}
+
+
+async def test_an_application_whose_pods_wait(server: ApiServer, capfd: pytest.CaptureFixture[str]) -> None:
+    server.store("nodes", host(creationTimestamp=CREATED))
+    made = put(server, RAYS, ray(2))
+    labels = {"streams.ibm.com/job": "ray"}
+    server.store("pods", owned(waiting("tune-worker", 'hostExlocation("ray")', labels=labels), made))
+    server.store("pods", waiting("other"))
+    put(server, "/api/v1/events", event(made, "1 pod of it waits", "PlacementWaiting", lastTimestamp=LATER))
+    code, out, err = await asked(capfd, "raycluster/tune")
+    assert (code, err) == (1, "")
+    head, *lines = out.splitlines()
+    assert head.startswith("RayCluster default/tune: 1 pod (1 Pending), created ")
+    assert lines[:3] == [
+        '  asks for worker g: placement: hostExlocation("ray")',
+        "  submitted today it would be refused",
+        '  hostExlocation("ray") cannot hold: 1 of 2 pods fits (worker g).',
+    ]
+    assert "  PlacementWaiting of RayCluster tune: 1 pod of it waits" in lines
+    assert lines[-1] == f"  pod tune-worker: Pending: {SCHEDULER}"
+
+
+async def test_an_application_that_runs_is_judged_in_place_of_its_pods(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server.store("nodes", host(creationTimestamp=CREATED))
+    made = put(server, RAYS, ray(1))
+    running = waiting("tune-worker", 'hostExlocation("ray")', cpu="8", labels={"streams.ibm.com/job": "ray"})
+    running["spec"]["nodeName"] = "node-a"
+    server.store("pods", owned(running, made))
+    found = await told(capfd, "raycluster/tune")
+    assert (found["verdict"], [one["name"] for one in found["pods"]]) == ("fits", ["tune-worker"])
+
+
+async def test_pods_of_an_application_are_found_through_what_its_operator_makes(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def of(name: str) -> Json:
+        return {"metadata": {"name": name, "namespace": "default", "uid": name}}
+
+    template = {"spec": {"containers": [{"name": "c"}]}}
+    spec = {"replicatedJobs": [{"name": "work", "template": {"spec": {"template": template}}}]}
+    made = put(
+        server, JOB_SETS, {"kind": "JobSet", "apiVersion": "jobset.x-k8s.io/v1alpha2", **of("train"), "spec": spec}
+    )
+    batch = put(server, "/apis/batch/v1/jobs", owned({"kind": "Job", **of("train-work")}, made))
+    server.store("nodes", host(creationTimestamp=CREATED))
+    server.store("pods", owned(waiting("train-work-0"), batch))
+
+    async def served(seen: Seen) -> Any:
+        await asyncio.sleep(0)
+        if seen.path.startswith("/apis/jobset.x-k8s.io/v1/"):
+            return status(404, "no such version", reason="NotFound")
+        return status(403, "no", reason="Forbidden") if seen.resource == "statefulsets" else None
+
+    server.before = served
+    found = await told(capfd, "jobset/train")
+    assert (found["kind"], found["verdict"], found["asks"]) == ("JobSet", "fits", [])
+    assert [one["name"] for one in found["pods"]] == ["train-work-0"]
+    assert found["unread"] == ["statefulsets.apps"]
+    code, _, err = await asked(capfd, "jobset/none")
+    assert (code, err) == (2, 'streams-placement: namespace default has no JobSet "none", there are: train\n')
+
+
+async def test_an_application_of_a_kind_that_is_not_served(
+    server: ApiServer, capfd: pytest.CaptureFixture[str]
+) -> None:
+    async def missing(seen: Seen) -> Any:
+        await asyncio.sleep(0)
+        return status(404, "no such kind", reason="NotFound") if "jobset" in seen.path else None
+
+    server.before = missing
+    code, _, err = await asked(capfd, "jobset/train")
+    assert (code, "namespace default has no JobSet that you may see" in err) == (2, True)
+
+
+async def test_of_a_crowded_namespace_some_objects_are_read(
+    server: ApiServer, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(object_facts, "_NAMESPACE", 1)
+    made = put(server, RAYS, ray(2))
+    for at in range(3):
+        server.store("pods", owned(waiting(f"tune-{at}"), made))
+    assert [one["name"] for one in (await told(capfd, "raycluster/tune"))["pods"]] == ["tune-0"]

@@ -13,6 +13,7 @@ from webhook.app.why import Found
 from webhook.cluster.queries.object_facts import ObjectFacts, ObjectRef
 from webhook.placement.constraints.families import room_for
 from webhook.placement.decision.held_devices import held_devices
+from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.request.ask import Ask, read
@@ -26,6 +27,7 @@ from webhook.placementreview.explanations.explanation import Explanation, Remove
 from webhook.placementreview.explanations.job_explanation import explain_job
 from webhook.placementreview.explanations.pool_explanation import explain_pool
 from webhook.placementreview.explanations.region_explanation import RegionExplanation, explain_region
+from webhook.placementreview.submission import application_of
 
 _WORDS: Final = 200
 """Characters of one annotation that are shown."""
@@ -108,10 +110,14 @@ class WhyReport(Struct, frozen=True, rename="camel"):
 
 
 class JudgedObject(NamedTuple):
-    """The explanation of an object as of today; for a pod, or a template of pods, also what it asks for."""
+    """The explanation of an object as of today; for a pod, or a template of pods, also what it asks for.
+
+    ``asks`` are the words for what components of an application ask for.
+    """
 
     explanation: Explanation
     ask: Ask | None = None
+    asks: tuple[str, ...] = ()
 
 
 def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
@@ -130,7 +136,28 @@ def judge(wanted: ObjectRef, facts: Found) -> JudgedObject | None:
     if wanted.kind in (POD, PROCESSING_ELEMENT):
         pods = [document] if wanted.kind == POD else facts.facts.pods
         return _judge_pod(pods[0], world) if pods else None
+    return _judge_workload(document, facts.facts.pods, world)
+
+
+def _judge_workload(document: Unstructured, pods: Sequence[Unstructured], world: World) -> JudgedObject | None:
+    """An application of another operator, or a workload by its template."""
+    if application := application_of(document, world):
+        return _judge_application(document, application, pods, world)
     return next((_judge(document, described, world) for described in pods_of(document, document)), None)
+
+
+def _judge_application(
+    document: Unstructured, application: OperatorApplication, pods: Sequence[Unstructured], world: World
+) -> JudgedObject:
+    """An application as if it were submitted today, in place of the pods that it has."""
+    for pod in pods:
+        world.inventory.remove_pod(str(mapping(pod, "metadata").get("uid")))
+    asks = [
+        f"{one.name}: {wish}"
+        for one in (*application.components, *application.unknown)
+        for wish in _wishes(one.pod["metadata"])
+    ]
+    return JudgedObject(explain_application("", document, application, world), asks=tuple(asks))
 
 
 def _judge_pod(pod: Unstructured, world: World) -> JudgedObject | None:
@@ -163,7 +190,7 @@ def report(
         created=str(mapping(document, "metadata").get("creationTimestamp") or ""),
         state=_state(wanted, facts),
         verdict=_verdict(explanation),
-        asks=list(_asks(wanted, document)),
+        asks=[*(judged.asks if judged and judged.asks else _asks(wanted, document))],
         message=explanation.message if explanation else "",
         warnings=[one for one in explanation.warnings if one != UNREAD] if explanation else [],
         candidates=explanation.candidates if explanation else [],
@@ -214,9 +241,14 @@ def _asks(wanted: ObjectRef, document: Unstructured) -> Iterator[str]:
         spec = mapping(document, "spec")
         yield f"width {spec.get('width')} of parallel region {spec.get('region')} of Job {spec.get('job')}"
     for part in (mapping(document, "metadata"), mapping(document, "spec", "template", "metadata")):
-        for key, value in sorted(mapping(part, "annotations").items()):
-            if key in _OURS:
-                yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
+        yield from _wishes(part)
+
+
+def _wishes(metadata: Unstructured) -> Iterator[str]:
+    """The annotations of ours in the metadata."""
+    for key, value in sorted(mapping(metadata, "annotations").items()):
+        if key in _OURS:
+            yield f"{key.removeprefix(keys.PREFIX)}: {' '.join(str(value).split())[:_WORDS]}"
 
 
 def _full(wanted: ObjectRef, facts: Found, judged: JudgedObject | None) -> Iterator[Removed]:

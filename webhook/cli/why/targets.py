@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from webhook.app.application_kinds import application_kinds
+from webhook.app.why import api_kind
 from webhook.cli.arguments import flags
 from webhook.cli.exits import WrongUse
 from webhook.cluster.queries.object_facts import ObjectRef
@@ -40,9 +42,12 @@ _SHORT: Final[Mapping[ApiKind, tuple[str, ...]]] = {
 }
 """The kinds that can be asked about, and kubectl's short names of them: of ours those that their definitions have."""
 
+_APPLICATIONS: Final = tuple(api_kind(one.kind) for one in application_kinds().values())
+"""The kinds of other operators; of Jobs those of Kubernetes are meant where a word has no group."""
+
 TYPES: Final[Mapping[str, ApiKind]] = {
     word: kind
-    for kind, short in _SHORT.items()
+    for kind, short in (*((one, ()) for one in _APPLICATIONS), *_SHORT.items())
     for word in (kind.resource, kind.resource.removesuffix("s"), kind.full_resource, *short)
 }
 """Every word for a kind, in lower case."""

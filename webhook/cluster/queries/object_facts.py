@@ -38,6 +38,9 @@ WARNINGS: Final = 3
 PODS: Final = 1000
 """Pods of a workload that are read at most."""
 
+_NAMESPACE: Final = 5000
+"""Objects of one kind in a namespace that are read, to find those of an application."""
+
 _ASKED: Final = 10
 """Objects whose warnings are asked for: the workload, what stands between it and its pods, some pods that wait."""
 
@@ -62,8 +65,14 @@ class ObjectRef(Struct, frozen=True):
     @property
     def path(self) -> str:
         """Where the API server has it."""
-        there = self.kind.path if self.kind is NODE else self.kind.path_in(quote(self.namespace, safe=""))
-        return f"{there}/{quote(self.name, safe='')}"
+        return self.paths[0]
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Where the API server may have it: one path for each version of its kind."""
+        kind = self.kind
+        there = (kind.path,) if kind is NODE else kind.paths_in(quote(self.namespace, safe=""))
+        return tuple(f"{path}/{quote(self.name, safe='')}" for path in there)
 
 
 class WarningEvent(Struct, frozen=True):
@@ -96,24 +105,88 @@ class UnknownObjectError(Exception):
         self.names = sorted(names)
 
 
-async def read_object_facts(reader: ListReader, wanted: ObjectRef) -> ObjectFacts:
-    """Read the object and what belongs to it; raises :class:`UnknownObjectError`, and ApiError where it is not read."""
-    try:
-        document = decoded(await reader.read(wanted.path))
-    except ApiError as failure:
-        if failure.cause is not Cause.MISSING:
-            raise
-        raise UnknownObjectError(await _names(reader, wanted)) from failure
+async def read_object_facts(reader: ListReader, wanted: ObjectRef, made: Sequence[ApiKind] = ()) -> ObjectFacts:
+    """Read the object and what belongs to it; raises :class:`UnknownObjectError`, and ApiError where it is not read.
+
+    ``made`` are kinds of which an operator makes objects between an application and its pods, pods among them.
+    """
+    document = await _document(reader, wanted)
     unread: list[str] = []
     owners = [document]
+    if made:
+        family = await _family(reader, made, document, unread)
+        pods = [one for kind, one in family if kind == POD]
+        owners += [one for kind, one in family if kind != POD]
+        return await _facts(reader, wanted, owners, pods, unread)
     if wanted.kind in _BETWEEN:
         between = await _owned(reader, _BETWEEN[wanted.kind], document, owners, unread)
         owners += sorted(between, key=_relevance, reverse=True)
     pods = [] if wanted.kind in (POD, HOST_POOL) else await _owned(reader, POD, document, owners, unread)
+    return await _facts(reader, wanted, owners, pods, unread)
+
+
+async def _facts(
+    reader: ListReader,
+    wanted: ObjectRef,
+    owners: Sequence[Unstructured],
+    pods: Sequence[Unstructured],
+    unread: list[str],
+) -> ObjectFacts:
+    """The facts about the first of the ``owners`` and its pods, with the warnings about these."""
+    document = owners[0]
     job = await _job_of(reader, document, wanted.namespace, unread) if wanted.kind == PARALLEL_REGION else None
     concerned = [*owners[: 1 + _BETWEEN_ASKED], *(pod for pod in pods if not mapping(pod, "spec").get("nodeName"))]
     warnings = await _warnings(reader, wanted.namespace, concerned, unread)
     return ObjectFacts(document, tuple(pods), tuple(warnings), tuple(unread), job)
+
+
+async def _document(reader: ListReader, wanted: ObjectRef) -> Unstructured:
+    """The object in the first version in which the API server has it."""
+    missing: ApiError | None = None
+    for path in wanted.paths:
+        try:
+            return decoded(await reader.read(path))
+        except ApiError as failure:
+            if failure.cause is not Cause.MISSING:
+                raise
+            missing = failure
+    raise UnknownObjectError(await _names(reader, wanted)) from missing
+
+
+async def _family(
+    reader: ListReader, kinds: Iterable[ApiKind], document: Unstructured, unread: list[str]
+) -> list[tuple[ApiKind, Unstructured]]:
+    """The objects of these kinds that belong to the object, or to one that does, whatever made which."""
+    metadata = mapping(document, "metadata")
+    found = [(kind, one) for kind in kinds for one in await _some(reader, kind, str(metadata.get("namespace")), unread)]
+    uids, family, count = {metadata.get("uid")}, [], -1
+    while count < len(uids):
+        count = len(uids)
+        family = [
+            (kind, one)
+            for kind, one in found
+            if any(owner.get("uid") in uids for owner in sequence(mapping(one, "metadata"), "ownerReferences"))
+        ]
+        uids |= {mapping(one, "metadata").get("uid") for _, one in family}
+    return family
+
+
+async def _some(reader: ListReader, kind: ApiKind, namespace: str, unread: list[str]) -> list[Unstructured]:
+    """Objects of the kind, as many as are read of a namespace; none where it is not served."""
+    objects: list[Unstructured] = []
+    for path in kind.paths_in(quote(namespace, safe="")):
+        try:
+            async for item in listed(reader, path, {}):
+                objects.append(decoded(bytes(item)))
+                if len(objects) == _NAMESPACE:
+                    break
+        except ApiError as failure:
+            if failure.cause is not Cause.MISSING:
+                _note(failure, kind.full_resource, unread)
+                break
+            continue
+        break
+    return objects
 
 
 async def _job_of(reader: ListReader, region: Unstructured, namespace: str, unread: list[str]) -> Unstructured | None:
@@ -171,13 +244,7 @@ def _relevance(between: Unstructured) -> tuple[bool, str]:
 
 async def _names(reader: ListReader, wanted: ObjectRef) -> list[str]:
     """The names of the objects of the kind in the namespace, as far as they may be listed."""
-    try:
-        names = [mapping(one, "metadata").get("name") async for one in _all(reader, wanted.kind, wanted.namespace)]
-    except ApiError as failure:
-        if failure.cause not in {Cause.MISSING, Cause.FORBIDDEN}:
-            raise
-        return []
-    return [str(name) for name in names]
+    return [str(mapping(one, "metadata").get("name")) for one in await _some(reader, wanted.kind, wanted.namespace, [])]
 
 
 async def _owned(

@@ -55,6 +55,11 @@ class ApiKind(Struct, frozen=True, gc=False):
         """Where the API server has those of a namespace; the name is to be quoted if it may be anything."""
         return f"{self._version_path}/namespaces/{namespace}/{self.resource}"
 
+    def paths_in(self, namespace: str) -> tuple[str, ...]:
+        """Where the API server may have those of a namespace: one path for each version, as :attr:`paths`."""
+        older = (f"/apis/{self.group}/{version}/namespaces/{namespace}/{self.resource}" for version in self.older)
+        return (self.path_in(namespace), *older)
+
     @property
     def _version_path(self) -> str:
         return f"/apis/{self.group}/{VERSION}" if self.group else f"/api/{VERSION}"
