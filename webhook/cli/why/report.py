@@ -22,6 +22,7 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL, PARALLEL_REGION, POD, PROCESSING_ELEMENT, STREAMS_JOB
 from webhook.placement.text.problem import counted
 from webhook.placementreview.evictions import unbound
+from webhook.placementreview.explanations.application_explanation import explain_application
 from webhook.placementreview.explanations.decided_pod import UNREAD
 from webhook.placementreview.explanations.explanation import Explanation, Removed, explain, names
 from webhook.placementreview.explanations.job_explanation import explain_job
