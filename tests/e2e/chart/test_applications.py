@@ -1,6 +1,9 @@
 """Applications of another operator: refused by ``kubectl apply`` before anything of them is stored."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -107,6 +110,22 @@ def changed(admin: Api, metadata: Object) -> int:
 
 EMPTY: Final = ({"metadata": None}, {"metadata": {"annotations": None}}, {"metadata": 7}, None, [])
 """Templates that say nothing, as a definition without a schema lets them be."""
+
+
+def test_check_says_which_kinds_are_judged_and_which_are_not_served(plane: ControlPlane) -> None:
+    reviewed = "RayCluster.ray.io,JobSet.jobset.x-k8s.io"
+    done = subprocess.run(  # noqa: S603 -- the program of this repository
+        [sys.executable, "-m", "webhook", "check", "-n", SPACE, "--reviewed-kinds", reviewed],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        env={**os.environ, "KUBECONFIG": str(plane.kubeconfig())},
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    *_, absent, judged = done.stdout.splitlines()
+    assert absent.startswith("not served  a refusal of JobSet.jobset.x-k8s.io: the API server does not serve the kind")
+    assert judged == "ok  a refusal of RayCluster.ray.io"
 
 
 def test_without_a_running_webhook_only_those_that_ask_are_refused(admin: Api) -> None:
