@@ -18,7 +18,7 @@ from webhook.placementreview.review import (
 
 
 def test_a_review_is_read_from_json() -> None:
-    text = """{"apiVersion": "review.placement.streams.ibm.com/v1", "kind": "PlacementReview", "spec": {"plan": true,
+    text = """{"apiVersion": "placement.streams.ibm.com/v1", "kind": "PlacementReview", "spec": {"plan": true,
         "manifests": [{"kind": "Pod"}], "whatIf": {"drain": ["a"], "cordon": ["b"], "removePods": [{"name": "p"}],
         "addNodes": [{"count": 2, "shape": {"taints": [{"key": "k", "effect": "NoSchedule"}]}}]}}}"""
     spec = msgspec.json.decode(text, type=PlacementReview).spec

@@ -14,7 +14,7 @@ from msgspec import inspect as types
 from webhook.aggregated.fields import FIELDS
 from webhook.placementreview.review import GROUP, KIND, RESOURCE, VERSION, PlacementReview
 
-NAMES: Final = "com.ibm.streams.placement.review.v1."
+NAMES: Final = "com.ibm.streams.placement.v1."
 """Prefix of the names of the schemas."""
 
 PATH: Final = f"/apis/{GROUP}/{VERSION}/namespaces/{{namespace}}/{RESOURCE}"

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Struct, UnsetType
 
-GROUP: Final = "review.placement.streams.ibm.com"
+GROUP: Final = "placement.streams.ibm.com"
 """The API group; not that of the custom resources, all of which an aggregated API server would have to serve."""
 
 VERSION: Final = "v1"

@@ -16,7 +16,7 @@
 
 {{/* The name of the APIService of PlacementReviews, by group and version. */}}
 {{- define "streams-placement.apiService" -}}
-v1.review.placement.streams.ibm.com
+v1.placement.streams.ibm.com
 {{- end -}}
 
 {{/* Called with a dict of root and component. Nothing here may begin with streams.ibm.com/: that would ask for hosts. */}}

@@ -21,7 +21,7 @@ from webhook.cli import main
 
 __all__ = ("_no_environment", "authority", "kubeconfig", "pair")
 
-PATH = "/apis/review.placement.streams.ibm.com/v1/namespaces/{}/placementreviews"
+PATH = "/apis/placement.streams.ibm.com/v1/namespaces/{}/placementreviews"
 
 Answer = Callable[[str, dict[str, Any]], dict[str, Any] | web.Response]
 

@@ -83,7 +83,7 @@ async def test_the_manifests_are_sent_and_the_answer_is_shown_as_against_a_snaps
     assert reviews.paths == [PATH.format("default")]
     assert reviews.reviews == [
         {
-            "apiVersion": "review.placement.streams.ibm.com/v1",
+            "apiVersion": "placement.streams.ibm.com/v1",
             "kind": "PlacementReview",
             "metadata": {"namespace": "default"},
             "spec": {"manifests": [MANIFEST]},
@@ -341,12 +341,12 @@ async def test_control_characters_count_as_json_writes_them(
 
 PLAIN = web.Response
 NOT_SERVED = (
-    "streams-placement: the API server does not serve placementreviews.review.placement.streams.ibm.com: set "
+    "streams-placement: the API server does not serve placementreviews.placement.streams.ibm.com: set "
     "placementReview.enabled in the values of the chart, or review against a folder with --snapshot\n"
 )
 DENIED = (
-    'placementreviews.review.placement.streams.ibm.com is forbidden: User "eve" cannot create resource '
-    '"placementreviews" in API group "review.placement.streams.ibm.com" in the namespace "default"'
+    'placementreviews.placement.streams.ibm.com is forbidden: User "eve" cannot create resource '
+    '"placementreviews" in API group "placement.streams.ibm.com" in the namespace "default"'
 )
 
 REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
@@ -355,8 +355,8 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         lambda: status(503, "service unavailable"),
         3,
         (
-            "streams-placement: placementreviews.review.placement.streams.ibm.com cannot be answered now: "
-            "service unavailable: kubectl get apiservice v1.review.placement.streams.ibm.com shows whether the API "
+            "streams-placement: placementreviews.placement.streams.ibm.com cannot be answered now: "
+            "service unavailable: kubectl get apiservice v1.placement.streams.ibm.com shows whether the API "
             "server reaches the webhook\n"
         ),
     ),
@@ -364,9 +364,9 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         lambda: status(403, DENIED, reason="Forbidden"),
         3,
         (
-            "streams-placement: you may not create placementreviews.review.placement.streams.ibm.com in namespace "
+            "streams-placement: you may not create placementreviews.placement.streams.ibm.com in namespace "
             "default: the role edit allows it, or kubectl create role placement-reviews --verb=create "
-            "--resource=placementreviews.review.placement.streams.ibm.com -n default, bound to you\n"
+            "--resource=placementreviews.placement.streams.ibm.com -n default, bound to you\n"
         ),
     ),
     "without a right that a what-if takes": (
