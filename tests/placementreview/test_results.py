@@ -134,6 +134,12 @@ def test_a_job_that_breaks_a_rule_has_no_smallest_set() -> None:
     assert (result.verdict, result.smallest_set) == ("Refused", ())
 
 
+@pytest.mark.parametrize("elements", [True, 3, "pe", {"name": "pe"}])
+def test_a_job_with_elements_of_another_type_is_refused(elements: object) -> None:
+    found = asked(cluster(node()), job(processingElements=elements), plan=True).results
+    assert [result.verdict for result in found] == ["Refused"]
+
+
 def test_an_admitted_job_has_results_of_its_components() -> None:
     pools = [{"name": "P", "mode": "Shared", "size": 1}]
     found = asked(cluster(node()), job("host(P)", "host(P)", hostPools=pools)).results

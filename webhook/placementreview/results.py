@@ -157,7 +157,8 @@ class Results:
     def _of_job(self, plain: ReviewResult, manifest: Unstructured, world: World) -> Iterator[ReviewResult]:
         """A Job, the HostPools that it declares, and its processing elements; a refused Job alone."""
         verdict = None if wrong(manifest, world.inventory) else whole(manifest, world, self._searches.left()).verdict
-        yield _whole(plain, verdict, len(mapping(manifest, "spec").get("processingElements") or ()))
+        elements = mapping(manifest, "spec").get("processingElements")
+        yield _whole(plain, verdict, len(elements) if isinstance(elements, list) else 0)
         if plain.verdict == "Refused":
             return
         for pool in pools_of(manifest):
