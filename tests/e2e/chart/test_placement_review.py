@@ -4,7 +4,10 @@ What a tenant is told, what becomes of the cluster while nobody answers, and wha
 """
 
 import json
+import os
 import ssl
+import subprocess
+import sys
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -101,6 +104,9 @@ def pod(placement: str) -> Object:
     return {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": {"containers": containers}}
 
 
+ANYWHERE: Final[Object] = {**pod(""), "metadata": {"name": "mine", "labels": {"streams.ibm.com/job": "j"}}}
+
+
 def asked(plane: ControlPlane, user: str, body: str, space: str = SPACE) -> Object:
     """The status of the review that the user creates with kubectl."""
     done = plane.kubectl("create", "-f", "-", "-o", "json", "--namespace", space, user=user, stdin=body)
@@ -124,11 +130,34 @@ def test_a_tenant_is_told_counts_and_no_name_of_a_node(plane: ControlPlane) -> N
         .stdout.startswith("yes"),
         "the role edit is aggregated",
     )  # fmt: skip
-    anywhere = {**pod(""), "metadata": {"name": "mine", "labels": {"streams.ibm.com/job": "j"}}}
-    status = asked(plane, "user", review(anywhere, pod('host("pluto-9")'), plan=True))
+    status = asked(plane, "user", review(ANYWHERE, pod('host("pluto-9")'), plan=True))
     assert not [name for name in NODES if name in json.dumps(status)]
     assert [one["verdict"] for one in status["results"]] == ["Admitted", "Refused"]
     assert status["results"][0]["candidates"] == {"count": len(NODES)}
+
+
+def explained(plane: ControlPlane, manifest: Object, *words: str) -> tuple[int, Object]:
+    """The exit code of ``explain --server`` for the tenant, and the first object of its answer."""
+    done = subprocess.run(  # noqa: S603 -- the program of this repository
+        [sys.executable, "-m", "webhook", "explain", "--server", "-f", "-", "-n", SPACE, "-o", "json", *words],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+        input=json.dumps(manifest),
+        env={**os.environ, "KUBECONFIG": str(plane.kubeconfig("user"))},
+    )
+    assert done.returncode in (0, 1), done.stderr
+    found: list[Object] = json.loads(done.stdout)
+    return done.returncode, found[0]
+
+
+@pytest.mark.usefixtures("running")
+def test_explain_asks_the_webhook_as_the_tenant(plane: ControlPlane) -> None:
+    code, first = explained(plane, pod('host("pluto-9")'))
+    assert (code, first["verdict"]) == (1, "refused")
+    code, first = explained(plane, ANYWHERE)
+    assert (code, first["verdict"], first["candidateCount"]) == (0, "admitted", len(NODES))
 
 
 @pytest.mark.usefixtures("running")
