@@ -39,7 +39,7 @@ class TriedJob:
 
     def check_fixes(self) -> bool:
         """Each fix for the whole Job admits it, and each one for an element makes that able to run by itself."""
-        if self.verdict.refusal is not None:
+        if self.verdict.group is not None:
             check_job(self.case)
             return bool(followed_in_every_way(self.case, self.verdict.text))
         found = False
@@ -53,7 +53,7 @@ class TriedJob:
 
     def check_smallest(self) -> bool:
         """The conflict of the whole Job is a smallest one."""
-        if self.verdict.refusal is None:
+        if self.verdict.group is None:
             return False  # of elements by themselves the conflict is that of a pod
         check_job(self.case)
         return True

@@ -81,7 +81,7 @@ def check(case: Case) -> None:
             verdict.text
         )
         assert verdict.text.isascii()
-        if verdict.refusal is not None:
+        if verdict.refusal is not None and verdict.group is not None:  # else of elements by themselves
             check_conflict(case, verdict)
             if verdict.refusal.fixes:  # of several refusals of HostPools each has its own
                 check_fixes(case, verdict)

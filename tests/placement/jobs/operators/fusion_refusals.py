@@ -34,7 +34,7 @@ _STEP: Final = re.compile(
 
 def wrong_words(verdict: JobVerdict, job: Job, nodes: Nodes) -> list[str]:
     """What is wrong with the refusal of the Job, which rightly is refused."""
-    if verdict.refusal is None:
+    if verdict.refusal is None or verdict.of_element:
         return [*_of_single_operators(verdict.text, job, nodes)]
     clauses = verdict.refusal.clauses
     fixes = [str(fix) for fix in verdict.refusal.fixes]
