@@ -79,7 +79,7 @@ async def test_until_the_front_proxy_is_known_nobody_is_believed(bench: ReviewBe
     code, answer = await bench.ask("GET", ROOT)
     assert (code, answer["reason"]) == (503, "ServiceUnavailable")
     assert answer["message"] == (
-        "who speaks for users is not known yet: the ConfigMap extension-apiserver-authentication was not read"
+        "the front proxy is not known yet: the ConfigMap extension-apiserver-authentication has not been read"
     )
 
 
@@ -136,7 +136,7 @@ async def test_a_new_serving_certificate_is_served_and_a_broken_one_is_not(bench
     assert bench.server.watch.context() is second
     bench.publish(bench.proxies, Authority())
     await bench.server.watch.look()
-    with pytest.raises(ConnectionError, match="no TLS can be served: certificate or key is not PEM, or truncated"):
+    with pytest.raises(ConnectionError, match="TLS cannot be served: certificate or key is not PEM, or truncated"):
         bench.server.watch.context()
 
 

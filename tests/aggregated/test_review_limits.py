@@ -94,7 +94,7 @@ async def test_an_answer_that_takes_too_long_is_ended(bench: ReviewBench) -> Non
     with slow(bench, 5):
         code, answer = await bench.ask("POST", f"{PATH}?timeout=300ms", json=review())
     assert (code, answer["reason"]) == (504, "Timeout")
-    assert answer["message"].startswith("the answer takes longer than 0.")
+    assert answer["message"].startswith("the review took longer than 0.")
 
 
 async def test_a_review_whose_client_has_gone_is_not_answered(bench: ReviewBench) -> None:

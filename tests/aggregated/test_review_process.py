@@ -28,14 +28,14 @@ async def test_a_large_answer_arrives_whole(monkeypatch: pytest.MonkeyPatch) -> 
     process = ReviewProcess()
     assert await process.run(lambda: b"x" * 3_000_000) == b"x" * 3_000_000
     monkeypatch.setattr(review_process, "ANSWER_LIMIT", 1000)
-    with pytest.raises(NoAnswerError, match="the answer failed, or takes too much memory"):
+    with pytest.raises(NoAnswerError, match="the review failed or needed too much memory"):
         await process.run(lambda: b"x" * 1001)
     await process.close()
 
 
 async def test_a_process_that_takes_too_long_is_killed() -> None:
     process = ReviewProcess()
-    with pytest.raises(NoAnswerError, match="the answer takes longer than 0.05 seconds") as late:
+    with pytest.raises(NoAnswerError, match="the review took longer than 0.05 seconds") as late:
         await process.run(sleepy, 0.05)
     assert late.value.code == 504
     before = time.monotonic()
@@ -60,7 +60,7 @@ async def test_a_system_that_starts_no_process_is_said_so() -> None:
     def refused(_work: object) -> Forked:
         raise BlockingIOError("no more processes")
 
-    with pytest.raises(NoAnswerError, match="no process could be started; try again") as failed:
+    with pytest.raises(NoAnswerError, match="the server could not start a process for the review; try again") as failed:
         await ReviewProcess(refused).run(lambda: b"")
     assert failed.value.code == 503
 
@@ -70,7 +70,7 @@ async def test_a_process_that_is_reset_has_no_answer(monkeypatch: pytest.MonkeyP
         raise ConnectionResetError
 
     monkeypatch.setattr(review_process, "_received", reset)
-    with pytest.raises(NoAnswerError, match="the answer failed"):
+    with pytest.raises(NoAnswerError, match="the review failed"):
         await ReviewProcess().run(lambda: b"x")
 
 

@@ -55,7 +55,7 @@ def test_a_snapshot_has_no_users() -> None:
 
 def test_processes_are_those_of_linux(configuration: Configuration, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    with pytest.raises(FatalError, match="--placement-review answers each review in a process of its own, which takes"):
+    with pytest.raises(FatalError, match="--placement-review answers each review in a process of its own, which needs"):
         server_of(live(configuration))
 
 

@@ -47,7 +47,7 @@ async def test_many_users_have_a_bounded_number_of_reviews() -> None:
 async def test_a_review_does_not_wait_for_ever() -> None:
     order, done = Turns(), list[str]()
     async with order.turn("slow", 1):
-        with pytest.raises(NoTurnError, match="other placement reviews took all the time; try again"):
+        with pytest.raises(NoTurnError, match="other placement reviews used up the time; try again"):
             await take(order, "jane", done, seconds=0.01)
         assert len(order) == 0
     await take(order, "jane", done)

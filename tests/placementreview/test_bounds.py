@@ -112,10 +112,10 @@ def test_what_ifs_take_rights() -> None:
     )
     spec, visible = ReviewSpec(what_if=what_if), Visible(namespaces=frozenset({"mine"}))
     assert said(spec, visible) == [
-        "spec.whatIf.drain: takes the right to list nodes",
-        "spec.whatIf.cordon: takes the right to list nodes",
-        "spec.whatIf.addNodes[0].like: takes the right to list nodes",
-        "spec.whatIf.removePods[0]: takes the right to list pods of namespace team",
+        "spec.whatIf.drain: needs the right to list nodes",
+        "spec.whatIf.cordon: needs the right to list nodes",
+        "spec.whatIf.addNodes[0].like: needs the right to list nodes",
+        "spec.whatIf.removePods[0]: needs the right to list pods of namespace team",
     ]
     assert {one.fault for one in problems_of_spec(spec, "team", visible)} == {Fault.FORBIDDEN}
     assert said(spec) == []
@@ -124,6 +124,6 @@ def test_what_ifs_take_rights() -> None:
 def test_a_review_with_problems_is_not_answered() -> None:
     inventory = Inventory()
     inventory.set_node(node())
-    with pytest.raises(UnanswerableReviewError, match=r"spec\.whatIf\.drain: takes the right to list nodes") as raised:
+    with pytest.raises(UnanswerableReviewError, match=r"spec\.whatIf\.drain: needs the right to list nodes") as raised:
         asked(inventory, what_if=WhatIf(drain=("node-a",)), visible=NOTHING)
     assert raised.value.problems[0].field == "spec.whatIf.drain"

@@ -22,7 +22,7 @@ def test_pods_of_higher_priority_come_first() -> None:
     inventory = cluster(node("node-a"), node("node-b", cpu=4000))
     assert drained(inventory, last, first) == [
         EvictedPod("default", "z", "Placed", node="node-b"),
-        EvictedPod("default", "a", "Unplaced", "1 node can run it, and none has room now"),
+        EvictedPod("default", "a", "Unplaced", "1 node can run it, but none has room now"),
     ]
 
 
@@ -35,7 +35,7 @@ def test_pods_of_equal_priority_come_by_their_names() -> None:
 def test_a_pod_without_a_controller_is_not_made_again() -> None:
     inventory = cluster(node("node-a"), node("node-b"))
     found = drained(inventory, running("bare", "node-a", ownerReferences=[{**OWNER, "controller": False}]))
-    assert found == [EvictedPod("default", "bare", "Deleted", "no controller makes the pod again")]
+    assert found == [EvictedPod("default", "bare", "Deleted", "no controller recreates the pod")]
 
 
 def test_a_pod_for_which_there_is_no_other_node_waits() -> None:

@@ -84,6 +84,7 @@ def test_a_patch_with_the_name_of_a_node_is_told_to_those_who_may_list_nodes() -
     left = len(told.patch) - len(hidden.patch)
     assert left > 0
     assert hidden.warnings[-1].startswith(f"patch: {left} operation")
+    assert hidden.warnings[-1].endswith(" left out: to see names of nodes, you need the right to list nodes")
     assert (told.verdict, told.closed[0].count) == (hidden.verdict, hidden.closed[0].count)
 
 

@@ -20,7 +20,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "ReviewSpec": {
         "manifests": "The objects that are asked about, in the order in which they would be submitted: at most 100.",
         "plan": "Whether all of them are also planned together.",
-        "whatIf": "Changes of the cluster that count as made.",
+        "whatIf": "Changes that the answer assumes; the cluster itself stays as it is.",
     },
     "WhatIf": {
         "drain": "Nodes that take no new pods, and whose pods are evicted as by kubectl drain.",

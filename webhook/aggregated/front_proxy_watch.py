@@ -17,7 +17,7 @@ SECONDS: Final = 10.0
 """Seconds between two looks at the ConfigMap: one small request, which needs no watch. An authority is published long
 before the API server shows a certificate of it."""
 
-UNKNOWN: Final = "who speaks for users is not known yet: the ConfigMap extension-apiserver-authentication was not read"
+UNKNOWN: Final = "the front proxy is not known yet: the ConfigMap extension-apiserver-authentication has not been read"
 
 _CERTIFICATE: Final = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
@@ -56,7 +56,7 @@ class FrontProxyWatch:
                 self._context, _ = self._files.load(trusted.encode() or None)
             except tls.UnusableError as error:  # the pair is followed, and told of, where AdmissionReviews are answered
                 if self._context is None or trusted != self._trusted:
-                    raise ConnectionError(f"no TLS can be served: {error}") from error
+                    raise ConnectionError(f"TLS cannot be served: {error}") from error
                 return self._context
             self._signature, self._trusted = signature, trusted
             self._trusts[self._context] = _certificates(trusted)

@@ -55,14 +55,14 @@ class ReviewProcess:
         try:
             child = self._fork(functools.partial(_answer, work))
         except OSError as error:
-            _log.warning("no process that answers a placement review can be started: %s", error)
-            raise NoAnswerError(503, "no process could be started; try again") from error
+            _log.warning("cannot start a process for a placement review: %s", error)
+            raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
         try:
             async with asyncio.timeout(seconds):
                 answer = await _received(child.socket)
         except TimeoutError:
             raise NoAnswerError(
-                504, f"the answer takes longer than {seconds:.3g} seconds; ask about less at a time"
+                504, f"the review took longer than {seconds:.3g} seconds; ask about fewer manifests at a time"
             ) from None
         except ConnectionError:  # killed by the system
             answer = b""
@@ -70,7 +70,7 @@ class ReviewProcess:
             self._end(child)
         if not answer:
             raise NoAnswerError(
-                500, "the answer failed, or takes too much memory; the log of the server has the details"
+                500, "the review failed or needed too much memory; the log of the server has the details"
             )
         return answer
 

@@ -84,7 +84,7 @@ class Turns:
             raise
         if not review.called.done():
             self._leave(review)
-            raise NoTurnError("other placement reviews took all the time; try again")
+            raise NoTurnError("other placement reviews used up the time; try again")
 
     def _leave(self, review: _WaitingReview) -> None:
         if review.called.done():  # called in the same iteration of the loop as it was cancelled

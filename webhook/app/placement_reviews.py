@@ -32,7 +32,7 @@ def review_server_of(
     if not isinstance(cluster, LiveCluster):
         raise FatalError("--placement-review asks an API server about its users, and a snapshot has none")
     if sys.platform != "linux":
-        raise FatalError("--placement-review answers each review in a process of its own, which takes Linux")
+        raise FatalError("--placement-review answers each review in a process of its own, which needs Linux")
     if settings.tls_cert is None or settings.tls_key is None:
         raise FatalError("a server needs a certificate and its key")
     return ReviewServer(

@@ -193,7 +193,7 @@ def _status(text: bytes) -> ReviewStatus:
     try:
         return decoded(text, AnsweredReview).status
     except ERRORS as error:
-        raise FatalError(f"the answer of the API server is no PlacementReview: {reason(error)}") from error
+        raise FatalError(f"the API server's answer is not a PlacementReview: {reason(error)}") from error
 
 
 def _explained(failure: ApiError, namespace: str, spec: ReviewSpec) -> Exception:
@@ -217,7 +217,7 @@ def _trouble(failure: ApiError, request: FailedRequest, namespace: str) -> str:
     if failure.cause is Cause.MISSING:
         return _NOT_SERVED
     if request.code == HTTPStatus.SERVICE_UNAVAILABLE:
-        return f"{_FULL_RESOURCE} cannot be answered now: {request.detail}: {_UNREACHED}"
+        return f"{_FULL_RESOURCE} cannot be answered now: {request.detail}; {_UNREACHED}"
     return str(failure)
 
 
@@ -225,7 +225,7 @@ def _ungranted(namespace: str) -> str:
     """What to do about the missing right to create reviews."""
     role = f"kubectl create role placement-reviews --verb=create --resource={_FULL_RESOURCE} -n {namespace}"
     what = f"you may not create {_FULL_RESOURCE} in namespace {namespace}"
-    return f"{what}: the role edit allows it, or {role}, bound to you"
+    return f"{what}: ask for the role edit, or for a role of its own: {role}"
 
 
 async def reviewed(
@@ -264,7 +264,7 @@ def _placed(part: ReviewPart, status: ReviewStatus) -> Iterator[ReviewResult]:
     for result in status.results:
         if not 0 <= result.manifest < len(part.places):
             many = counted(len(part.places), "manifest")
-            raise FatalError(f"the answer of the API server is about manifest {result.manifest} of {many}")
+            raise FatalError(f"the API server's answer is about manifest {result.manifest} of {many}")
         yield replace(result, manifest=part.places[result.manifest])
 
 

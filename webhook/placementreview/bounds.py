@@ -160,4 +160,4 @@ def _too_many(field: str, count: int, noun: str, most: int) -> Problem:
 
 
 def _no_right(field: str, what: str) -> Problem:
-    return Problem(field, f"takes the right to list {what}", fault=Fault.FORBIDDEN)
+    return Problem(field, f"needs the right to list {what}", fault=Fault.FORBIDDEN)

@@ -59,7 +59,7 @@ async def successors(
         )
         about = EvictedPod(_namespace(pod), str(mapping(pod, "metadata").get("name") or ""), "Deleted")
         if owner is None:
-            yield replace(about, message="no controller makes the pod again")
+            yield replace(about, message="no controller recreates the pod")
             continue
         submitter = submit_as(_maker(owner, policy))
         yield await _succeeded(about, pod, inventory, policy, submitter)
@@ -95,7 +95,7 @@ def _node_for(pod: Unstructured, inventory: Inventory, policy: Policy) -> tuple[
     capacity = inventory.nodes.capacity
     free = verdict.candidates & capacity.fits_free(_info(pod, "", "").requests)
     if not free:
-        return "", f"{counted(verdict.candidates.bit_count(), 'node')} can run it, and none has room now"
+        return "", f"{counted(verdict.candidates.bit_count(), 'node')} can run it, but none has room now"
     return rank(decision.ask, replace(verdict, candidates=free), judged.world)[0].node, ""
 
 

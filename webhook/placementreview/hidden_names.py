@@ -42,7 +42,7 @@ class HiddenNames:
         left = len(steps) - len(told)
         if not left:
             return {"patch": told}
-        said = f"patch: {counted(left, 'operation')} left out, with names of nodes, which take the right to list nodes"
+        said = f"patch: {counted(left, 'operation')} left out: to see names of nodes, you need the right to list nodes"
         return {"patch": told, "warnings": (*warnings, said)}
 
     def plan(self, document: PlanDocument) -> dict[str, Any]:

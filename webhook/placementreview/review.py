@@ -46,7 +46,7 @@ class AddedShape(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=
 
 
 class AddedNodes(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """``count`` nodes like the node that ``like`` names, or of that ``shape``: exactly one of both is given."""
+    """``count`` nodes like the node that ``like`` names, or of that ``shape``: give one of the two."""
 
     count: int = 1
     like: str = ""
@@ -61,7 +61,7 @@ class PodName(Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=Tru
 
 
 class WhatIf(Struct, frozen=True, rename="camel", forbid_unknown_fields=True, omit_defaults=True):
-    """Changes of the cluster that count as made.
+    """Changes that the answer assumes.
 
     ``drain`` are nodes that take no new pods and whose pods are evicted, ``cordon`` nodes that only take no new pods.
     """

@@ -227,6 +227,12 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         {"manifests": "---\n".join([POD] * 101)},
         "manifests has 101 objects: ask about at most 100 at a time",
     ),
+    "no arguments": ({}, "manifests has no object: give one, or nodes to drain in whatIf"),
+    "a comment": ({"manifests": "# a pod\n"}, "manifests has no object: give one, or nodes to drain in whatIf"),
+    "changes and nothing that they matter to": (
+        {"whatIf": {"cordon": ["node-a"]}},
+        "manifests has no object: give one, or nodes to drain in whatIf",
+    ),
     "half a character": ({"manifests": "\ud800"}, "manifests: a document is not a Kubernetes object: it has no kind"),
 }
 
@@ -265,6 +271,17 @@ async def test_a_defect_is_told_without_its_text_and_logged(caplog: pytest.LogCa
     assert "KeyError: 'secret'" in caplog.text
 
 
-async def test_a_call_without_arguments_asks_about_nothing() -> None:
+async def test_a_plan_of_nothing_is_not_asked_for() -> None:
+    answer = await called(ReviewStatus(), "plan_placement", whatIf={"drain": ["node-a"]})
+    assert failed(answer) == "manifests has no object to plan: give one"
+
+
+async def test_schemas_say_what_each_field_of_a_review_means() -> None:
     async with client_of(Answering(ReviewStatus())) as client:
-        assert (await client.call_tool("review_placement")).structured_content == {"admitted": True, "results": []}
+        review = (await client.list_tools()).tools[0]
+    assert review.output_schema
+    cordon = review.input_schema["$defs"]["WhatIf"]["properties"]["cordon"]
+    assert cordon["description"] == "Nodes that take no new pods."
+    verdict = review.output_schema["$defs"]["ReviewResult"]["properties"]["verdict"]
+    assert verdict["description"].startswith("Waiting is admitted")
+    assert verdict["enum"] == ["Admitted", "NotJudged", "Refused", "Waiting"]

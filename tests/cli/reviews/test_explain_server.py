@@ -356,7 +356,7 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         3,
         (
             "streams-placement: placementreviews.placement.streams.ibm.com cannot be answered now: "
-            "service unavailable: kubectl get apiservice v1.placement.streams.ibm.com shows whether the API "
+            "service unavailable; kubectl get apiservice v1.placement.streams.ibm.com shows whether the API "
             "server reaches the webhook\n"
         ),
     ),
@@ -365,16 +365,16 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         3,
         (
             "streams-placement: you may not create placementreviews.placement.streams.ibm.com in namespace "
-            "default: the role edit allows it, or kubectl create role placement-reviews --verb=create "
-            "--resource=placementreviews.placement.streams.ibm.com -n default, bound to you\n"
+            "default: ask for the role edit, or for a role of its own: kubectl create role placement-reviews "
+            "--verb=create --resource=placementreviews.placement.streams.ibm.com -n default\n"
         ),
     ),
     "without a right that a what-if takes": (
-        lambda: status(403, "spec.whatIf.drain: takes the right to list nodes", reason="Forbidden"),
+        lambda: status(403, "spec.whatIf.drain: needs the right to list nodes", reason="Forbidden"),
         3,
         (
             "streams-placement: the API server refuses the review in namespace default: "
-            "spec.whatIf.drain: takes the right to list nodes\n"
+            "spec.whatIf.drain: needs the right to list nodes\n"
         ),
     ),
     "too large": (
@@ -400,7 +400,7 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         lambda: web.Response(status=201, text="<html>"),
         3,
         (
-            "streams-placement: the answer of the API server is no PlacementReview: "
+            "streams-placement: the API server's answer is not a PlacementReview: "
             "JSON is malformed: invalid character (byte 0)\n"
         ),
     ),
@@ -408,14 +408,14 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         lambda: web.json_response({"status": {"results": [{"manifest": "0"}]}}, status=201),
         3,
         (
-            "streams-placement: the answer of the API server is no PlacementReview: "
+            "streams-placement: the API server's answer is not a PlacementReview: "
             "status.results[0].manifest: expected `int`, got `str`\n"
         ),
     ),
     "another manifest": (
         lambda: web.json_response({"status": {"results": [result(7)]}}, status=201),
         3,
-        "streams-placement: the answer of the API server is about manifest 7 of 1 manifest\n",
+        "streams-placement: the API server's answer is about manifest 7 of 1 manifest\n",
     ),
 }
 
@@ -544,7 +544,7 @@ EVICTED = [
     {"namespace": "default", "name": "b", "verdict": "Placed"},
     {"namespace": "default", "name": "c", "verdict": "Refused", "message": "host(P) cannot hold"},
     {"namespace": "default", "name": "d", "verdict": "Unplaced"},
-    {"namespace": "default", "name": "e", "verdict": "Deleted", "message": "no controller makes the pod again"},
+    {"namespace": "default", "name": "e", "verdict": "Deleted", "message": "no controller recreates the pod"},
 ]
 
 
@@ -562,8 +562,8 @@ async def test_pods_that_a_drain_evicts_are_shown_and_one_without_a_node_is_1(
         "  Pod b in namespace default runs again on another node\n"
         "  Pod c in namespace default is refused when it is created again: host(P) cannot hold\n"
         "  Pod d in namespace default finds no node\n"
-        "  Pod e in namespace default is gone: no controller makes the pod again\n"
-        "  4 pods of other namespaces: 1 placed, 1 refused, 1 without a node, 1 gone\n"
+        "  Pod e in namespace default is deleted: no controller recreates the pod\n"
+        "  4 pods of other namespaces: 1 placed, 1 refused, 1 without a node, 1 deleted\n"
     )
 
 

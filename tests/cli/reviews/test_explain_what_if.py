@@ -34,7 +34,7 @@ def test_the_last_candidate_that_is_drained_refuses_the_pod(explain: Explain) ->
     code, out, _ = explain(*POD, *CLUSTER, "--drain", "worker-1", "worker-2")
     assert code == 1
     assert "  refused, 0 of 13 nodes can run it\n" in out
-    assert "\ndrained: worker-1, worker-2\n  Pod parallel-0-fjcqz in namespace default is gone: " in out
+    assert "\ndrained: worker-1, worker-2\n  Pod parallel-0-fjcqz in namespace default is deleted: " in out
 
 
 def test_a_pod_that_is_gone_no_longer_keeps_others_off_its_node(explain: Explain) -> None:

@@ -93,7 +93,7 @@ def test_node_pools_that_make_no_nodes(
 @pytest.mark.parametrize(
     ("key", "closed"),
     [
-        ("example.com/rack", "has minValues of example.com/rack, which is no label of machines"),
+        ("example.com/rack", "has minValues of example.com/rack, which is not a label of machines"),
         ("karpenter.sh/capacity-type", ""),
         ("beta.kubernetes.io/instance-type", ""),
     ],

@@ -35,6 +35,9 @@ NAMED: Final = 20
 _GIVEN: Final = "manifests"
 """The name of the manifests in messages."""
 
+_NOTHING_ASKED: Final = "manifests has no object: give one, or nodes to drain in whatIf"
+_NOTHING_TO_PLAN: Final = "manifests has no object to plan: give one"
+
 Reviewers = Callable[[], AbstractAsyncContextManager[Reviewer]]
 """Connects to what answers reviews, for one call."""
 
@@ -52,7 +55,7 @@ class ReviewArguments(Struct, frozen=True, rename="camel", forbid_unknown_fields
     ] = ""
     namespace: Annotated[str, Meta(max_length=63, description="Namespace of objects that state none.")] = ""
     what_if: Annotated[
-        WhatIf | None, Meta(description="Changes of the cluster that count as made: nothing of it is changed.")
+        WhatIf | None, Meta(description="Changes that the answer assumes; the cluster itself stays as it is.")
     ] = None
 
 
@@ -124,6 +127,9 @@ class ReviewTools:
 
     async def _status(self, asked: ReviewArguments, *, plan: bool) -> ReviewStatus:
         manifests = await asyncio.to_thread(_objects, asked.manifests)
+        if not manifests and (plan or not (asked.what_if and asked.what_if.drain)):
+            # Of nothing, nothing is refused: an assistant that forgot the manifests would read that they are admitted.
+            raise RejectedReviewError(_NOTHING_TO_PLAN if plan else _NOTHING_ASKED)
         async with self._reviewers() as reviewer:
             spec = ReviewSpec(plan=plan, what_if=asked.what_if)
             return await reviewed(reviewer, manifests, asked.namespace or self._namespace, spec)

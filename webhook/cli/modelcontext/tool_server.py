@@ -17,6 +17,7 @@ from mcp.shared.exceptions import MCPError
 from msgspec import Struct
 
 from kubeapi.client.decoding import reason
+from webhook.aggregated.fields import FIELDS
 from webhook.app.review_requests import RejectedReviewError
 from webhook.cli.modelcontext.message_search import MessageArguments, MessageExplanation, explain_message
 from webhook.cli.modelcontext.review_tools import PlanAnswer, ReviewAnswer, ReviewArguments, ReviewTools
@@ -143,13 +144,19 @@ def _described(tool: Tool) -> mcp_types.Tool:
 def schema_of(shape: type[Struct]) -> dict[str, Any]:
     """The JSON Schema of the type, with an object at its root, as the protocol requires."""
     _, definitions = msgspec.json.schema_components([shape], ref_template="#/$defs/{name}")
-    described = {name: _cleaned(body) for name, body in definitions.items()}
+    described = {name: _cleaned(name, body) for name, body in definitions.items()}
     return {**described.pop(shape.__name__), "$defs": described}
 
 
-def _cleaned(body: dict[str, Any]) -> dict[str, Any]:
-    """The definition of a type, with its docstring as plain text."""
-    return {**body, "description": inspect.cleandoc(body.get("description", "")).replace("``", "`")}
+def _cleaned(name: str, body: dict[str, Any]) -> dict[str, Any]:
+    """The definition of a type, with its docstring as plain text, and what each field of a PlacementReview means."""
+    about = FIELDS.get(name, {})
+    properties = {
+        field: {**schema, "description": about[field]} if field in about else schema
+        for field, schema in body["properties"].items()
+    }
+    text = inspect.cleandoc(body.get("description", "")).replace("``", "`")
+    return {**body, "description": text, "properties": properties}
 
 
 async def serve(reviews: ReviewTools, version: str) -> None:

@@ -128,7 +128,7 @@ _OUTCOMES: Final[Mapping[str, str]] = {
     "Placed": "runs again on",
     "Refused": "is refused when it is created again",
     "Unplaced": "finds no node",
-    "Deleted": "is gone",
+    "Deleted": "is deleted",
 }
 """What becomes of an evicted pod."""
 
@@ -150,7 +150,7 @@ def _counts(elsewhere: EvictedElsewhere) -> Iterator[str]:
         (elsewhere.placed, "placed"),
         (elsewhere.refused, "refused"),
         (elsewhere.unplaced, "without a node"),
-        (elsewhere.deleted, "gone"),
+        (elsewhere.deleted, "deleted"),
     ):
         if count:
             yield f"{count} {outcome}"

@@ -20,10 +20,10 @@ _ADDED: Final = re.compile(r"(?P<like>[^=]+)(?:=(?P<count>[1-9][0-9]{0,5}))?")
 def add_what_if(parser: argparse.ArgumentParser) -> None:
     """Declare the flags."""
     for flag, value, about in (
-        ("--drain", "NODE", "What if these nodes were drained; also tells whether their pods find a node again."),
-        ("--cordon", "NODE", "What if these nodes took no new pods."),
-        ("--add-nodes", "NODE[=COUNT]", "What if there were so many more nodes like this one, such as node-a=3."),
-        ("--remove-pod", "[NAMESPACE/]NAME", "What if these pods were gone."),
+        ("--drain", "NODE", "Assume that these nodes are drained; also says whether their pods find a node again."),
+        ("--cordon", "NODE", "Assume that these nodes are cordoned."),
+        ("--add-nodes", "NODE[=COUNT]", "Assume more nodes like this one, such as node-a=3 for three."),
+        ("--remove-pod", "[NAMESPACE/]NAME", "Assume that these pods are gone."),
     ):
         # A setting of servers is called drain as well.
         name = f"what_if_{flag[2:].replace('-', '_')}"

@@ -108,7 +108,7 @@ def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, endi
     counted = [ALIASES.get(need.key, need.key) for need in claim.requirements or () if need.min_values]
     chosen = [key for key in counted if not of_machine(key)]
     if not closed and chosen:
-        closed = f"has minValues of {chosen[0]}, which is no label of machines"
+        closed = f"has minValues of {chosen[0]}, which is not a label of machines"
     return NodeGroup(
         KIND, name,
         labels=labels | dict.fromkeys(odd, ABSENT),  # Karpenter takes such requirements for DoesNotExist
