@@ -25,6 +25,8 @@ class ControlledCluster:
         self.kube = Storage()
         self.rules = ReconcilerSettings(policy or Policy(), replacement or Replacement())
         self.delays: dict[str, float] = {}
+        self.latency = 0.005
+        """Seconds that a request of the next process takes there, and as many back."""
         self._candidate: ControllerProcess | None = None
         for name in nodes:
             self.node(name)
@@ -51,7 +53,7 @@ class ControlledCluster:
         """A controller leads, and does what there is to do; whoever led before is dead."""
         if self._candidate is not None:
             await self._candidate.end()
-        self._candidate = ControllerProcess(self.kube, rules=self.rules, delays=self.delays)
+        self._candidate = ControllerProcess(self.kube, rules=self.rules, delays=self.delays, latency=self.latency)
         self._candidate.begin()
         await asyncio.sleep(seconds)
 

@@ -1,6 +1,7 @@
 """Room of Workloads that passed is kept until their pods are bound, for a minute at most."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -143,13 +144,49 @@ async def test_one_that_runs_already_keeps_nothing_after_a_restart(checked: Chec
     assert await second(checked, pods=pod_set(cpu="3", count=3)) == "Ready"
 
 
+def job_of(checked: CheckedCluster, cpu: str) -> Callable[[], tuple[str, str]]:
+    """A Job of Streams with one processing element; the result tells its phase and what is said of Satisfiable."""
+    path = "/apis/streams.ibm.com/v1/namespaces/default/streamsjobs/j"
+    containers = [{"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
+    elements = [{"name": "only", "template": {"spec": {"containers": containers}}}]
+    checked.kube.create(path, spec={"processingElements": elements})
+
+    def found() -> tuple[str, str]:
+        status = checked.kube.objects[path]["status"]
+        said = {one["type"]: one["message"] for one in status["conditions"]}
+        return status["phase"], said["Satisfiable"].partition(".")[0]
+
+    return found
+
+
+NO_ROOM = "Failed", "requests cpu 4 cannot hold: 0 of 1 processing element fits (only)"
+
+
 async def test_a_job_of_streams_is_not_promised_it_either(checked: CheckedCluster) -> None:
     await checked.lead()
     assert await second(checked, "first") == "Ready"
-    elements = [{"name": "only", "id": 1, "resources": {"requests": {"cpu": "4"}}}]
-    checked.kube.create(
-        "/apis/streams.ibm.com/v1/namespaces/default/streamsjobs/j", spec={"processingElements": elements}
-    )  # fmt: skip
+    job = job_of(checked, "4")
     await checked.answered()
-    status = checked.kube.objects["/apis/streams.ibm.com/v1/namespaces/default/streamsjobs/j"]["status"]
-    assert status["phase"] == "Failed"
+    assert job() == NO_ROOM
+
+
+async def test_a_new_leader_judges_no_job_before_it_keeps_what_was_promised(checked: CheckedCluster) -> None:
+    """Although it finds the room of one Workload after the other."""
+    await checked.lead()
+    for number in range(6):
+        assert await second(checked, f"half-{number}", pod_set(cpu="4")) == "Ready"
+    await checked.end()
+    job = job_of(checked, "4")
+    checked.latency = 0.5
+    await checked.lead(10)
+    assert job() == NO_ROOM
+
+
+async def test_room_is_kept_for_a_minute_however_long_a_new_leader_needs_to_find_it(checked: CheckedCluster) -> None:
+    await checked.lead()
+    for number in range(3):
+        assert await second(checked, f"first-{number}", pod_set(cpu="8")) == "Ready"
+    checked.workload("second", FULL)
+    checked.latency = 9
+    await checked.lead(90)
+    assert checked.answer("second") == READY

@@ -79,11 +79,10 @@ class WorkloadChecks:
 
     async def begin(self) -> None:
         """Keep the room of what passed a short time ago, then queue whatever waits for an answer, now and later."""
-        now, own = self._now(), self._store.active
-        for workload in list(self._store.workloads.values()):
-            passed = now - workload.passed(own)
-            if workload.placed and 0 <= passed < SECONDS:
-                await self._resume(workload, passed)
+        async with self._judge.turn:  # no Job is promised the room before it is kept again
+            for workload in list(self._store.workloads.values()):
+                if workload.placed and 0 <= self._since(workload) < SECONDS:
+                    await self._resume(workload)
         self._leading = True
         for key in self._store.workloads:
             self._workload(key)
@@ -164,14 +163,18 @@ class WorkloadChecks:
         if now and now.group and now.answer and now.answer.placed and not now.refused:
             self._room.hold(workload, now.group, now.answer.placed, passed=passed)
 
-    async def _resume(self, workload: CheckedWorkload, passed: float) -> None:
+    async def _resume(self, workload: CheckedWorkload) -> None:
         """Keep the room that a former controller has promised the Workload, if it can be found again."""
         try:
             text = await self._server.read(workload.path)
             found = await self._found(replace(workload, admitted=False), text, retries=0)
         except ApiError:
             return
-        self._hold(workload, found, passed=passed)
+        self._hold(workload, found, passed=self._since(workload))
+
+    def _since(self, workload: CheckedWorkload) -> float:
+        """The seconds since the Workload has passed."""
+        return self._now() - workload.passed(self._store.active)
 
     def _workload(self, key: Name) -> None:
         workload = self._store.workloads.get(key)
