@@ -355,3 +355,22 @@ def test_elements_that_find_no_devices_on_nodes_there_are_wait_for_new_ones() ->
     assert notice(alike, inventory) == f"no room yet for 2 of 5 processing elements (e3, e4): {made}"
     several = job_spec(*(claiming(name, "two" if name < "c" else "one") for name in "abcd"))
     assert notice(several, inventory) == f"no room yet for 2 of 4 processing elements (b, d): {made}"
+
+
+def either(*needs: dict[str, Any]) -> dict[str, Any]:
+    """Node affinity to nodes that meet one of the requirements."""
+    terms = [{"matchExpressions": [need]} for need in needs]
+    return {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}}
+
+
+def test_karpenter_makes_no_nodes_for_elements_with_a_term_on_the_host_name() -> None:
+    """Although another of their terms holds on its nodes; other autoscalers do."""
+    ssd, host = ({"key": key, "operator": "In", "values": ["ssd"]} for key in ("disk", "kubernetes.io/hostname"))
+    spec = job_spec(templated(affinity=either(ssd, host)), element())
+    ignoring = on_disks("p", "ssd", unstated="excluded")
+    ignored = "kubernetes.io/hostname=ssd (Karpenter ignores pods with requirements on kubernetes.io/hostname)"
+    assert reasons(spec, with_groups(ignoring)) == [f"NodePool p makes no nodes with {ignored}"]
+    other = on_disks("s", "ssd")
+    assert notice(spec, with_groups(ignoring, other)) == (
+        "no room yet for 1 of 2 processing elements (app-0): node groups can make 1 node of NodePool s"
+    )

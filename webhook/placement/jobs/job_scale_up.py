@@ -33,7 +33,7 @@ from webhook.placement.jobs.whole_job import NOUN, element_warnings, judge_job, 
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits
 from webhook.placement.nodegroups.group_reasons import GroupReason, listed_reasons, named
-from webhook.placement.nodegroups.new_node import Needs, NewNode
+from webhook.placement.nodegroups.new_node import Needs, NewNode, ignored
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.nodegroups.possible_nodes import PossibleNodes, possible_nodes
 from webhook.placement.objects.jobs.job_spec import JobSpec
@@ -122,7 +122,8 @@ class _Scaling(Struct, frozen=True, eq=False):
 
     ``pools`` are those of its HostPools whose hosts are yet to be chosen, ``taken`` nodes that these must not have.
     ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells for each of those that
-    need no node there is whether these are all of its ways.
+    need no node there is whether these are all of its ways. ``ignored`` tells for each member of the group whether
+    Karpenter makes no node for it, in whichever way it has what Karpenter ignores pods for.
     """
 
     own: tuple[Member, ...]
@@ -131,6 +132,7 @@ class _Scaling(Struct, frozen=True, eq=False):
     taken: Mapping[Name, Bits]
     ways: tuple[tuple[Needs, ...], ...]
     sure: tuple[bool, ...]
+    ignored: tuple[bool, ...]
     noun: str = NOUN
 
 
@@ -273,7 +275,8 @@ async def _with_others(  # noqa: PLR0913 -- what is asked for, and beside what
     pooled = (*choices, *beside.waiting.pools, *beside.group.pools)
     group = Group((*moving, *staying), world, pooled, solving, beside.group.restarting, others)
     sure = tuple(len(own) <= _WAYS for own in every)
-    return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure, noun)
+    odd = tuple(ignored(own) is not None for own in ways)
+    return _Scaling(tuple(members), group, tuple(choices), own_taken, ways, sure, odd, noun)
 
 
 def _ways(member: Member, world: World) -> Iterator[Needs]:
@@ -317,11 +320,14 @@ async def _able(kinds: Sequence[tuple[int, NewNode]], scaling: _Scaling, world: 
         await scaling.group.solving.rest()
         inventory.set_node(new.node)
     later = later_world(inventory, world)
+    groups = world.node_groups
+    others = sum(1 << at for at, (group, _) in enumerate(kinds) if groups[group].unstated != "excluded")
     able: list[Bits] = []
-    for member, ways in zip(scaling.group.stated, scaling.ways, strict=True):
+    for member, ways, odd in zip(scaling.group.stated, scaling.ways, scaling.ignored, strict=True):
         await scaling.group.solving.rest()
         constraints = constraints_of(member.ask, later).constraints if ways and kinds else ()
-        able.append(judge(constraints, later).candidates if constraints else 0)
+        found = judge(constraints, later).candidates if constraints else 0
+        able.append(found & others if odd else found)
     return able
 
 

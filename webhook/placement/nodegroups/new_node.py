@@ -85,8 +85,8 @@ def new_node(
     """
     nearest: tuple[Unmet, ...] = ()
     small: NewNode | None = None
-    if group.unstated == "excluded" and (ignored := _ignored(alternatives)):
-        return (ignored,)
+    if group.unstated == "excluded" and (why := ignored(alternatives)):
+        return (why,)
     for needs in alternatives:
         stated = {key: _stated(group, key, found, live) for key, found in needs.items()}
         chosen = {key: _narrowed(stated[key], found) for key, found in needs.items()}
@@ -103,7 +103,7 @@ def new_node(
     return small or nearest
 
 
-def _ignored(alternatives: Iterable[Needs]) -> Unmet | None:
+def ignored(alternatives: Iterable[Needs]) -> Unmet | None:
     """What a pod requires of a label on which Karpenter allows no requirements, in any of its node terms."""
     for needs in alternatives:
         for key, found in needs.items():
