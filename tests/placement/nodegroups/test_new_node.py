@@ -178,6 +178,7 @@ def test_absence_is_met_by_a_label_that_is_not_set() -> None:
         ("topology.ebs.csi.aws.com/zone", True),
         ("karpenter.sh/capacity-type", True),
         ("karpenter.k8s.aws/instance-family", True),
+        ("karpenter-ibm.sh/instance-family", True),
         ("node.kubernetes.io/instance-type", True),
         ("karpenter.sh/other", False),
         (HOSTNAME, False),

@@ -95,6 +95,7 @@ def test_node_pools_that_make_no_nodes(
     [
         ("example.com/rack", "has minValues of example.com/rack, which is not a label of machines"),
         ("karpenter.sh/capacity-type", ""),
+        ("karpenter-ibm.sh/instance-family", ""),
         ("beta.kubernetes.io/instance-type", ""),
     ],
 )

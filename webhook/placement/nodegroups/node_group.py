@@ -27,8 +27,10 @@ ALIASES: Final[Mapping[str, str]] = {
 
 _CAPACITY_TYPE: Final = "karpenter.sh/capacity-type"
 
-_CLOUDS: Final = frozenset({"cloud.google.com", "eks.amazonaws.com", "kubernetes.azure.com", "node.kubernetes.io"})
-"""Domains of labels that clouds write."""
+_CLOUDS: Final = frozenset(
+    {"cloud.google.com", "eks.amazonaws.com", "karpenter-ibm.sh", "kubernetes.azure.com", "node.kubernetes.io"}
+)
+"""Domains of labels that clouds write, or providers of Karpenter whose domain does not begin with ``karpenter.``."""
 
 
 class NodeGroup(Struct, frozen=True, gc=False):
