@@ -39,7 +39,7 @@ async def test_one_whose_pods_all_fit_is_ready(checked: CheckedCluster) -> None:
 async def test_one_that_fits_on_no_empty_cluster_is_rejected(checked: CheckedCluster) -> None:
     checked.occupy("node-a")
     checked.workload("large", pod_set(count=4, placement=APART))
-    await checked.lead()
+    await checked.lead(15)
     assert checked.answer("large") == ("Rejected", SHORT)
 
 
@@ -60,6 +60,56 @@ async def test_one_that_has_to_wait_for_others_is_told_to_retry_later_each_time(
     assert "others" not in checked.answer("waits")[1]
 
 
+async def test_a_pool_that_the_watch_brings_later_than_the_workload_is_no_reason_to_reject_it(
+    checked: CheckedCluster,
+) -> None:
+    """Kueue would deactivate it; a mistake of its own is told at once."""
+    checked.delays = {"/apis/streams.ibm.com/v1/streamshostpools": 5.0}
+    await checked.lead()
+    checked.pool(size=1)
+    checked.workload("at-once", pod_set(placement="host(p[0])"))
+    checked.workload("mistaken", pod_set(placement="host(p["))
+    await checked.answered()
+    assert checked.answer("at-once")[0] == "Pending"
+    assert checked.answer("mistaken")[0] == "Rejected"
+    await checked.answered(10)
+    assert checked.answer("at-once")[0] == "Ready"
+
+
+async def test_one_that_cannot_run_is_rejected_ten_seconds_later_however_often_it_changes(
+    checked: CheckedCluster,
+) -> None:
+    await checked.lead()
+    checked.workload("large", pod_set(count=4, placement=APART))
+    await checked.answered()
+    reads = checked.candidate.line.reads
+    for number in range(8):
+        checked.kube.change(checked.path("large"), {"metadata": {"labels": {"number": str(number)}}})
+        await checked.answered()
+    assert checked.candidate.line.reads == reads
+    assert checked.answer("large")[0] == "Pending"
+    await checked.answered(1.5)
+    assert checked.answer("large") == ("Rejected", SHORT)
+
+
+@pytest.mark.parametrize("again", ["made again", "queued again"])
+async def test_one_that_begins_anew_is_judged_twice_again(checked: CheckedCluster, again: str) -> None:
+    await checked.lead()
+    checked.workload("large", pod_set(count=4, placement=APART))
+    await checked.answered(5)
+    if again == "made again":
+        checked.kube.remove(checked.path("large"))
+        checked.workload("large", pod_set(count=4, placement=APART))
+    else:
+        checked.evict("large")
+        await checked.answered()
+        checked.reserve("large")
+    await checked.answered(9)
+    assert checked.answer("large")[0] == "Pending"
+    await checked.answered(2)
+    assert checked.answer("large")[0] == "Rejected"
+
+
 @pytest.mark.parametrize("cause", ["cordoned", "not ready"])
 async def test_a_node_that_comes_back_is_waited_for(checked: CheckedCluster, cause: str) -> None:
     taint = {"cordoned": "node.kubernetes.io/unschedulable", "not ready": "node.kubernetes.io/not-ready"}[cause]
@@ -72,7 +122,7 @@ async def test_a_node_that_comes_back_is_waited_for(checked: CheckedCluster, cau
 async def test_a_node_that_somebody_keeps_others_from_is_not(checked: CheckedCluster) -> None:
     checked.retaint("node-a", {"key": "dedicated", "value": "infra", "effect": "NoSchedule"})
     checked.workload("w", pod_set(count=3, placement=APART))
-    await checked.lead()
+    await checked.lead(15)
     assert checked.answer("w")[0] == "Rejected"
 
 
@@ -94,7 +144,7 @@ async def test_a_node_that_somebody_keeps_others_from_is_not(checked: CheckedClu
 )
 async def test_what_cannot_run_as_it_is_is_rejected(checked: CheckedCluster, pods: Json, message: str) -> None:
     checked.workload("wrong", pods)
-    await checked.lead()
+    await checked.lead(15)
     state, said = checked.answer("wrong")
     assert state == "Rejected"
     assert message in said
@@ -197,7 +247,7 @@ async def test_what_resource_flavors_and_other_checks_add_counts(checked: Checke
     ready = {"name": "prov", "state": "Ready", "message": "", "lastTransitionTime": THEN, "podSetUpdates": updates}
     pending = {"name": "placement", "state": "Pending", "message": "", "lastTransitionTime": THEN}
     checked.workload("elsewhere", pod_set(count=2, placement=APART), checks=[pending, ready])
-    await checked.lead()
+    await checked.lead(15)
     assert checked.answer("w") == ("Ready", "3 pods can run at the same time")
     assert checked.answer("too-many") == (
         "Rejected",
@@ -227,7 +277,7 @@ async def test_claims_of_pods_are_looked_up(checked: CheckedCluster) -> None:
     )  # fmt: skip
     volumes = [{"name": "c", "persistentVolumeClaim": {"claimName": "c"}}]
     checked.workload("w", pod_set(count=2, placement=APART, volumes=volumes))
-    await checked.lead()
+    await checked.lead(15)
     assert checked.answer("w")[0] == "Rejected"
 
 

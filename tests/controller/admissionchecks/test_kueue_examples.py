@@ -33,7 +33,7 @@ async def test_the_job_waits_for_a_fourth_host(checked: CheckedCluster) -> None:
     for name in ("node-a", "node-b", "node-c"):
         checked.kube.change(f"/api/v1/nodes/{name}", MEMORY)
     checked.workload("early", pods)
-    await checked.lead()
+    await checked.lead(15)
     state, said = checked.answer("early")
     assert state == "Rejected"
     assert f"\n{said}\n" in PAGE.read_text()

@@ -13,6 +13,7 @@ from kubeapi.clock import Clock
 from webhook.controller.admissionchecks.check_answer import (
     EXCLUDED,
     NOTHING_ASKED,
+    REJECTED,
     RUNS,
     CheckReply,
     answer_of,
@@ -34,7 +35,7 @@ from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text.api_kinds import RESOURCE_FLAVOR
 from webhook.placement.text.keys import PREFIX
-from webhook.placement.text.problem import Problem, render
+from webhook.placement.text.problem import Fault, Problem, render
 
 _MAY_ASK: Final = PREFIX.encode()
 """In the JSON of every Workload whose pods ask for placement."""
@@ -46,12 +47,25 @@ _AGAIN: Final = {Cause.CONFLICT: SOON, Cause.MISSING: 5.0}
 """Seconds until the next pass where a Workload has changed, or where it or one of its ResourceFlavors is missing."""
 
 
+AGREED: Final = 10.0
+"""Seconds after which a Workload that the cluster cannot run is judged again, and rejected if it still cannot.
+
+Kueue deactivates what is rejected, and a HostPool, or nodes, that were made a moment ago may not be known yet.
+"""
+
+
 class _JudgedWorkload(Struct, frozen=True, eq=False):
     """The answer to a Workload's checks, with the pods and the verdict on them if these were judged."""
 
     answer: CheckReply
     pods: Sequence[PodsToJudge] = ()
     verdict: WorkloadVerdict | None = None
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether it is to be rejected for what is, or is not, in the cluster, and not for what it says itself."""
+        verdict = self.verdict
+        return self.answer.state == REJECTED and verdict is not None and verdict.now.fault is Fault.FORBIDDEN
 
 
 class WorkloadChecks:
@@ -66,14 +80,16 @@ class WorkloadChecks:
         woken: WokenWorkloads,
         times: tuple[Clock, Clock],
     ) -> None:
-        clock, self._now = times
-        self.queue: Queue[Name] = fair_queue(clock)
+        self._clock, self._now = times
+        self.queue: Queue[Name] = fair_queue(self._clock)
         self._server = server
         self._store = store
         self._judge = judge
         self._room = room
         self._woken = woken
         self._leading = False
+        self._doubted: dict[Name, tuple[str, float]] = {}
+        """The uid of each Workload that is to be judged again before it is rejected, and when."""
         store.on_workload.append(self._workload)
         store.on_check.append(self._check)
 
@@ -95,9 +111,12 @@ class WorkloadChecks:
         known = self._store.workloads.get(key)
         if known is None or not known.awaiting(self._store.active):
             return None
+        uid, due = self._doubted.get(key, ("", 0.0))
+        if uid == known.uid and (left := due - self._clock()) > 0:
+            return left
         async with self._judge.turn:
             try:
-                await self._answer(known)
+                return await self._answer(known)
             except ApiError as failure:
                 if failure.cause not in _DECIDED:
                     raise
@@ -105,18 +124,23 @@ class WorkloadChecks:
                 if failure.cause not in _AGAIN:
                     raise
                 return _AGAIN[failure.cause]
-        return None
 
-    async def _answer(self, known: CheckedWorkload) -> None:
-        """Judge the Workload as it is stored now, and write what came of it, unless it changes meanwhile."""
+    async def _answer(self, known: CheckedWorkload) -> float | None:
+        """Judge the Workload as it is stored now, and write what came of it, unless it changes meanwhile.
+
+        Returns the seconds until it is to be judged again, if it is.
+        """
         text = await self._server.read(known.path)
         workload = read_workload(Raw(text))
         places = workload.awaiting(self._store.active) if workload else []
         if workload is None or not places:
-            return
+            return None
         self._room.release(workload.key)
         self._woken.forget(workload.key)
         found = await self._found(workload, text, retries=max(workload.checks[at].retry_count or 0 for at in places))
+        if found.doubtful and self._doubted.get(workload.key, ("", 0.0))[0] != workload.uid:
+            self._doubted[workload.key] = workload.uid, self._clock() + AGREED
+            return AGREED
         self._hold(workload, found)
         now = timestamp(self._now())
         entries = ((at, found.answer.entry(workload.checks[at], now)) for at in places)
@@ -125,8 +149,10 @@ class WorkloadChecks:
             *({"op": "replace", "path": f"/status/admissionChecks/{at}", "value": entry} for at, entry in entries),
         ]
         await self._server.json_patch(f"{workload.path}/status", operations)
+        self._doubted.pop(workload.key, None)
         if found.answer.wait is not None:
             self._woken.remember(workload, found.pods)
+        return None
 
     async def _found(self, workload: CheckedWorkload, text: bytes, *, retries: int) -> _JudgedWorkload:
         """What is to be answered."""
@@ -178,7 +204,9 @@ class WorkloadChecks:
 
     def _workload(self, key: Name) -> None:
         workload = self._store.workloads.get(key)
-        if self._leading and workload is not None and workload.awaiting(self._store.active):
+        if workload is None or not workload.awaiting(self._store.active):
+            self._doubted.pop(key, None)
+        elif self._leading:
             self.queue.add(key)
 
     def _check(self, name: str) -> None:
