@@ -90,6 +90,18 @@ async def test_a_pod_takes_the_place_of_its_stand_in(checked: CheckedCluster) ->
     assert await second(checked, "fourth", pod_set(cpu="2", count=2)) == "Ready"
 
 
+async def test_pods_that_share_a_node_take_the_places_of_as_many(checked: CheckedCluster) -> None:
+    """One after the other, on whichever node."""
+    await checked.lead()
+    assert await second(checked, "first", pod_set(count=6, cpu="4")) == "Ready"
+    for number, node in enumerate(("node-a", "node-a", "node-b", "node-b", "node-c")):
+        checked.run(f"pod-{number}", node, cpu="4", labels={keys.JOB: "sets"})
+        await checked.answered()
+    assert await second(checked, pods=pod_set(cpu="4")) == "Retry"
+    checked.kube.remove("/api/v1/namespaces/default/pods/pod-0")
+    assert await second(checked, "third", pod_set(cpu="4")) == "Ready"
+
+
 @pytest.mark.parametrize(
     "other",
     [

@@ -5,6 +5,7 @@ inventory what the pods will request, so that the next Workload, or Job, is not 
 namespace that gets its node takes the place of a stand-in that requests the same.
 """
 
+import itertools
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -29,12 +30,16 @@ SECONDS: Final = 60.0
 """Seconds for which room is kept: Kueue makes pods within a few, and no Workload may hoard room."""
 
 
+_Likeness = tuple[str, frozenset[tuple[str, int]]]
+"""The job of a pod, and what it requests."""
+
+
 class _Room(Struct, frozen=True):
-    """The stand-ins of one Workload by uid, and until when they stay."""
+    """The uids of a Workload's stand-ins by what they are like and by node, and until when they stay."""
 
     uid: str
     until: float
-    pods: dict[str, PodInfo]
+    uids: dict[_Likeness, dict[str, list[str]]]
 
 
 class PromisedRoom:
@@ -51,16 +56,18 @@ class PromisedRoom:
     def hold(self, workload: CheckedWorkload, group: Group, placed: Placed, *, passed: float = 0.0) -> None:
         """Keep the room of the Workload's pods, which passed so many seconds ago, where they were placed."""
         self.release(workload.key)
-        pods = {pod.uid: pod for pod in _stand_ins(workload.key, group, placed)}
-        self._rooms[workload.key] = _Room(workload.uid, self._clock() + SECONDS - passed, pods)
-        for pod in pods.values():
+        room = _Room(workload.uid, self._clock() + SECONDS - passed, {})
+        self._rooms[workload.key] = room
+        for pod in _stand_ins(workload.key, group, placed):
+            room.uids.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod.uid)
             self._inventory.set_pod(pod)
 
     def release(self, workload: Name) -> None:
         """Give up what is kept for the Workload."""
         room = self._rooms.pop(workload, None)
-        for uid in room.pods if room else ():
-            self._inventory.remove_pod(uid)
+        for nodes in room.uids.values() if room else ():
+            for uid in itertools.chain.from_iterable(nodes.values()):
+                self._inventory.remove_pod(uid)
 
     def expire(self) -> None:
         """Give up what has been kept for too long."""
@@ -70,20 +77,24 @@ class PromisedRoom:
 
     def _bound(self, pod: PodInfo) -> None:
         """A pod has got its node: it holds its own room from now on."""
+        likeness = _likeness(pod)
         for (namespace, _), room in self._rooms.items():
-            if namespace != pod.namespace:
-                continue
-            alike = [one for one in room.pods.values() if one.requests == pod.requests and one.job == pod.job]
-            found = min(alike, key=lambda one: one.node != pod.node, default=None)
-            if found is not None:
-                del room.pods[found.uid]
-                self._inventory.remove_pod(found.uid)
+            nodes = room.uids.get(likeness) if namespace == pod.namespace else None
+            if nodes:
+                node = pod.node if pod.node in nodes else next(iter(nodes))
+                self._inventory.remove_pod(nodes[node].pop())
+                if not nodes[node]:
+                    del nodes[node]
                 return
 
     def _workload(self, key: Name) -> None:
         room, workload = self._rooms.get(key), self._store.workloads.get(key)
         if room is not None and (workload is None or workload.uid != room.uid or not workload.placed):
             self.release(key)
+
+
+def _likeness(pod: PodInfo) -> _Likeness:
+    return pod.job, frozenset(pod.requests.items())
 
 
 def _stand_ins(workload: Name, group: Group, placed: Placed) -> Iterator[PodInfo]:
