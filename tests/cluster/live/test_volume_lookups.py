@@ -99,6 +99,19 @@ async def test_what_seldom_changes_is_not_asked_for_again_for_a_while() -> None:
     assert len(server.asked) == 6
 
 
+async def test_what_is_asked_for_all_the_time_is_read_anew_as_often() -> None:
+    """A StatefulSet's claim that was deleted is made again with the same name, and bound to another volume."""
+    clock = FakeClock()
+    server = bound()
+    lookups = VolumeLookups(server, clock=clock)
+    for _ in range(2):
+        await lookups.find([NAME])
+        clock.now += KEPT_SECONDS / 2
+    server.objects |= {f"{CLAIMS}/c": claim(volumeName="w"), f"{VOLUMES}/w": volume("w"), CLASSES: {"items": []}}
+    found = await lookups.find([NAME])
+    assert (found.claim(NAME), found.class_named("fast")) == (Claim("apps", "c", "w"), None)
+
+
 async def test_a_claim_that_is_not_bound_is_asked_for_each_time() -> None:
     server = Server(**{f"{CLAIMS}/c": claim()})
     lookups = VolumeLookups(server)

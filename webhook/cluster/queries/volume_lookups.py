@@ -79,6 +79,8 @@ class VolumeLookups:
         try:
             if claim is None:
                 claim, _ = read_claim(Raw(await self._server.read(path)))
+                if claim.volume:
+                    self._claims.keep(path, claim)
         except ApiError as failure:
             if failure.cause is Cause.MISSING:
                 volumes.missing(name)
@@ -87,7 +89,6 @@ class VolumeLookups:
             return
         volumes.put_claim(claim)
         if claim.volume:
-            self._claims.keep(path, claim)
             await self._look_up_volume(claim.volume, volumes)
 
     async def _look_up_volume(self, name: str, volumes: Volumes) -> None:
@@ -97,9 +98,9 @@ class VolumeLookups:
         try:
             if volume is None:
                 volume, _ = read_volume(Raw(await self._server.read(path)))
+                self._volumes.keep(path, volume)
         except (ApiError, *_UNREADABLE):
             return
-        self._volumes.keep(path, volume)
         volumes.put_volume(volume)
 
     async def _list_classes(self, volumes: Volumes) -> None:
@@ -110,8 +111,8 @@ class VolumeLookups:
             if classes is None:
                 page = items.decode(Raw(await self._server.read(path)), Page)
                 classes = tuple(read_class(item)[0] for item in page.items or ())
+                self._classes.keep(path, classes)
         except (ApiError, *_UNREADABLE):
             return
-        self._classes.keep(path, classes)
         for each in classes:
             volumes.put_class(each)
