@@ -107,6 +107,7 @@ def test_objects_are_named_that_could_not_be_used(caplog: pytest.LogCaptureFixtu
 def test_the_examples_are_a_cluster() -> None:
     world = app.explain.explaining(read({"snapshot": str(EXAMPLES / "cluster")}), [], print)
     assert world.everything.bit_count() == 13
+    assert world.device_budget.nodes == 6400  # a command waits for nothing else
 
 
 def test_nothing_else_is_offered() -> None:

@@ -40,7 +40,8 @@ def explaining(
     cluster.pod_defaults.closed = True
     for line in unused(applied(manifests, cluster, referenced_kinds())):
         tell(line)
-    return World(cluster, replace(policy_of(settings), kinds=kinds_with(cluster.references)))
+    policy = replace(policy_of(settings), kinds=kinds_with(cluster.references), unhurried=True)
+    return World(cluster, policy)
 
 
 def read_folder(folder: Path, settings: Settings, tell: Callable[[str], object], step: Step = silent) -> Inventory:

@@ -413,6 +413,19 @@ def test_a_number_that_is_not_found_out_is_boundless_until_it_is() -> None:
     assert counts(inventory, ANY) == counts(inventory, A100) == [2, 1, 0]
 
 
+def test_what_a_decision_does_not_find_out_it_does_not_ask_again() -> None:
+    """Each group of a Job counts devices, and a later decision, with a budget of its own, does so anew."""
+    inventory = equipped()
+    budget = DeviceBudget(nodes=1)
+    first = inventory.device_fits.counts((ANY,), inventory.nodes, budget)
+    budget.renew()
+    assert inventory.device_fits.counts((ANY,), inventory.nodes, budget) is first
+    assert budget.nodes == 1
+    inventory.devices.put_slice(on("node-a", 3))
+    assert counts(inventory, ANY, budget=budget) == [3, BOUNDLESS, BOUNDLESS]
+    assert counts(inventory, ANY) == [3, 1, 0]
+
+
 def test_devices_that_claims_share_are_boundless() -> None:
     shared = replace(on("node-a", 1), devices=(Device("d", traits=Traits(shared=True)),))
     assert counts(equipped(shared), ANY) == [BOUNDLESS, 0, 0]
@@ -435,7 +448,7 @@ def test_numbers_of_many_choices_are_forgotten(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_selector_that_differs_on_every_node_is_followed_a_little_in_each_decision() -> None:
-    """Of a cluster in which no two nodes look alike to it, a decision evaluates it on some: about 5 ms."""
+    """Of a cluster in which no two nodes look alike to it, a decision evaluates it on some: about 8 ms."""
     names = [f"node-{at}" for at in range(300)]
     slices = [
         DeviceSlice(

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from tests.builders import nodes
 from tests.example_count import some_of
 from tests.placement.devices.clusters import CLASS, GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
-from tests.placement.planning.at_once import job_spec, judged
+from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from webhook.placement.devices.claims import Agreement, DeviceChoice, ResourceClaim
 from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
 from webhook.placement.devices.slices import DeviceSlice
@@ -133,6 +133,23 @@ def test_more_plans_than_are_looked_at_leave_a_warning(monkeypatch: pytest.Monke
     inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r2"))
     template(inventory, "pair", PAIR)
     assert asked(inventory, element("x", "pair"), element("y", "pair", cpu="1")).warnings == (f"x, y: {CROWDED}",)
+
+
+def test_where_time_is_over_no_other_plan_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each would take a count of all devices."""
+    inventory = equipped(rooted("node-a", "r0", "r0", "r1", "r2"))
+    template(inventory, "pair", PAIR)
+    solving = AtOnce()
+    crowds = planned_devices._crowds  # noqa: SLF001 -- called as it is
+
+    async def last(*asked: Any) -> Any:
+        solving.seconds = 0.0
+        return await crowds(*asked)
+
+    monkeypatch.setattr(planned_devices, "_crowds", last)
+    monkeypatch.setattr(planned_devices, "_kept_away", None)
+    found = judged(job_spec(element("x", "pair"), element("y", "pair", cpu="1")), inventory, solving)
+    assert found.warnings == (f"x, y: {CROWDED}",)
 
 
 def rooted(name: str, *roots: str) -> DeviceSlice:

@@ -4,7 +4,7 @@ Nodes with equal devices are looked at once. A change of devices is followed for
 """
 
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -94,6 +94,14 @@ class _KeptFit:
         self.version = 0
 
 
+class _DeviceCounts(NamedTuple):
+    """How many devices there were at that time; as far as the ``budget`` went, if that was not far enough."""
+
+    time: tuple[int, int]
+    row: Counts
+    budget: DeviceBudget | None = None
+
+
 class DeviceFits:
     """The nodes that have devices for claims, for one collection of devices."""
 
@@ -102,8 +110,8 @@ class DeviceFits:
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
         self._kept: dict[Wanted, _KeptFit] = {}
-        self._counts: dict[tuple[DeviceChoice, ...], tuple[tuple[int, int], Counts]] = {}
-        """By choices, when their devices were counted, and how many there were."""
+        self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
+        """By choices, their devices."""
         self._looks: dict[Names, Looks] = {}
         self._version = -1
         self._epoch = 0
@@ -133,14 +141,14 @@ class DeviceFits:
         self._follow(nodes)
         now = self._epoch, self._devices.changes.version
         known = self._counts.pop(choices, None)
-        if known is None or known[0] != now:
+        if known is None or known.time != now or known.budget not in {None, budget}:
             row = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
             complete = self._count(choices, row, nodes, budget)
-            known = now if complete else (-1, -1), row
+            known = _DeviceCounts(now, row, None if complete else budget)
         if len(self._counts) >= _KEPT:
             del self._counts[next(iter(self._counts))]
         self._counts[choices] = known
-        return known[1]
+        return known.row
 
     def _count(self, choices: tuple[DeviceChoice, ...], row: Counts, nodes: IndexedNodes, budget: DeviceBudget) -> bool:
         """Write the number of devices of each node into the row; whether the budget was enough to count them."""

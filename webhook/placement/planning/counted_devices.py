@@ -67,6 +67,7 @@ def counting_devices(
     every = itertools.chain.from_iterable(wants)
     kinds = list(dict.fromkeys(kind for want in every for choices in want.requests for kind, _ in choices))
     counted: dict[str, CountedDevices] = {}
+    world.device_budget.renew()
     requests: list[dict[int, dict[str, int]]] = [{} for _ in members]
     for chosen in _sets(kinds):
         least = [[want.least(chosen) for want in own] for own in wants]
@@ -137,7 +138,7 @@ def _sets(kinds: Sequence[DeviceChoice]) -> Iterator[tuple[DeviceChoice, ...]]:
 def _counts(kinds: tuple[DeviceChoice, ...], wants: Sequence[Sequence[_Want]], world: World) -> Counts:
     """By slot, how many devices of these kinds there are; on nodes that offer a resource themselves, any number."""
     inventory = world.inventory
-    world.device_budget.renew()
+    world.device_budget.renew_nodes()
     row = inventory.device_fits.counts(kinds, inventory.nodes, world.device_budget)
     offering: Bits = 0
     for resource in {resource for own in wants for want in own for resource in want.resources}:

@@ -75,7 +75,7 @@ class GroupWithDevices(Group):
             kept = left.pop()
             if frozenset(kept.items()) in tried:
                 continue
-            if len(tried) == _TRIES:
+            if len(tried) == _TRIES or not self.in_time:
                 return GroupAnswer(placed)
             tried.add(frozenset(kept.items()))
             found = placed

@@ -274,5 +274,5 @@ def _ended(leavers: JobPods, world: World) -> Collection[str]:
     return {*world.inventory.leaving, *world.inventory.ending, *leavers.pods}
 
 
-def _new_budget(_devices: Devices, _world: World) -> DeviceBudget:
-    return DeviceBudget()
+def _new_budget(_devices: Devices, world: World) -> DeviceBudget:
+    return DeviceBudget.unhurried() if world.policy.unhurried else DeviceBudget()
