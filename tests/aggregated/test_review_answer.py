@@ -127,6 +127,38 @@ async def test_nothing_is_read_that_the_user_may_not_know_of(cluster: Cluster) -
     assert cluster.asked() == []
 
 
+async def test_nothing_is_read_for_a_spec_beyond_its_bounds(cluster: Cluster) -> None:
+    cluster.may |= {"list nodes", "list pods"}
+    for what_if, said in (
+        ({"drain": ["mercury-1"] * 101}, "spec.whatIf.drain: has 101 nodes, at most 100 are allowed"),
+        (
+            {"removePods": [{"name": f"p-{at}"} for at in range(1001)]},
+            "spec.whatIf.removePods: has 1,001 pods, at most 1,000 are allowed",
+        ),
+        ({"drain": ["pluto"]}, 'spec.whatIf.drain[0]: there is no node "pluto"'),
+    ):
+        assert await cluster.answer(whatIf=what_if) == (422, said)
+    assert cluster.asked() == []
+
+
+async def test_a_node_that_is_named_twice_is_drained_once(cluster: Cluster) -> None:
+    cluster.may |= {"list nodes", "list pods"}
+    _, said = await cluster.answer(whatIf={"drain": ["mercury-1", "mercury-1"]})
+    assert cluster.asked() == ["/api/v1/pods spec.nodeName=mercury-1"]
+    assert [one["name"] for one in said["evicted"]] == ["ours", "theirs"]
+
+
+async def test_the_namespaces_that_a_review_names_come_first(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(review_rights, "NAMESPACES", 2)
+    cluster.may |= {"list nodes", "list pods z", "list pods team-a", "list pods team-b"}
+    cluster.api.put("/api/v1/namespaces/z/pods/a", pod("a", "z", "venus-2"))
+    what_if = {"drain": ["mercury-1"], "removePods": [{"name": "a", "namespace": "z"}]}
+    code, said = await cluster.answer(whatIf=what_if)
+    assert (code, [one["name"] for one in said["evicted"]]) == (201, ["ours"])
+
+
 async def test_pods_that_are_removed_are_read_by_name(cluster: Cluster) -> None:
     cluster.may.add("list pods")
     cluster.api.put("/api/v1/namespaces/team-b/pods/a", pod("a", "team-b", "mercury-1"))

@@ -161,7 +161,10 @@ def test_a_drain_of_too_many_pods_is_not_played(monkeypatch: pytest.MonkeyPatch)
 def test_the_pods_that_have_to_be_read() -> None:
     assert needed_pods(None, "team") == NeededPods()
     what_if = WhatIf(drain=("node-a",), remove_pods=(PodName("p"), PodName("q", "other")))
-    assert needed_pods(what_if, "team") == NeededPods(("node-a",), (("team", "p"), ("other", "q")))
+    needed = NeededPods(("node-a",), (("team", "p"), ("other", "q")))
+    assert needed_pods(what_if, "team") == needed
+    twice = WhatIf(drain=("node-a", "node-a"), remove_pods=(*what_if.remove_pods, PodName("p", "team")))
+    assert needed_pods(twice, "team") == needed
 
 
 def run(inventory: Inventory, *pods: dict[str, Any]) -> None:

@@ -5,12 +5,13 @@ pods that it names, and the namespaces of the pods that a drain would evict.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import quote as escaped
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from kubeapi.client.configuration import Configuration
 from kubeapi.client.connection import Connection
@@ -25,7 +26,8 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.api_kinds import POD
 from webhook.placementreview.answer import ReviewedCluster, UnanswerableReviewError, answer
-from webhook.placementreview.review import ReviewSpec, Visible
+from webhook.placementreview.bounds import problems_of_spec
+from webhook.placementreview.review import ReviewSpec
 from webhook.placementreview.what_if import NeededPods, needed_pods
 
 PLAN_SECONDS: Final = 4.0
@@ -76,15 +78,19 @@ class ReviewAnswering:
             return ReviewOutcome(code=503, message=f"the API server does not say what the answer depends on: {error}")
 
     async def _answered(self, question: ReviewQuestion, spec: ReviewSpec, connection: Connection) -> ReviewOutcome:
-        client = ObjectClient(connection, limit=POD_BYTES)
+        client, inventory = ObjectClient(connection, limit=POD_BYTES), self._inventory()
         rights, needed = ReviewRights(client), needed_pods(spec.what_if, question.namespace)
-        spaces = {question.namespace, *(namespace for namespace, _ in needed.names)}
+        spaces = dict.fromkeys((question.namespace, *(namespace for namespace, _ in needed.names)))
         visible = await rights.visible(question.user, spaces)
-        pods = await _read(client, needed, visible)
+        # Before anything is read: a spec beyond its bounds would make that many requests.
+        if problems := list(problems_of_spec(spec, question.namespace, visible)):
+            raise UnanswerableReviewError(problems)
+        nodes = tuple(node for node in needed.nodes if inventory.nodes.get(node) is not None)
+        pods = await _read(client, replace(needed, nodes=nodes))
         evicted = {str(mapping(pod, "metadata").get("namespace")) for pod in pods}
-        if not evicted <= spaces:
-            visible = await rights.visible(question.user, _nearest(spaces, evicted))
-        cluster = ReviewedCluster(self._inventory(), self._policy, pods)
+        if not evicted <= spaces.keys():
+            visible = await rights.visible(question.user, (*spaces, *sorted(evicted)))
+        cluster = ReviewedCluster(inventory, self._policy, pods)
         queries = self._queries(connection)
         status = await answer(
             spec, question.namespace, cluster, visible, user=question.user, queries=queries, seconds=PLAN_SECONDS
@@ -92,18 +98,12 @@ class ReviewAnswering:
         return ReviewOutcome(Raw(msgspec.json.encode(status)))
 
 
-def _nearest(first: Iterable[str], others: Iterable[str]) -> list[str]:
-    """The namespaces that the review names, before those that it only meets."""
-    return list(dict.fromkeys([*sorted(first), *sorted(others)]))
-
-
-async def _read(client: ObjectClient, needed: NeededPods, visible: Visible) -> tuple[Unstructured, ...]:
-    """The pods that the review is about, as far as the user may know of them; those that there are not are left out."""
+async def _read(client: ObjectClient, needed: NeededPods) -> tuple[Unstructured, ...]:
+    """The pods that the review is about; those that there are not are left out."""
     lists = [f"{POD.path}?fieldSelector=spec.nodeName%3D{escaped(node, safe='')}" for node in needed.nodes]
     paths = [
         f"{POD.path_in(escaped(namespace, safe=''))}/{escaped(name, safe='')}"
         for namespace, name in needed.names
-        if visible.pods(namespace)
     ]
     turns = asyncio.Semaphore(_REQUESTS)
 
@@ -119,7 +119,7 @@ async def _read(client: ObjectClient, needed: NeededPods, visible: Visible) -> t
                 return None
             raise
 
-    of_nodes = await asyncio.gather(*map(read, lists if visible.nodes else ()))
+    of_nodes = await asyncio.gather(*map(read, lists))
     of_names = await asyncio.gather(*map(found, paths))
     try:
         pods = [pod for body in of_nodes for pod in msgspec.json.decode(body, type=_NodePods).items]

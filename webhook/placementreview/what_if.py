@@ -28,7 +28,7 @@ _FINISHED: Final = ("Succeeded", "Failed")
 
 
 class NeededPods(Struct, frozen=True):
-    """The pods that a what-if is about: all of these nodes, and those with these namespaces and names."""
+    """The pods that a what-if is about: all of these nodes, and those with these namespaces and names; each once."""
 
     nodes: tuple[str, ...] = ()
     names: tuple[tuple[str, str], ...] = ()
@@ -38,7 +38,8 @@ def needed_pods(what_if: WhatIf | None, namespace: str) -> NeededPods:
     """The pods that have to be read for a review in that namespace: the inventory does not know pods by name."""
     if what_if is None:
         return NeededPods()
-    return NeededPods(what_if.drain, tuple((one.namespace or namespace, one.name) for one in what_if.remove_pods))
+    names = ((one.namespace or namespace, one.name) for one in what_if.remove_pods)
+    return NeededPods(tuple(dict.fromkeys(what_if.drain)), tuple(dict.fromkeys(names)))
 
 
 class ChangedCluster(Struct, frozen=True):
@@ -57,7 +58,8 @@ def change(what_if: WhatIf, namespace: str, pods: Sequence[Unstructured], invent
     ``pods`` are the pods that :func:`needed_pods` names, as the API server has them.
     """
     named = {(_namespace(pod), str(mapping(pod, "metadata").get("name"))): pod for pod in pods}
-    drained = [pod for pod in pods if mapping(pod, "spec").get("nodeName") in set(what_if.drain)]
+    names = frozenset(what_if.drain)
+    drained = [pod for pod in pods if mapping(pod, "spec").get("nodeName") in names]
     leaving = [pod for pod in drained if _leaves(pod)]
     if problems := tuple(_missing(what_if, namespace, named, inventory)):
         return ChangedCluster(problems)
