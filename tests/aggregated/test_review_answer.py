@@ -148,9 +148,7 @@ async def test_a_node_that_is_named_twice_is_drained_once(cluster: Cluster) -> N
     assert [one["name"] for one in said["evicted"]] == ["ours", "theirs"]
 
 
-async def test_the_namespaces_that_a_review_names_come_first(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_namespaces_that_a_review_names_come_first(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(review_rights, "NAMESPACES", 2)
     cluster.may |= {"list nodes", "list pods z", "list pods team-a", "list pods team-b"}
     cluster.api.put("/api/v1/namespaces/z/pods/a", pod("a", "z", "venus-2"))

@@ -102,6 +102,10 @@ async def test_while_the_cluster_is_not_known_documents_are_served_and_reviews_a
         (b'{"spec": {"plan": true}, "metadata": 1}', f"{UNREADABLE}Expected `object | null`, got `int`"),
         (b'{"spec": [' + b"[" * 2000, UNREADABLE),
         (
+            json.dumps({**review(), "sepc": {"plan": True}}).encode(),
+            f"{UNREADABLE}Object contains unknown field `sepc`",
+        ),
+        (
             b'{"kind": "Pod", "apiVersion": "v1"}',
             f'the body is a "Pod" of "v1"; it must be a PlacementReview of {API_VERSION}',
         ),

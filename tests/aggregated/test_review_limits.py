@@ -90,6 +90,16 @@ async def test_a_flood_of_one_user_does_not_hold_up_another(bench: ReviewBench) 
     assert refused == ["4 placement reviews of yours are waiting already; try again"] * 2
 
 
+async def test_a_flood_of_the_service_accounts_of_one_namespace_is_that_of_one_user(bench: ReviewBench) -> None:
+    accounts = [f"system:serviceaccount:team-b:bot-{number}" for number in range(EACH + 1)]
+    bench.may |= {f"{account} create placementreviews team-a" for account in accounts}
+    with held(bench) as gate:
+        flood = [asyncio.create_task(bench.create(user=account)) for account in accounts]
+        await until(bench, "placement_reviews_total", 1, code="429")
+        await asyncio.to_thread(gate.touch)
+    assert sorted([code for code, _ in await asyncio.gather(*flood)]) == [201] * EACH + [429]
+
+
 async def test_an_answer_that_takes_too_long_is_ended(bench: ReviewBench) -> None:
     with slow(bench, 5):
         code, answer = await bench.ask("POST", f"{PATH}?timeout=300ms", json=review())

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from webhook.aggregated import turns
-from webhook.aggregated.turns import EACH, WAITING, NoTurnError, Turns
+from webhook.aggregated.turns import EACH, WAITING, NoTurnError, Turns, flow_of
 
 
 async def take(order: Turns, user: str, done: list[str], seconds: float = 5) -> None:
@@ -77,3 +77,11 @@ async def test_users_are_forgotten_when_there_are_too_many(monkeypatch: pytest.M
         waits = asyncio.create_task(take(order, "d", done))
         await asyncio.sleep(0)
     await waits
+
+
+def test_service_accounts_of_one_namespace_are_one_user() -> None:
+    flow = flow_of("system:serviceaccount:team-a:one")
+    assert flow == flow_of("system:serviceaccount:team-a:two")
+    assert flow != flow_of("system:serviceaccount:team-ab:one")
+    assert flow_of("jane") == "jane"
+    assert flow_of("oidc:system:serviceaccount:team-a:one") == "oidc:system:serviceaccount:team-a:one"

@@ -101,10 +101,7 @@ class ReviewAnswering:
 async def _read(client: ObjectClient, needed: NeededPods) -> tuple[Unstructured, ...]:
     """The pods that the review is about; those that there are not are left out."""
     lists = [f"{POD.path}?fieldSelector=spec.nodeName%3D{escaped(node, safe='')}" for node in needed.nodes]
-    paths = [
-        f"{POD.path_in(escaped(namespace, safe=''))}/{escaped(name, safe='')}"
-        for namespace, name in needed.names
-    ]
+    paths = [f"{POD.path_in(escaped(namespace, safe=''))}/{escaped(name, safe='')}" for namespace, name in needed.names]
     turns = asyncio.Semaphore(_REQUESTS)
 
     async def read(path: str) -> bytes:

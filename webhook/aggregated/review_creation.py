@@ -17,7 +17,7 @@ from webhook.admission.review import MALFORMED, User
 from webhook.aggregated.review_fault import ReviewFaultError
 from webhook.aggregated.review_process import SECONDS, NoAnswerError, ReviewProcess
 from webhook.aggregated.review_rights import ForbiddenError, ReviewRights
-from webhook.aggregated.turns import NoTurnError, Turns
+from webhook.aggregated.turns import NoTurnError, Turns, flow_of
 from webhook.placement.text.problem import quote
 from webhook.placementreview.review import API_VERSION, KIND
 from webhook.server.http.budget import Budget
@@ -60,13 +60,14 @@ Answering = Callable[[ReviewQuestion], ReviewOutcome]
 """Answers a question by the present state of the cluster; called in a process of its own."""
 
 
-class _ReviewEnvelope(Struct, frozen=True, rename="camel"):
-    """The envelope of a review; the spec is decoded where it is answered."""
+class _ReviewEnvelope(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
+    """The envelope of a review; the spec is decoded where it is answered, and a status, of an answer, is no matter."""
 
     api_version: str = ""
     kind: str = ""
     metadata: dict[str, Any] | None = None
     spec: Raw = Raw(b"{}")
+    status: Raw = Raw(b"null")
 
 
 class _CreatedReview(Struct, frozen=True, rename="camel"):
@@ -112,16 +113,16 @@ class ReviewCreation:
             raise ReviewFaultError(403, str(error)) from None
         except ApiError as error:
             raise ReviewFaultError(503, f"your rights cannot be checked: {error}") from error
-        size = request.content_length or self.limits.body
+        size, flow = request.content_length or self.limits.body, flow_of(user.username)
         seconds = min(self.limits.room_seconds, give_up - perf_counter())
-        if not await self._budget.reserve(size, user.username, seconds):
+        if not await self._budget.reserve(size, flow, seconds):
             raise ReviewFaultError(429, "too many large placement reviews at the same time; try again", close=True)
         try:
             latest = min(give_up, perf_counter() + self.limits.arrival(size))
             body = _whole(await read_body(request, self.limits.body, latest), self.limits.body)
             return await self._answer(request, body, user, namespace, give_up)
         finally:
-            self._budget.release(size, user.username)
+            self._budget.release(size, flow)
 
     async def _answer(
         self, request: web.BaseRequest, body: bytes, user: User, namespace: str, give_up: float
@@ -130,7 +131,7 @@ class ReviewCreation:
         review = _decoded(body, namespace)
         question = ReviewQuestion(namespace, bytes(review.spec), user)
         try:
-            async with self._turns.turn(user.username, give_up - perf_counter()):
+            async with self._turns.turn(flow_of(user.username), give_up - perf_counter()):
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
                 said = await self._process.run(

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections import Counter
 from collections.abc import AsyncIterator
 from time import perf_counter
@@ -15,10 +16,20 @@ WAITING: Final = 32
 """Reviews that wait at a time: with a body of 100 KiB each they take 3 MiB."""
 
 EACH: Final = 4
-"""Reviews of one user that wait or are answered at a time: a pipeline asks one after another."""
+"""Reviews of one user (:func:`flow_of`) that wait or are answered at a time: a pipeline asks one after another."""
 
 _USERS: Final = 1024
 """Users whose usage is remembered; above that, all is forgotten but that of those who wait."""
+
+
+_ACCOUNT: Final = re.compile("system:serviceaccount:[^:]+:")
+"""How the user names of the service accounts of one namespace begin."""
+
+
+def flow_of(username: str) -> str:
+    """Who counts as one user: all service accounts of a namespace, since its users can make any number of them."""
+    account = _ACCOUNT.match(username)
+    return account[0] if account else username
 
 
 class NoTurnError(Exception):
