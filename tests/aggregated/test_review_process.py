@@ -1,14 +1,20 @@
 """A process for each review: its answer, its end, and what becomes of one that takes too long or too much."""
 
+import asyncio
 import os
 import resource
+import socket
 import time
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from webhook.aggregated import review_process
 from webhook.aggregated.review_process import NoAnswerError, ReviewProcess
-from webhook.cluster.judging.forked import Forked
+from webhook.cluster.judging.forked import Forked, forked
+
+ADJUSTED = Path("/proc/self/oom_score_adj")
 
 
 def sleepy() -> bytes:
@@ -54,6 +60,50 @@ async def test_a_process_that_fails_or_takes_too_much_memory_has_no_answer(capfd
         await process.close()
         assert failed.value.code == 500
         assert said in capfd.readouterr().err
+
+
+async def test_a_process_has_no_more_memory_than_the_container_and_ends_first(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    process = ReviewProcess(left=lambda: review_process.LEAST)
+    assert await process.run(ADJUSTED.read_bytes) == b"1000\n"
+    assert await asyncio.to_thread(ADJUSTED.read_bytes) != b"1000\n"
+    with pytest.raises(NoAnswerError, match="takes too much memory"):
+        await process.run(lambda: bytes(2 * review_process.LEAST))
+    await process.close()
+    assert "MemoryError" in capfd.readouterr().err
+
+
+async def test_without_memory_no_process_is_started(caplog: pytest.LogCaptureFixture) -> None:
+    process = ReviewProcess(left=lambda: review_process.LEAST - 1)
+    with pytest.raises(NoAnswerError) as failed:
+        await process.run(lambda: b"x")
+    assert (failed.value.code, str(failed.value)) == (
+        503,
+        "the webhook has too little memory left for a review; a higher resources.limits.memory helps",
+    )
+    assert f"{review_process.LEAST - 1} bytes of memory are left" in caplog.text
+
+
+async def test_a_rest_follows_the_start_of_each_process() -> None:
+    begun: list[float] = []
+    ended: list[float] = []
+    burnt = 0.01
+
+    def slow_fork(work: Callable[[socket.socket], object]) -> Forked:
+        begun.append(time.perf_counter())
+        since = time.thread_time()
+        while time.thread_time() < since + burnt:
+            pass
+        child = forked(work)
+        ended.append(time.perf_counter())
+        return child
+
+    process = ReviewProcess(slow_fork)
+    for _ in range(2):
+        assert await process.run(lambda: b"x") == b"x"
+    await process.close()
+    assert begun[1] - ended[0] >= review_process.REST * burnt
 
 
 async def test_a_system_that_starts_no_process_is_said_so() -> None:

@@ -3,9 +3,12 @@
 A review can take as long as a whole Job, or longer, and reviews of pods must not wait for it. The process is a copy of
 this one, so it needs no state to be sent; it stands back where both want one core, has as much memory of its own as it
 is given, and is killed when its time is over, wherever it is.
+
+While the copy is made nothing else is answered, so a rest follows: a flood of reviews takes a twentieth of the time.
 """
 
 import asyncio
+import contextlib
 import functools
 import logging
 import os
@@ -14,15 +17,23 @@ import signal
 import socket
 from collections.abc import Callable
 from pathlib import Path
+from time import perf_counter, thread_time
 from typing import Final
 
+from webhook.aggregated.container_memory import memory_left
 from webhook.cluster.judging.forked import Forked, forked
 
 SECONDS: Final = 10.0
 """The longest time for one answer; a plan of a thousand pods takes five."""
 
 MEMORY: Final = 256 * 1024 * 1024
-"""Bytes that the process may take beyond those of its parent."""
+"""Bytes that the process may take beyond those of its parent, or what the container has left if that is less."""
+
+LEAST: Final = 32 * 1024 * 1024
+"""Bytes without which no process is started: the system would end the whole container for want of memory."""
+
+REST: Final = 19.0
+"""How many times as long as a process takes to start no other one is started."""
 
 ANSWER_LIMIT: Final = 8 * 1024 * 1024
 """Bytes of an answer: what the names of 15,000 nodes take for each of ten manifests."""
@@ -44,10 +55,16 @@ class NoAnswerError(Exception):
 
 
 class ReviewProcess:
-    """Starts processes; the caller bounds how many there are at a time."""
+    """Starts processes, one after another; the caller runs one at a time. ``left`` says how much memory is left."""
 
-    def __init__(self, fork: Callable[[Callable[[socket.socket], object]], Forked] = forked) -> None:
+    def __init__(
+        self,
+        fork: Callable[[Callable[[socket.socket], object]], Forked] = forked,
+        left: Callable[[], int | None] = memory_left,
+    ) -> None:
         self._fork = fork
+        self._left = left
+        self._rested = 0.0
         self._ending: set[asyncio.Future[tuple[int, int]]] = set()
 
     async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytes:
@@ -74,6 +91,23 @@ class ReviewProcess:
             )
         return answer
 
+    def _started(self, work: ReviewWork) -> Forked:
+        """The process that does the work; :class:`NoAnswerError` if there is none."""
+        left = self._left()
+        if left is not None and left < LEAST:
+            _log.warning("no process that answers a placement review is started: %d bytes of memory are left", left)
+            raise NoAnswerError(
+                503, "the webhook has too little memory left for a review; a higher resources.limits.memory helps"
+            )
+        begun = thread_time()  # not what others take of the core meanwhile
+        try:
+            return self._fork(functools.partial(_answer, work, MEMORY if left is None else min(MEMORY, left)))
+        except OSError as error:
+            _log.warning("no process that answers a placement review can be started: %s", error)
+            raise NoAnswerError(503, "no process could be started; try again") from error
+        finally:
+            self._rested = perf_counter() + REST * (thread_time() - begun)
+
     async def close(self) -> None:
         """Wait for the end of processes that were killed."""
         if self._ending:
@@ -97,13 +131,16 @@ async def _received(channel: socket.socket) -> bytes:
     return bytes(answer)
 
 
-def _answer(work: ReviewWork, channel: socket.socket) -> None:
-    """The whole work of the process."""
-    _bound_memory()
+def _answer(work: ReviewWork, memory: int, channel: socket.socket) -> None:
+    """The whole work of the process, which may take so many bytes of memory."""
+    _bound_memory(memory)
     channel.sendall(work())
 
 
-def _bound_memory() -> None:
+def _bound_memory(memory: int) -> None:
+    """Give the process so many bytes more; one that has to end for want of memory is this one, not the webhook."""
+    with contextlib.suppress(OSError):  # not everywhere is it allowed
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = pages * resource.getpagesize() + MEMORY
+    limit = pages * resource.getpagesize() + memory
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
