@@ -517,6 +517,22 @@ def test_a_pool_of_two_objects_is_listed_once(plan: Run, tmp_path: Path) -> None
     assert [subject["pools"] for subject in found["subjects"]] == [[0], [0]]
 
 
+def test_more_pods_than_the_largest_cluster_has_are_not_planned(plan: Run, tmp_path: Path) -> None:
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "huge"},
+        "spec": {
+            "replicas": 2_000_000_000,
+            "selector": {"matchLabels": {"app": "huge"}},
+            "template": {"metadata": {"labels": {"app": "huge"}}, "spec": {"containers": [{"name": "main"}]}},
+        },
+    }
+    code, out, _ = plan("-o", "json", "-f", written(tmp_path, deployment))
+    [subject] = json.loads(out)["subjects"]
+    assert (code, subject["verdict"], [one["node"] for one in subject["elements"]]) == (0, "undecided", [""])
+
+
 def test_replicas_with_a_host_port_are_planned_on_a_node_each(plan: Run, tmp_path: Path) -> None:
     container = {"name": "main", "ports": [{"containerPort": 80, "hostPort": 80}]}
     deployment = {

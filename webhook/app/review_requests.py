@@ -137,8 +137,8 @@ def _by_namespace(manifests: Sequence[Unstructured], namespace: str) -> Mapping[
 def json_size(document: Unstructured, limit: int) -> int:
     """How many bytes the object has as JSON; an alias of YAML counts each time, as JSON has none.
 
-    Raises :class:`RejectedReviewError` for more than ``limit`` bytes or :data:`NESTING_LIMIT` levels. Time and memory
-    are proportional to the limit.
+    Raises :class:`RejectedReviewError` for more than ``limit`` bytes or :data:`NESTING_LIMIT` levels, and for an object
+    that cannot be JSON. Time and memory are proportional to the limit.
     """
     characters = 0
     waiting: list[tuple[object, int]] = [(document, 0)]
@@ -156,7 +156,10 @@ def json_size(document: Unstructured, limit: int) -> int:
             characters += len(str(value))
         if characters > limit:
             raise _too_large(document, limit)
-    size = len(msgspec.json.encode(document))
+    try:
+        size = len(msgspec.json.encode(document))
+    except TypeError as error:
+        raise RejectedReviewError(f"{origin_of(document)} cannot be written as JSON: a key is no text") from error
     if size > limit:
         raise _too_large(document, limit)
     return size

@@ -325,6 +325,15 @@ async def test_aliases_of_yaml_are_bounded(
     assert f"Pod bomb {sentence}" in err
 
 
+async def test_yaml_with_a_key_that_json_does_not_have_is_wrong_use(
+    reviews: ReviewServer, asked: Asked, tmp_path: Path
+) -> None:
+    (tmp_path / "map.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {null: 1}}")
+    code, out, err = await asked("-f", str(tmp_path / "map.yaml"))
+    assert (code, out, reviews.reviews) == (2, "", [])
+    assert err == "streams-placement: ConfigMap m cannot be written as JSON: a key is no text\n"
+
+
 async def test_control_characters_count_as_json_writes_them(
     reviews: ReviewServer, asked: Asked, tmp_path: Path
 ) -> None:

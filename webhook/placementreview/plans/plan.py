@@ -4,6 +4,7 @@ What does not fit beside what comes before it is refused.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
 
 import msgspec
 from msgspec import Struct
@@ -42,6 +43,9 @@ from webhook.placement.text.problem import Fault, render
 from webhook.placementreview.plans.fuse import FusedManifest, fused_manifest, name_of
 from webhook.placementreview.plans.plan_scale_up import scale_up_of, scale_up_pods
 from webhook.placementreview.submission import Manifests, Step, application_of, silent, whole_application, wrong
+
+PODS: Final = 150_000
+"""Pods that are planned together, those of the largest clusters: each takes memory. One object more is undecided."""
 
 
 class PlannedObject(Struct, frozen=True, eq=False):
@@ -98,6 +102,9 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
                 objects.append(_scaled(planned_object, fitting, objects, fresh, seconds, jobs))
                 continue
             together = [*fitting, planned_object]
+            if sum(member.count for one in together for member in one.members) > PODS:
+                objects.append(msgspec.structs.replace(planned_object, undecided=True))
+                continue
             tried, judged = _tried(together, fresh, seconds, jobs)
             if judged.placed is None and judged.decided:
                 refused = _refused(planned_object, tried, judged)
