@@ -233,6 +233,21 @@ def test_a_plan_places_all_manifests_together() -> None:
     assert status.plan["subjects"][0]["elements"][0]["node"] == "node-a"
 
 
+@pytest.mark.parametrize("metadata", [{}, {"name": ""}, {"generateName": "job-"}])
+def test_operators_of_a_job_that_the_api_server_is_to_name_are_planned(metadata: dict[str, str]) -> None:
+    operators = [{"name": name, "placement": 'partitionExlocation("x")'} for name in ("A", "B")]
+    spec = {"operators": operators, "streams": [{"from": "A", "to": "B"}], "fusion": {"manual": 1}}
+    unnamed = {
+        "apiVersion": STREAMS,
+        "kind": "Job",
+        "metadata": metadata,
+        "spec": {"bundle": {"name": "a.sab"}, **spec},
+    }
+    plan = asked(cluster(node(), node("node-b")), unnamed, plan=True).plan
+    assert plan
+    assert [len(subject["elements"]) for subject in plan["subjects"]] == [2]
+
+
 def test_a_plan_of_hidden_nodes_has_numbers_for_their_names() -> None:
     pools = [{"name": "P", "mode": "Shared", "size": 1}]
     manifests = job("host(P)", "hostIsolation", hostPools=pools), deployment(4, "partitionIsolation")

@@ -1,6 +1,6 @@
 """``convert --fused`` and ``plan``: a Job of operators becomes one of processing elements."""
 
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct
@@ -18,6 +18,9 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import render
 from webhook.placementreview.submission import wrong
 
+UNNAMED: Final = "unnamed"
+"""The name of an object that states none: an inventory knows Jobs by their names."""
+
 
 class FusedManifest(Struct, frozen=True, eq=False):
     """A Job with processing elements in place of its operators, and how these were fused; ``text`` if it is refused.
@@ -33,9 +36,10 @@ class FusedManifest(Struct, frozen=True, eq=False):
 
 
 def name_of(document: Unstructured) -> Name:
-    """The namespace and the name of an object of a manifest."""
+    """The namespace and the name of an object of a manifest; one that the API server is to name gets a name here."""
     metadata = mapping(document, "metadata")
-    return str(metadata.get("namespace") or NAMESPACE), str(metadata.get("name") or "")
+    name = metadata.get("name") or metadata.get("generateName") or UNNAMED
+    return str(metadata.get("namespace") or NAMESPACE), str(name)
 
 
 def fused_manifest(document: Unstructured, world: World, seconds: float) -> FusedManifest:
