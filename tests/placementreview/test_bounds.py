@@ -22,6 +22,7 @@ from webhook.placementreview.review import (
 
 POD = {"apiVersion": "v1", "kind": "Pod"}
 LONG = "n" * 254
+LISTED = ": is a list of objects: state each of its items as a manifest"
 SHAPE = AddedShape()
 DEEP = functools.reduce(lambda inner, _: {"a": [inner]}, range(60), {})
 
@@ -35,6 +36,8 @@ def said(spec: ReviewSpec, visible: Visible = EVERYTHING) -> list[str]:
     [
         ({"kind": "Pod"}, "apiVersion: must be a text of 1 to 253 characters"),
         ({"apiVersion": "v1", "kind": ""}, "kind: must be a text of 1 to 253 characters"),
+        ({"apiVersion": "v1", "kind": "List", "items": [POD]}, LISTED),
+        ({"apiVersion": "apps/v1", "kind": "DeploymentList", "items": []}, LISTED),
         ({**POD, "metadata": 3}, "metadata: must be an object"),
         ({**POD, "spec": {"template": DEEP}}, ": is nested too deeply, at most 100 levels are allowed"),
         ({**POD, "metadata": {"name": LONG}}, "metadata.name: must be a text of at most 253 characters"),
@@ -101,6 +104,10 @@ def test_a_what_if_beyond_its_bounds(what_if: WhatIf, text: str) -> None:
 def test_a_shape_that_no_node_has(shape: AddedShape, text: str) -> None:
     what_if = WhatIf(add_nodes=(AddedNodes(shape=AddedShape({"cpu": 1})), AddedNodes(shape=shape)))
     assert said(ReviewSpec(what_if=what_if)) == [f"spec.whatIf.addNodes[1].shape{text}"]
+
+
+def test_a_kind_whose_name_ends_like_a_list_is_none_without_items() -> None:
+    assert said(ReviewSpec(({"apiVersion": "acme.example/v1", "kind": "AllowList"}, {**POD, "items": []}))) == []
 
 
 def test_what_ifs_take_rights() -> None:

@@ -63,6 +63,9 @@ def _of_manifest(field: str, manifest: Unstructured, namespace: str) -> Iterator
         value = manifest.get(name)
         if not isinstance(value, str) or not 0 < len(value) <= NAME:
             yield Problem(f"{field}.{name}", f"must be a text of 1 to {NAME} characters")
+    if isinstance(manifest.get("items"), list) and str(manifest.get("kind")).endswith("List"):
+        yield Problem(field, "is a list of objects: state each of its items as a manifest")
+        return
     if nested_too_deeply(manifest):
         yield Problem(field, f"is nested too deeply, at most {NESTING_LIMIT} levels are allowed")
         return
