@@ -68,7 +68,7 @@ async def test_a_process_has_no_more_memory_than_the_container_and_ends_first(
     process = ReviewProcess(left=lambda: review_process.LEAST)
     assert await process.run(ADJUSTED.read_bytes) == b"1000\n"
     assert await asyncio.to_thread(ADJUSTED.read_bytes) != b"1000\n"
-    with pytest.raises(NoAnswerError, match="takes too much memory"):
+    with pytest.raises(NoAnswerError, match="needed too much memory"):
         await process.run(lambda: bytes(2 * review_process.LEAST))
     await process.close()
     assert "MemoryError" in capfd.readouterr().err

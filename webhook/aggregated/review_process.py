@@ -69,11 +69,8 @@ class ReviewProcess:
 
     async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytes:
         """The answer of the work, which has so many seconds; :class:`NoAnswerError` if there is none."""
-        try:
-            child = self._fork(functools.partial(_answer, work))
-        except OSError as error:
-            _log.warning("cannot start a process for a placement review: %s", error)
-            raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
+        await asyncio.sleep(max(self._rested - perf_counter(), 0.0))
+        child = self._started(work)
         try:
             async with asyncio.timeout(seconds):
                 answer = await _received(child.socket)
@@ -103,8 +100,8 @@ class ReviewProcess:
         try:
             return self._fork(functools.partial(_answer, work, MEMORY if left is None else min(MEMORY, left)))
         except OSError as error:
-            _log.warning("no process that answers a placement review can be started: %s", error)
-            raise NoAnswerError(503, "no process could be started; try again") from error
+            _log.warning("cannot start a process for a placement review: %s", error)
+            raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
         finally:
             self._rested = perf_counter() + REST * (thread_time() - begun)
 
