@@ -187,7 +187,8 @@ def test_copies_have_a_limit() -> None:
     """Pods with a device that they share are not counted beyond 32."""
     device = Device("d", traits=Traits(shared=True))
     inventory = equipped(DeviceSlice("s", GPU, "node-a", reach=Reach(node="node-a"), devices=(device,)))
-    assert inventory.device_fits.copies(Wanted((ONE,)), inventory.nodes, DeviceBudget()).tolist() == [32, 0, 0]
+    for budget in (DeviceBudget(), DeviceBudget(nodes=3 * 32)):  # one that ends on the way, and one that does not
+        assert inventory.device_fits.copies(Wanted((ONE,)), inventory.nodes, budget).tolist() == [32, 0, 0]
 
 
 def test_a_node_without_devices_for_few_pods_has_none_for_many() -> None:
