@@ -1,8 +1,9 @@
 """The memory of the product's processes does not grow with what has happened: nothing of objects that are gone stays.
 
 ``MEMORY_MINUTES`` says how long objects come and go, 60 by default; the first third is not compared with anything.
-Names come again after a quarter of that time, so by then caches that are bounded by a number of answers have all they
-will get: what grows after that is kept for objects that are gone.
+Names come again after a twelfth of that time, and either replica of the webhook has seen nearly all of them after a
+third: by then caches that are bounded by a number of answers have all they will get, and what grows after that is kept
+for objects that are gone.
 """
 
 import itertools
@@ -28,7 +29,7 @@ SECONDS: Final = float(os.environ.get("MEMORY_MINUTES", "60")) * 60
 ROUND_SECONDS: Final = 1.0
 SETTLED_SECONDS: Final = 300
 SAMPLES: Final = 60
-NAMES: Final = max(60, round(SECONDS / ROUND_SECONDS / 4))
+NAMES: Final = max(60, round(SECONDS / ROUND_SECONDS / 12))
 """Different names of objects."""
 
 STAY: Final = 12
