@@ -16,8 +16,8 @@ from tools.monitoring.registered import registered
 PANELS: Final = [
     one for one in json.loads((CHART / "monitoring" / "dashboard.json").read_text())["panels"] if "targets" in one
 ]
-QUIET: Final = {"Would be refused"}
-"""Panels without data: nothing is in audit mode."""
+QUIET: Final = {"Would be refused", "PlacementReviews", "PlacementReviews answered"}
+"""Panels without data: nothing is in audit mode, and PlacementReviews are off."""
 
 PAGES: Final = tuple(ROOT / "docs" / name for name in ("metrics.md", "alerts.md"))
 QUERIES: Final = [(str(block), line) for block in blocks("promql", PAGES) for line in block.text.splitlines()]
