@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from bench.machine import describe
@@ -72,40 +72,32 @@ def page(journal: Journal, seed: int) -> str:
 
 def device_page(journal: Journal) -> str:
     """What the page says of scenarios of devices."""
-    entries = list(journal.entries.values())
-    seconds = sum(one.seconds for one in entries)
-    return "\n".join(
-        [
-            "# Fidelity of devices",
-            "",
-            f"{len(entries)} scenarios of devices, {seconds:.0f} seconds of playing.",
-            "",
-            *_OF_DEVICES,
-            "",
-            *_outcomes(entries),
-            "",
-            *_families(entries),
-            "",
-            *_disagreements(journal.wrong),
-            "",
-            *_passing(journal.passing),
-        ]
-    )
+    return _section(journal, "devices", _OF_DEVICES, _outcomes)
 
 
 def application_page(journal: Journal) -> str:
     """What the page says of scenarios of applications."""
+    return _section(journal, "applications", _OF_APPLICATIONS, _kinds)
+
+
+def _section(
+    journal: Journal,
+    subject: str,
+    meaning: Sequence[str],
+    counted: Callable[[Sequence[JournalEntry]], Iterator[str]],
+) -> str:
+    """What the page says of scenarios of one subject: what they are, how they ended, and what went wrong."""
     entries = list(journal.entries.values())
     seconds = sum(one.seconds for one in entries)
     return "\n".join(
         [
-            "# Fidelity of applications",
+            f"# Fidelity of {subject}",
             "",
-            f"{len(entries)} scenarios of applications, {seconds:.0f} seconds of playing.",
+            f"{len(entries)} scenarios of {subject}, {seconds:.0f} seconds of playing.",
             "",
-            *_OF_APPLICATIONS,
+            *meaning,
             "",
-            *_kinds(entries),
+            *counted(entries),
             "",
             *_families(entries),
             "",
@@ -159,7 +151,7 @@ def _row(name: str, entries: Sequence[JournalEntry]) -> str:
 def _families(entries: Iterable[JournalEntry]) -> Iterator[str]:
     yield "## By constraint family"
     yield ""
-    yield "A scenario counts for every family that it has something of."
+    yield "A scenario counts for each family that it uses."
     yield ""
     columns = (AGREED, HEDGED, FALSE_REFUSAL, MISPLACED, MISSED_REFUSAL, CORNERED)
     yield f"| family | {' | '.join(columns)} |"

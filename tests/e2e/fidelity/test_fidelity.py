@@ -46,21 +46,19 @@ def test_a_judge_that_refuses_everything_is_found_out(api: Api) -> None:
 
 def test_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
     journal = Journal(None, SEED)
-    run = DeviceRun(api, SEED, journal)
-    run.all(CASES)
-    run.again()
-    assert len(journal.entries) == CASES
-    assert not [one for one in journal.wrong if one.outcome != CORNERED]
-    agreed = [one for one in journal.entries.values() if one.outcome == AGREED]
-    assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > CASES / 8
+    agrees(DeviceRun(api, SEED, journal), journal, CASES)
 
 
 def test_applications_are_judged_as_the_scheduler_binds_their_pods(api: Api) -> None:
     journal = Journal(None, SEED)
-    run = ApplicationRun(api, SEED, journal)
-    run.all(SIDE_BY_SIDE)
+    agrees(ApplicationRun(api, SEED, journal), journal, SIDE_BY_SIDE)
+
+
+def agrees(run: DeviceRun | ApplicationRun, journal: Journal, count: int) -> None:
+    """Play so many scenarios: none is wrong, and at least an eighth of them each is admitted and refused."""
+    run.all(count)
     run.again()
-    assert len(journal.entries) == SIDE_BY_SIDE
+    assert len(journal.entries) == count
     assert not [one for one in journal.wrong if one.outcome != CORNERED]
     agreed = [one for one in journal.entries.values() if one.outcome == AGREED]
-    assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > SIDE_BY_SIDE / 8
+    assert min(sum(one.admitted for one in agreed), sum(not one.admitted for one in agreed)) > count / 8
