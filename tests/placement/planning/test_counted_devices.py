@@ -18,6 +18,7 @@ from tests.placement.planning.test_planned_devices import PAIR, asked, element, 
 from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.device import Device, Reach, Traits
 from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.device_classes import DeviceClass
@@ -203,7 +204,7 @@ def _small(claims: list[ClaimSpec]) -> list[ClaimSpec]:
     return claims[:1]
 
 
-def _inventory(machines: dict[str, list[DeviceSlice]], rules: list) -> Inventory:  # type: ignore[type-arg]
+def _inventory(machines: dict[str, list[DeviceSlice]], rules: list[TaintRule]) -> Inventory:
     slices = [
         replace(one, name=f"{one.name}-{name}", pool=f"{one.pool}-{name}", reach=Reach(node=name))
         for name, own in machines.items()
@@ -215,7 +216,7 @@ def _inventory(machines: dict[str, list[DeviceSlice]], rules: list) -> Inventory
     return inventory
 
 
-def _possible(machines: dict[str, list[DeviceSlice]], rules: list, wants: list[list[ClaimSpec]]) -> bool:  # type: ignore[type-arg]
+def _possible(machines: dict[str, list[DeviceSlice]], rules: list[TaintRule], wants: list[list[ClaimSpec]]) -> bool:
     for where in itertools.product(machines, repeat=len(wants)):
         if all(
             _able(own, rules, [spec for at, claims in enumerate(wants) if where[at] == name for spec in claims])
@@ -225,7 +226,7 @@ def _possible(machines: dict[str, list[DeviceSlice]], rules: list, wants: list[l
     return False
 
 
-def _able(slices: list[DeviceSlice], rules: list, claims: list[ClaimSpec]) -> bool:  # type: ignore[type-arg]
+def _able(slices: list[DeviceSlice], rules: list[TaintRule], claims: list[ClaimSpec]) -> bool:
     """Whether the node has the devices; requests with selectors that fail for some device are left out."""
 
     def there(*some: ClaimSpec) -> BruteForce:
