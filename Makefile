@@ -8,9 +8,9 @@ PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/bla
 # The tests that $(1) runs, and those that failed once more, one at a time: what fails beside others only is printed, and passes.
 alone_again = $(1) || { echo "what failed runs once more, alone ..." && $(1) --last-failed --last-failed-no-failures none --numprocesses=0; }
 traced = { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m $(UNIT)); } && { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m integration); }
-# End-to-end tests, and those that failed once more: $(1) selects them. They mostly wait, so with $(2) two files run at a
-# time, each process with control planes of its own; what is timed runs alone.
-once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "what failed runs once more, without the rest ..." && $(BIN)/python -m pytest $(1) tests/e2e --last-failed --last-failed-no-failures none; }
+# End-to-end tests, and the files in which one failed once more: $(1) selects them. They mostly wait, so with $(2) two
+# files run at a time, each process with control planes of its own; what is timed runs alone.
+once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "files with failures run once more, alone ..." && files=$$($(BIN)/python -m tests.e2e.failed_files) && $(BIN)/python -m pytest $(1) $$files; }
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
 IMAGE  ?= streams-placement

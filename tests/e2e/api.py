@@ -21,7 +21,7 @@ JSON_PATCH: Final = "application/json-patch+json"
 APPLY: Final = "application/apply-patch+yaml"
 STRATEGIC: Final = "application/strategic-merge-patch+json"
 
-_SECONDS: Final = 40
+_SECONDS: Final = 120
 """Longer than the 30 s that the longest webhook may take."""
 
 

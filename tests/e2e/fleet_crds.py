@@ -22,7 +22,7 @@ from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]
 _FORMS: Final = (("karmada",), ("karmada", "--divide"), ("ocm",))
-_SECONDS: Final = 60
+_SECONDS: Final = 180
 
 
 def objects() -> Iterator[dict[str, Any]]:

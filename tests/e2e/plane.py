@@ -21,7 +21,7 @@ from tests.e2e.signals import orderly_end
 
 STAGES: Final = Path(__file__).with_name("stages.yaml")
 
-_COMMAND_SECONDS: Final = 120
+_COMMAND_SECONDS: Final = 300
 """For one call of kubectl or helm, which may wait for something itself."""
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.watch_stream import Stream
 
-_QUIET_SECONDS: Final = 60.0
+_QUIET_SECONDS: Final = 20.0
 """A watch that says nothing for so long is opened again; bounds how long an end may go unnoticed."""
 
 _AGAIN_SECONDS: Final = 0.05

@@ -46,6 +46,6 @@ def install(plane: ControlPlane, running: Kubelet, values: Values, chart: Path =
     """``helm install --wait``, or upgrade; says why it failed."""
     file = plane.folder / "values.yaml"
     file.write_text(json.dumps({"service": {"port": PORT}, **values}))
-    where = ("--namespace", NAMESPACE, "--values", str(file), "--wait", "--timeout", "60s")
+    where = ("--namespace", NAMESPACE, "--values", str(file), "--wait", "--timeout", "240s")
     done = plane.helm("upgrade", "--install", RELEASE, str(chart), *where)
     assert done.returncode == 0, f"{done.stderr}\n{running.logs()[-4000:]}"

@@ -20,7 +20,7 @@ CI: Final = tuple(sorted((CHART / "ci").glob("*-values.yaml")))
 RELEASE: Final = "streams-placement"
 NAMESPACE: Final = "streams-system"
 
-_SECONDS: Final = 60
+_SECONDS: Final = 180
 
 
 @functools.cache

@@ -152,7 +152,7 @@ def test_the_chart_can_be_uninstalled_with_all_hosts_exclusive(admin: Api, plane
     path = create_pool(admin, exclusive("last", SPACE, NODES))
     wait_for(admin, path)
     assert taints(admin) == ["NoSchedule"] * NODES
-    done = plane.helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "90s")
+    done = plane.helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "240s")
     assert (done.returncode, taints(admin)) == (0, []), done.stderr
     admin.delete(path)
     wait_until_gone(admin, path)

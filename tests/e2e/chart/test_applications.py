@@ -119,7 +119,7 @@ def test_check_says_which_kinds_are_judged_and_which_are_not_served(plane: Contr
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
         env={**os.environ, "KUBECONFIG": str(plane.kubeconfig())},
     )
     assert done.returncode == 0, done.stdout + done.stderr

@@ -328,7 +328,7 @@ def test_the_command_status_shows_what_the_api_server_has(unattended: BarePlane,
     jobs.call("PATCH", f"{ELEMENTS}/tree-0/status", {"status": told}, content=MERGE)
     environment = {"KUBECONFIG": str(unattended.kubeconfig()), "PATH": "/usr/bin:/bin"}
     command = (sys.executable, "-m", "webhook", "status", "tree", "--namespace", SPACE)
-    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=60, env=environment)  # noqa: S603 -- ourselves
+    done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=240, env=environment)  # noqa: S603 -- ourselves
     assert (done.stdout, done.stderr, done.returncode) == (
         (
             f"Job {SPACE}/tree: Unknown\n"

@@ -143,7 +143,7 @@ def explained(plane: ControlPlane, manifest: Object, *words: str) -> tuple[int, 
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=240,
         input=json.dumps(manifest),
         env={**os.environ, "KUBECONFIG": str(plane.kubeconfig("user"))},
     )
@@ -245,4 +245,4 @@ def test_an_uninstallation_leaves_nothing(plane: ControlPlane, running: Kubelet)
     until(lambda: remains(admin) == [], f"nothing is left: {remains(admin)} is", 30)
     assert admin.find(SERVICE) is None
     assert admin.get(BINDINGS, labelSelector=f"app.kubernetes.io/instance={RELEASE}")["items"] == []
-    assert plane.kubectl("delete", "namespace", "after", "--timeout", "60s").returncode == 0
+    assert plane.kubectl("delete", "namespace", "after", "--timeout", "240s").returncode == 0

@@ -65,7 +65,7 @@ def test_no_request_fails_while_every_process_is_replaced(admin: Api, plane: Con
 def roll(plane: ControlPlane) -> None:
     """Replace every process, and wait until the old ones have ended."""
     deployment = (f"deployment/{RELEASE}", "--namespace", NAMESPACE)
-    for command in (("restart", *deployment), ("status", *deployment, "--timeout", "60s")):
+    for command in (("restart", *deployment), ("status", *deployment, "--timeout", "240s")):
         done = plane.kubectl("rollout", *command)
         assert done.returncode == 0, done.stderr
     time.sleep(1)  # they drain for so long after the new ones are ready

@@ -61,7 +61,7 @@ def change(plane: ControlPlane, settings: dict[str, Any]) -> None:
     """
     file = plane.folder / "settings.yaml"
     file.write_text(json.dumps({"settings": settings}))
-    where = ("--namespace", NAMESPACE, "--reuse-values", "--values", str(file), "--wait", "--timeout", "90s")
+    where = ("--namespace", NAMESPACE, "--reuse-values", "--values", str(file), "--wait", "--timeout", "240s")
     done = plane.helm("upgrade", RELEASE, str(CHART), *where)
     assert done.returncode == 0, done.stderr
     until(

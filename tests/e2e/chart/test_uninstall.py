@@ -83,7 +83,7 @@ def install_with_pools(plane: ControlPlane, running: Kubelet, **values: Any) -> 
 
 
 def uninstall(plane: ControlPlane, *words: str) -> subprocess.CompletedProcess[str]:
-    return plane.helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "90s", *words)
+    return plane.helm("uninstall", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "240s", *words)
 
 
 def remains(admin: Api) -> list[str]:
@@ -101,7 +101,7 @@ def release(plane: ControlPlane, *words: str) -> subprocess.CompletedProcess[str
     """The command of the working copy, as a person runs it."""
     environment = {"KUBECONFIG": str(plane.kubeconfig()), "PATH": "/usr/bin:/bin"}
     command = (sys.executable, "-m", "webhook", "release", *words)
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=90, env=environment)  # noqa: S603 -- ourselves
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=240, env=environment)  # noqa: S603 -- ourselves
 
 
 def page(heading: str) -> list[list[str]]:
@@ -251,7 +251,7 @@ def test_a_move_to_another_name_keeps_every_host(admin: Api, plane: ControlPlane
     leave, come = [words for words in page("Move to another release name") if words[0] == "helm"]
     assert plane.helm(*leave[1:]).returncode == 0
     assert marked(admin) == before
-    done = plane.helm(*come[1:3], str(CHART), *come[4:], "--set", f"service.port={PORT}", "--timeout", "90s")
+    done = plane.helm(*come[1:3], str(CHART), *come[4:], "--set", f"service.port={PORT}", "--timeout", "240s")
     assert done.returncode == 0, f"{done.stderr}\n{running.logs()[-4000:]}"
     lease = f"/apis/coordination.k8s.io/v1/namespaces/{NAMESPACE}/leases/{come[2]}-{RELEASE}-controller"
     until(lambda: (admin.find(lease) or {"spec": {}})["spec"].get("holderIdentity"), "the new one leads", 60)
@@ -264,7 +264,7 @@ def test_a_move_to_another_name_keeps_every_host(admin: Api, plane: ControlPlane
 def test_the_namespaces_go_when_the_product_has_gone(admin: Api, plane: ControlPlane) -> None:
     names = plane.helm("list", "--namespace", NAMESPACE, "--short").stdout.split()
     for name in names:
-        done = plane.helm("uninstall", name, "--namespace", NAMESPACE, "--wait", "--timeout", "90s")
+        done = plane.helm("uninstall", name, "--namespace", NAMESPACE, "--wait", "--timeout", "240s")
         assert done.returncode == 0, done.stderr
     plane.kubectl("delete", "namespace", SPACE, NAMESPACE, "--wait=false")
     for name in (SPACE, NAMESPACE):

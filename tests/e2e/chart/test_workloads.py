@@ -146,7 +146,7 @@ def test_what_could_not_be_recreated_can_be_deleted(admin: Api, plane: ControlPl
     try:
         until(lambda: refused_anew(plane, found), "the webhook knows that one node is gone", SECONDS)
         done = plane.kubectl(
-            "delete", "deployment/ending", "--namespace", SPACE, "--cascade=foreground", "--timeout=60s"
+            "delete", "deployment/ending", "--namespace", SPACE, "--cascade=foreground", "--timeout=240s"
         )
         assert done.returncode == 0, done.stderr
     finally:

@@ -89,7 +89,7 @@ def test_another_one_acts_at_once_when_its_pod_is_deleted(plane: ControlPlane, a
 def test_a_rolling_update_ends_with_two_and_one_leads(plane: ControlPlane, installed: Kubelet) -> None:
     deployment = (f"deployment/{RELEASE}-controller", "--namespace", NAMESPACE)
     assert plane.kubectl("rollout", "restart", *deployment).returncode == 0
-    assert plane.kubectl("rollout", "status", *deployment, "--timeout", "60s").returncode == 0
+    assert plane.kubectl("rollout", "status", *deployment, "--timeout", "240s").returncode == 0
     assert acted(plane.admin, "rolled") < AFTER_A_CRASH
     assert leader(plane, installed) in controllers(plane.admin)
     assert plane.admin.get(pools(SPACE))["items"] == []

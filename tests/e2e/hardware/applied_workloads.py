@@ -21,7 +21,7 @@ def space(plane: ControlPlane, name: str, **labels: str) -> Iterator[str]:
     """A namespace whose pods are gone afterwards, so that nodes have their devices again."""
     namespace(plane.admin, name, **labels)
     yield name
-    done = plane.kubectl("delete", _KINDS, "--all", "--namespace", name, "--cascade=foreground", "--timeout=60s")
+    done = plane.kubectl("delete", _KINDS, "--all", "--namespace", name, "--cascade=foreground", "--timeout=240s")
     assert done.returncode == 0, done.stderr
     until(lambda: not plane.admin.get(pods(name))["items"], f"no pods are left in {name}", SECONDS)
 

@@ -29,7 +29,7 @@ CLASS: Final = (
 def user(installed: object, plane: ControlPlane) -> Iterator[Api]:  # noqa: ARG001 -- after it
     """Somebody who may do anything to these pods."""
     yield tenant(plane, SPACE)
-    done = plane.kubectl("delete", "pods", "--all", "--namespace", SPACE, "--timeout=60s")
+    done = plane.kubectl("delete", "pods", "--all", "--namespace", SPACE, "--timeout=240s")
     assert done.returncode == 0, done.stderr
 
 

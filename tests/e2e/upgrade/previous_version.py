@@ -26,4 +26,4 @@ def write(folder: Path) -> None:
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[bytes]:
-    return subprocess.run(("git", *words), cwd=_CLONE, capture_output=True, check=False, timeout=60)  # noqa: S603, S607 -- the git of who runs the tests
+    return subprocess.run(("git", *words), cwd=_CLONE, capture_output=True, check=False, timeout=240)  # noqa: S603, S607 -- the git of who runs the tests

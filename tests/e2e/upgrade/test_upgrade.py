@@ -158,7 +158,7 @@ def test_an_upgrade_loses_nothing_and_refuses_no_pod(plane: ControlPlane, runnin
         defined = plane.kubectl("apply", "--server-side", "--force-conflicts", "--filename", str(CHART / "crds"))
         assert defined.returncode == 0, defined.stderr
         where = ("--namespace", NAMESPACE, "--reset-then-reuse-values", "--set", "image.tag=current", "--wait")
-        done = plane.helm("upgrade", RELEASE, str(CHART), *where, "--timeout", "90s")
+        done = plane.helm("upgrade", RELEASE, str(CHART), *where, "--timeout", "240s")
         assert done.returncode == 0, f"{done.stderr}\n{running.logs()[-4000:]}"
         until(lambda: replaced(plane, "current"), "all processes are of the new version", 40)
 
@@ -171,7 +171,7 @@ def test_the_new_version_decides(plane: ControlPlane, running: Kubelet) -> None:
     assert running.workers
     refused = plane.admin.send("POST", f"{PODS}?dryRun=All", asking("p", SPACE, 'host("nowhere")'))
     assert (refused.code, 'host("nowhere") cannot hold' in refused.message) == (403, True)
-    tested = plane.helm("test", RELEASE, "--namespace", NAMESPACE, "--timeout", "60s")
+    tested = plane.helm("test", RELEASE, "--namespace", NAMESPACE, "--timeout", "240s")
     assert tested.returncode == 0, f"{tested.stdout}{tested.stderr}\n{running.logs()[-4000:]}"
     jobs = Jobs(plane.admin, SPACE)
     jobs.submit("later", elements("z"))
@@ -184,7 +184,7 @@ def test_the_way_back_loses_nothing(plane: ControlPlane, running: Kubelet) -> No
     before = standing(plane.admin)
 
     def back() -> None:
-        done = plane.helm("rollback", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "90s")
+        done = plane.helm("rollback", RELEASE, "--namespace", NAMESPACE, "--wait", "--timeout", "240s")
         assert done.returncode == 0, f"{done.stderr}\n{running.logs()[-4000:]}"
         until(lambda: replaced(plane, "previous"), "all processes are of the previous version", 40)
 

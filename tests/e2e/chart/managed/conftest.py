@@ -32,7 +32,7 @@ def managed(plane: ControlPlane) -> Iterator[Kubelet]:
         install(plane, running, QUICK)
         where = (f"deployment/{DEPLOYMENT}", "--namespace", NAMESPACE)
         variables = [f"STREAMS_PLACEMENT_CERTS_{name}={value}" for name, value in PACE.items()]
-        for command in (("set", "env", *where, *variables), ("rollout", "status", *where, "--timeout", "60s")):
+        for command in (("set", "env", *where, *variables), ("rollout", "status", *where, "--timeout", "240s")):
             done = plane.kubectl(*command)
             assert done.returncode == 0, done.stderr
         pods = "/api/v1/namespaces/default/pods?dryRun=All"
