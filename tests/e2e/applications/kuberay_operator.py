@@ -5,8 +5,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.applications.manifests import defined, granted
 from tests.e2e.component import Component, Probe
+from tests.e2e.operators.controller_runtime import working
+from tests.e2e.operators.manifests import defined, granted
 from tests.e2e.plane import ControlPlane
 from tests.e2e.ports import free_ports
 
@@ -31,9 +32,5 @@ def running(plane: ControlPlane, files: Mapping[str, Path]) -> Iterator[Componen
         f"--health-probe-bind-address=127.0.0.1:{health}",
     ]
     operator = Component("ray-operator", program, plane.folder, Probe(health, "/readyz", tls=False))
-    try:
-        operator.start()
-        operator.wait()
+    with working(operator):
         yield operator
-    finally:
-        operator.kill()

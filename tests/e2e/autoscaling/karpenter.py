@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.api import Object
-from tests.e2e.applications.manifests import defined
 from tests.e2e.component import Component, Probe
+from tests.e2e.operators.controller_runtime import working
+from tests.e2e.operators.manifests import defined
 from tests.e2e.plane import ControlPlane
 from tests.e2e.ports import free_ports
 
@@ -42,9 +43,5 @@ def running(plane: ControlPlane, files: Mapping[str, Path]) -> Iterator[Componen
     }
     program = [str(files["karpenter-kwok"])]
     karpenter = Component("karpenter", program, plane.folder, Probe(health, "/healthz", tls=False), own)
-    try:
-        karpenter.start()
-        karpenter.wait()
+    with working(karpenter):
         yield karpenter
-    finally:
-        karpenter.kill()

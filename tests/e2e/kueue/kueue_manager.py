@@ -1,10 +1,7 @@
 """Kueue, as its project has it: its definitions, its rights, its webhooks and its program."""
 
-import base64
 import contextlib
 import json
-import subprocess
-import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
@@ -12,10 +9,10 @@ from typing import Final
 import yaml
 
 from tests.e2e.api import Api, Object
-from tests.e2e.applications.manifests import defined, granted
-from tests.e2e.component import Component, Probe
+from tests.e2e.component import Component
+from tests.e2e.operators.controller_runtime import configured, webhook_configurations
+from tests.e2e.operators.manifests import defined, granted
 from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "kueue-system"
@@ -25,7 +22,7 @@ ACCOUNT: Final = f"{SPACE}/kueue-controller-manager"
 KUEUE: Final = "/apis/kueue.x-k8s.io/v1beta2"
 
 _CONVERTED: Final = ("clusterqueues", "cohorts", "localqueues", "multikueueclusters", "workloads")
-"""Resources that the project's kustomization has converted by a webhook. Here nobody asks for another version."""
+"""Resources that the project's kustomization has converted by a webhook. No test asks for another version."""
 
 _HOOKS: Final = ("jobs", "workloads", "workloads/status", "clusterqueues", "localqueues", "resourceflavors")
 """Resources whose webhooks are made: those of what the tests create, and of what the product writes."""
@@ -33,33 +30,16 @@ _HOOKS: Final = ("jobs", "workloads", "workloads/status", "clusterqueues", "loca
 
 @contextlib.contextmanager
 def running(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> Iterator[Component]:
-    """It queues batch Jobs, and the API server asks its webhooks."""
+    """It queues batch Jobs, and the API server calls its webhooks."""
     folder.mkdir()
-    webhook, health = free_ports(2)
-    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(folder))
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 -- our own program, no shell
-    config = {
+    _prepare(plane, files, folder)
+    own = {
         "apiVersion": "config.kueue.x-k8s.io/v1beta2",
-        "kind": "Configuration",
-        "leaderElection": {"leaderElect": False},
-        "webhook": {"host": "127.0.0.1", "port": webhook, "certDir": str(folder)},
-        "metrics": {"bindAddress": "0"},
-        "health": {"healthProbeBindAddress": f"127.0.0.1:{health}"},
         "integrations": {"frameworks": ["batch/job"]},
         "featureGates": {"VisibilityOnDemand": False},
     }
-    (folder / "config.yaml").write_text(json.dumps(config))
-    _prepare(plane, files, folder)
-    program = [str(files["kueue"]), f"--config={folder / 'config.yaml'}", f"--kubeconfig={plane.kubeconfig(ACCOUNT)}"]
-    manager = Component("kueue", program, folder, Probe(health, "/readyz", tls=False))
-    try:
-        manager.start()
-        manager.wait()
-        for one in _webhooks(files["manifests.yaml"], webhook, (folder / "ca.crt").read_bytes()):
-            plane.admin.create(one)
+    with configured(plane, files["kueue"], ACCOUNT, folder, own, _webhooks(files["manifests.yaml"])) as manager:
         yield manager
-    finally:
-        manager.kill()
 
 
 def _prepare(plane: ControlPlane, files: Mapping[str, Path], folder: Path) -> None:
@@ -123,12 +103,8 @@ def _granted_certificates(admin: Api) -> None:
     )
 
 
-def _webhooks(file: Path, port: int, authority: bytes) -> Iterator[Object]:
-    """The project's webhooks, by the port in place of its Service, of the kinds that the tests have."""
-    bundle = base64.b64encode(authority).decode()
-    for found in yaml.safe_load_all(file.read_text()):
-        kept = [one for one in found["webhooks"] if set(one["rules"][0]["resources"]) & {*_HOOKS}]
-        for webhook in kept:
-            path = webhook["clientConfig"]["service"]["path"]
-            webhook["clientConfig"] = {"url": f"https://127.0.0.1:{port}{path}", "caBundle": bundle}
-        yield {**found, "webhooks": kept, "metadata": {"name": f"tested-{found['metadata']['name']}"}}
+def _webhooks(file: Path) -> Iterator[Object]:
+    """The project's webhooks of the kinds that the tests have."""
+    for one in webhook_configurations(file):
+        kept = [webhook for webhook in one["webhooks"] if set(webhook["rules"][0]["resources"]) & {*_HOOKS}]
+        yield {**one, "webhooks": kept}
