@@ -6,7 +6,7 @@ from typing import Any
 
 import jsonpatch
 
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 
 Json = dict[str, Any]
 

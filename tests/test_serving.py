@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.golden.examples import EXAMPLES
+from webhook.admission.answer import Answer
 from webhook.admission.conversion import SLICE
-from webhook.admission.responses import Answer
 from webhook.app.serve import converted, serve
 from webhook.cli.client import admission_review
 from webhook.settings import read

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Generator, Hashable, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 
 if TYPE_CHECKING:  # the SDK takes a tenth of a second to import
     from opentelemetry.sdk.trace import SpanProcessor, TracerProvider

@@ -8,8 +8,8 @@ import pytest
 
 from tests.answers import Json
 from tests.builders import UID, cluster, job, nodes, pool
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tests.builders import Json, cluster, review
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.node import Node

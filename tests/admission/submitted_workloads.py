@@ -2,7 +2,7 @@
 
 from tests.builders import Json, review
 from tests.workload_templates import group
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

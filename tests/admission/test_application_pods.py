@@ -9,8 +9,8 @@ import pytest
 
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, cluster, nodes, pool, review
+from webhook.admission.answer import Answer, OwnersQuestion, PodOwner
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, OwnersQuestion, PodOwner
 from webhook.admission.validate import validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy

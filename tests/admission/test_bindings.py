@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, bound_pod, cluster, nodes, pool, review, sleeper
-from webhook.admission.responses import Answer, PodQuestion, PodRef
+from webhook.admission.answer import Answer, PodQuestion, PodRef
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pod import NodeDemand, PodInfo

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from msgspec import Raw
 
 from tests.example_count import some_of
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.conversion import OBJECT_LIMIT, SLICE, OtherVersion, Versions, convert
-from webhook.admission.responses import Answer, Outcome
 from webhook.cluster.crds.versions import TRIAL, VERSIONS
 from webhook.placement.text.api_kinds import HOST_POOL, STREAMS_JOB
 

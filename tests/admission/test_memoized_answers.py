@@ -6,8 +6,8 @@ from msgspec.structs import replace
 from tests.answers import warnings
 from tests.builders import Json, cluster, node, nodes, pod, pool, review
 from tests.placement.devices.clusters import GPU, equipped, on, template, wanting
+from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.admission.responses import Outcome
 from webhook.placement.devices.claims import DeviceChoice
 from webhook.placement.devices.device import Attribute, Device
 from webhook.placement.inventory.policy import Policy

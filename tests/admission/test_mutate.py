@@ -4,9 +4,9 @@ import pytest
 
 from tests.answers import refused, response, steps, warnings
 from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review, typed
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import mutate
 from webhook.admission.opt_in import MIRROR
-from webhook.admission.responses import Answer, Outcome
 from webhook.admission.seal import seal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

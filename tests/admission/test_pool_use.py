@@ -10,7 +10,7 @@ from tests.builders import Json, cluster, nodes, pod, pool, review
 from tests.workload_templates import group, workload
 from webhook.admission import pods
 from webhook.admission import review as reviews
-from webhook.admission.responses import RightsQuestion
+from webhook.admission.answer import RightsQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.pool import Phase

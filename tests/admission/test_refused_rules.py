@@ -6,8 +6,8 @@ import pytest
 
 from tests.builders import Json, bound_pod, cluster, job, node, pod, pool, review
 from tests.workload_templates import group, workload
+from webhook.admission.answer import Answer, Outcome, RightsQuestion, WholeQuestion
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, Outcome, RightsQuestion, WholeQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.policy import Policy

@@ -6,8 +6,8 @@ import pytest
 
 from tests.answers import patched, response, steps
 from tests.builders import GATES, Json, cluster, job, node, nodes, pod, pool, review
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

@@ -7,8 +7,8 @@ import pytest
 
 from tests.answers import patched
 from tests.builders import JOB, Json, cluster, job, node, pod, review
+from webhook.admission.answer import Answer, JobQuestion, JobRef, Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.admission.responses import Answer, JobQuestion, JobRef, Outcome
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo

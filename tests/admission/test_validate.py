@@ -19,9 +19,9 @@ from tests.builders import (
     pool,
     review,
 )
+from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.opt_in import MIRROR
-from webhook.admission.responses import Outcome
 from webhook.admission.validate import CHECKS, GUARDS, validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

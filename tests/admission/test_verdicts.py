@@ -7,8 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.answers import response, warnings
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.patch import Operation, encode
-from webhook.admission.responses import Answer, Outcome, admission, allowed, denied, patched, unreadable
+from webhook.admission.responses import admission, allowed, denied, patched, unreadable
 from webhook.admission.review import GroupVersionKind, Review
 from webhook.placement.text.problem import Fault
 

@@ -9,8 +9,7 @@ import pytest
 from tests.builders import Json, cluster, job, nodes, pod, pool, review
 from tests.placement.constraints.test_volumes import having
 from tests.workload_templates import workload
-from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.admission.responses import (
+from webhook.admission.answer import (
     Answer,
     JobQuestion,
     Outcome,
@@ -19,6 +18,7 @@ from webhook.admission.responses import (
     WholeQuestion,
     WorkloadsQuestion,
 )
+from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.validate import validate
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.volume_lookups import VolumeLookups

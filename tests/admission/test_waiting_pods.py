@@ -7,8 +7,8 @@ from msgspec.structs import replace
 
 from tests.answers import patched, refused, response, steps, warnings
 from tests.builders import GIB, OUTRIGHT, Json, bound_pod, cluster, node, nodes, pod, pool, review
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.admission.responses import Answer, Outcome
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

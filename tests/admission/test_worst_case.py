@@ -7,8 +7,8 @@ import pytest
 from tests.admission.large_cluster import LARGE, TOKENS
 from tests.builders import Json, cluster, envelope, nodes, pod, review
 from tests.work import Work, excess
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -13,8 +13,8 @@ import msgspec
 from tests.admission.large_cluster import LARGE
 from tests.builders import pod, review
 from tests.work import Work, seconds
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

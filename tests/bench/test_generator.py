@@ -9,8 +9,8 @@ from msgspec.json import Decoder
 
 from bench import bodies, generator, nodeloop
 from bench.topology import NAMESPACE, Scale, node_name
+from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Outcome
 from webhook.admission.review import read_review
 from webhook.placement.decision.decision import decide
 from webhook.placement.inventory.inventory import Inventory

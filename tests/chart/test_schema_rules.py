@@ -13,8 +13,8 @@ import pytest
 from tests.answers import response
 from tests.builders import cluster, review
 from tests.chart.schema_violations import BESIDE, NAMED, SAMPLE, placed, violations
+from webhook.admission.answer import WholeQuestion
 from webhook.admission.checks.custom_resources import SubmittedHostPool
-from webhook.admission.responses import WholeQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.crds import definitions
 from webhook.cluster.queries.job_verdicts import AtOnce

@@ -7,8 +7,8 @@ import pytest
 
 from tests.cli.conftest import Explain
 from tests.golden.examples import EXAMPLES, snapshot
+from webhook.admission.answer import Outcome
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Outcome
 from webhook.placement.inventory.policy import Policy
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.fake_clock import FakeClock
 from tests.placement.planning.search.hard_problem import hard_problem
-from webhook.admission.responses import Answer, Outcome, WholeQuestion
+from webhook.admission.answer import Answer, Outcome, WholeQuestion
 from webhook.cluster.queries import job_verdicts
 from webhook.cluster.queries.job_verdicts import SHARE, SLICE, AtOnce, JobVerdicts, ThreadSearches
 from webhook.cluster.queries.review_queries import ReviewQueries

@@ -160,7 +160,7 @@ def reviews(inventory: Inventory, *pods: Json) -> Callable[[], object]:
 def test_reviews_pass_what_their_diagram_shows() -> None:
     admitted, refused, silent = pod('hostExlocation("t")'), pod('host("nowhere")'), pod(job=None, pe=None)
     passed = called(reviews(cluster(nodes(2)), admitted, refused, silent))
-    data = {("admission/validate.py", "CHECKS"), ("admission/responses.py", "Answer")}
+    data = {("admission/validate.py", "CHECKS"), ("admission/answer.py", "Answer")}
     named = shown("A review", "admission/", "placement/") - data
     assert named - passed == set()
 

@@ -10,8 +10,8 @@ from tests.admission.submitted_pools import host_pool, validated
 from tests.answers import refused, warnings
 from tests.builders import GATES, bound_pod, cluster, node, nodes, pod, pool, review
 from tests.docs.pages import page
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -11,7 +11,7 @@ from tests.docs.pages import PAGES, ROOT, page
 from tools.monitoring import __main__ as making
 from tools.monitoring.catalogue import LABELS, TOPICS
 from tools.monitoring.registered import registered, sample_names
-from webhook.admission.responses import Outcome
+from webhook.admission.answer import Outcome
 from webhook.placement.decision.wait import WaitCause
 from webhook.placement.text.rule import Rule
 from webhook.server.metrics import PREFIX

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from tests.fuzz.oracles import readable
 from tests.fuzz.seeds import compact, example_objects
+from webhook.admission.answer import Answer
 from webhook.admission.conversion import OBJECT_LIMIT, convert
-from webhook.admission.responses import Answer
 from webhook.cluster.crds.versions import TRIAL, VERSIONS
 
 _GROUP: Final = "streams.ibm.com"

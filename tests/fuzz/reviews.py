@@ -14,8 +14,8 @@ from tests.admission.test_hostile import UNREADABLE
 from tests.builders import UID, envelope, review
 from tests.fuzz.oracles import readable
 from tests.fuzz.seeds import compact, example_objects
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.admission.review import UnreadableReviewError, read_review
 from webhook.admission.validate import CHECKS, GUARDS, guard, validate
 from webhook.placement.inventory.inventory import Inventory

@@ -13,9 +13,9 @@ from typing import Any
 
 import jsonpatch
 
+from webhook.admission.answer import Answer, WholeQuestion, WorkloadRef
 from webhook.admission.checks.templates import is_job, pods_of, pools_of
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Answer, WholeQuestion, WorkloadRef
 from webhook.admission.validate import validate
 from webhook.cli.client import admission_review, is_workload
 from webhook.cli.terminal.differences import as_yaml

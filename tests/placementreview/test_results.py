@@ -8,7 +8,8 @@ import pytest
 from tests.builders import node
 from tests.placementreview.asked import NOTHING, asked
 from tests.placementreview.test_what_if import asking, cluster
-from webhook.admission.responses import Answer, errored
+from webhook.admission.answer import Answer
+from webhook.admission.responses import errored
 from webhook.app.application_kinds import application_kinds
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.inventory import Inventory

@@ -16,7 +16,7 @@ from tests.scheduling.clusters import CLUSTER_BYTES, RandomCluster
 from tests.scheduling.pods import POD_BYTES, asking, ordinary
 from tests.scheduling.state import Cluster, manifests
 from tests.scheduling.workloads import WORKLOAD_BYTES, workload
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.review_queries import ReviewQueries
 

@@ -10,7 +10,7 @@ import aiohttp
 import msgspec
 
 from tests.server.pki import Authority
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.server.fatal_error import FatalError
 from webhook.server.http.limits import Limits
 from webhook.server.lifecycle import Service, run_server

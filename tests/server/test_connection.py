@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tests.server.pki import Authority
 from tests.server.running_server import Reply, Running, limits, post, running
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.server.health import Health
 from webhook.server.http.connection import Connections
 from webhook.server.http.limits import HEALTH

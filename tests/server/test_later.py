@@ -8,7 +8,7 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running_server import Running, allow, limits, post, running
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, QUICK, Running, Wire, allow, post, running
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.server.fatal_error import FatalError
 from webhook.server.http.listener import bind
 from webhook.server.lifecycle import Service, run_server

@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from tests.docs.pages import ROOT, page
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.server import logs
 from webhook.server.logs import LogLine
 

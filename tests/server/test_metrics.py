@@ -3,7 +3,7 @@
 import pytest
 
 from kubeapi.client.errors import Cause
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.placement.text.rule import Rule
 from webhook.server.metrics import Metrics, ReviewMetrics
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, Running, allow, limits, post, running
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.server.lifecycle import Service
 from webhook.settings import Settings
 

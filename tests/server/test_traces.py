@@ -22,7 +22,7 @@ from kubeapi.client.errors import ApiError, Cause
 from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, Running, allow, post, running
 from webhook import tracing
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.app import controller
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.workqueue.queue import Queue

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.responses import Answer, OwnersQuestion, PodOwner
+from webhook.admission.answer import Answer, OwnersQuestion, PodOwner
 from webhook.admission.review import Review
 from webhook.placement.inventory.policy import Policy
 

@@ -12,7 +12,8 @@ from typing import Final, Literal, TypeVar
 import msgspec
 from msgspec import Raw, Struct
 
-from webhook.admission.responses import Answer, Outcome, unreadable
+from webhook.admission.answer import Answer, Outcome
+from webhook.admission.responses import unreadable
 from webhook.admission.review import MALFORMED, UID_LIMIT, UnreadableReviewError
 from webhook.placement.text.api_kinds import VERSION, ApiKind
 from webhook.placement.text.problem import MESSAGE_LIMIT, counted, escape, quote

@@ -8,16 +8,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, JobQuestion, SizeQuestion, VolumesQuestion, WorkloadRef
 from webhook.admission.application_pods import with_owners
 from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt, unknown_job
 from webhook.admission.patch import encode, operations
 from webhook.admission.responses import (
     Admission,
-    Answer,
-    JobQuestion,
-    SizeQuestion,
-    VolumesQuestion,
-    WorkloadRef,
     admission,
     allowed,
     audit_annotations,

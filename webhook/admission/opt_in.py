@@ -10,7 +10,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from webhook.admission.responses import JobRef
+from webhook.admission.answer import JobRef
 from webhook.admission.review import Review
 from webhook.placement.annotations.placement_text import read_placement
 from webhook.placement.inventory.inventory import Inventory

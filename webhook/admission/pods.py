@@ -12,19 +12,11 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, PodQuestion, PodRef
 from webhook.admission.application_pods import with_owners
 from webhook.admission.opt_in import NO_METADATA, believed, concerned, controlled, exempt
 from webhook.admission.pool_use import with_rights
-from webhook.admission.responses import (
-    Answer,
-    CheckResult,
-    Objection,
-    PodQuestion,
-    PodRef,
-    allowed,
-    answered,
-    unreadable_object,
-)
+from webhook.admission.responses import CheckResult, Objection, allowed, answered, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.checks.unbound_pods import is_exclusive, obstacle, refuse_sleeper, sleeper_changed, waiting_pod
 from webhook.placement.checks.verification import undone

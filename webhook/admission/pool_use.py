@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
-from webhook.admission.responses import Answer, Outcome, PoolUse, RightsQuestion, answered
+from webhook.admission.answer import Answer, Outcome, PoolUse, RightsQuestion
+from webhook.admission.responses import answered
 from webhook.admission.review import Review
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.inventory.policy import Policy

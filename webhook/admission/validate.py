@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from webhook.admission import pods
+from webhook.admission.answer import Answer
 from webhook.admission.checks import (
     application_scales,
     applications,
@@ -19,7 +20,7 @@ from webhook.admission.checks import (
     parallel_regions,
     workloads,
 )
-from webhook.admission.responses import Answer, allowed, denied, nested_too_deeply, unreadable, unreadable_object
+from webhook.admission.responses import allowed, denied, nested_too_deeply, unreadable, unreadable_object
 from webhook.admission.review import MALFORMED, Review, Subject, UnreadableReviewError, read_review, subject_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

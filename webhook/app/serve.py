@@ -10,9 +10,9 @@ from typing import Final, cast
 from msgspec.structs import replace
 
 from kubeapi.client.connection import Connection
+from webhook.admission.answer import Answer, WorkloadsQuestion
 from webhook.admission.conversion import convert
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Answer, WorkloadsQuestion
 from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
 from webhook.app.cluster_source import Cluster, cluster_of, watched_kinds

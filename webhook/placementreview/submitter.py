@@ -8,8 +8,8 @@ import jsonpatch
 import msgspec
 from msgspec import Struct
 
+from webhook.admission.answer import Answer, ReferenceQuestion
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer, ReferenceQuestion
 from webhook.admission.review import User
 from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.admission.validate import guard, validate

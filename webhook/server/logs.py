@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.placement.text.problem import escape
 
 MESSAGE_LIMIT: Final = 2048

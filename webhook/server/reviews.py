@@ -15,7 +15,8 @@ from typing import Final, cast
 from aiohttp import StreamReader, hdrs, web
 from aiohttp.http import RawRequestMessage
 
-from webhook.admission.responses import Answer, errored
+from webhook.admission.answer import Answer
+from webhook.admission.responses import errored
 from webhook.placement.text.problem import quote
 from webhook.server import logs
 from webhook.server.fair_queue import ClientFlows, FairQueue, FlowUsage

@@ -8,8 +8,8 @@ from msgspec.structs import replace
 from tests.admission.checks.test_applications import APART, POLICY, THREE, template, whole
 from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
+from webhook.admission.answer import Answer, ReferenceQuestion
 from webhook.admission.checks.applications import LEFT_OUT, REFUSED, WAIT
-from webhook.admission.responses import Answer, ReferenceQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 

@@ -7,7 +7,7 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import JOB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
 from tests.placement.planning.at_once import AtOnce
-from webhook.admission.responses import (
+from webhook.admission.answer import (
     Answer,
     ClassQuestion,
     ReferenceQuestion,

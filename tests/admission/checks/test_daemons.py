@@ -7,7 +7,7 @@ import pytest
 from tests.answers import refused, response, warnings
 from tests.builders import Json, cluster, node, nodes, pool, review
 from tests.workload_templates import workload
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.admission.validate import guard
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

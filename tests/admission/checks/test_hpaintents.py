@@ -6,7 +6,7 @@ import pytest
 
 from tests.answers import refused, response
 from tests.builders import UID, Json, cluster, review
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 

@@ -9,8 +9,8 @@ from tests.answers import refused, response, warnings
 from tests.builders import JOB, NAMESPACE, Json, cluster, nodes, pool
 from tests.placement.planning.at_once import AtOnce
 from tests.workload_templates import workload
+from webhook.admission.answer import Answer, RightsQuestion, WorkloadsQuestion
 from webhook.admission.checks.job_workloads import live_workloads
-from webhook.admission.responses import Answer, RightsQuestion, WorkloadsQuestion
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning.search.solver import finished
 

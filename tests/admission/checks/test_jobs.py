@@ -7,8 +7,8 @@ import pytest
 
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, job, node, pool, review
+from webhook.admission.answer import Answer, FieldsQuestion, JobQuestion, JobRef, RightsQuestion, WholeQuestion
 from webhook.admission.checks.jobs import problems_of
-from webhook.admission.responses import Answer, FieldsQuestion, JobQuestion, JobRef, RightsQuestion, WholeQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory

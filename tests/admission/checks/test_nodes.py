@@ -6,7 +6,7 @@ import pytest
 
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, bound_pod, cluster, node, pool, review
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

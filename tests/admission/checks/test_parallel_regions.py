@@ -10,7 +10,7 @@ from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, review
 from tests.fusion_jobs import BUNDLE
 from tests.placement.planning.at_once import AtOnce
-from webhook.admission.responses import Answer, ClassQuestion, RegionQuestion, VolumesQuestion, WholeQuestion
+from webhook.admission.answer import Answer, ClassQuestion, RegionQuestion, VolumesQuestion, WholeQuestion
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

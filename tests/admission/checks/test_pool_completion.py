@@ -7,7 +7,7 @@ import pytest
 from tests.admission.submitted_pools import host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, node, nodes, pool, review, selector
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import CONTROL_PLANE, Policy

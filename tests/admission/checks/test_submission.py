@@ -6,8 +6,8 @@ from tests.admission.submitted_workloads import submitted
 from tests.answers import refused, response, warnings
 from tests.builders import UID, Json, cluster, nodes, pool, review
 from tests.workload_templates import replica, workload
+from webhook.admission.answer import Outcome
 from webhook.admission.checks.workloads import submitted as submitted_workload
-from webhook.admission.responses import Outcome
 from webhook.admission.validate import CHECKS, validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys

@@ -7,8 +7,8 @@ import pytest
 from tests.answers import refused, response
 from tests.builders import Json, cluster, nodes, review
 from tests.work import Work, excess
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import WholeQuestion

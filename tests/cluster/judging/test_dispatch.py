@@ -12,7 +12,7 @@ from tests.answers import refused, response
 from tests.builders import cluster, nodes, pod, review
 from tests.cluster.judging.job_reviews import APART, LARGE, TWO
 from tests.workload_templates import workload
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.app.serve import validator, with_kinds, worker_of
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.job_worker import JobWorker

@@ -19,7 +19,7 @@ from tests.cluster import objects
 from tests.cluster.judging.job_reviews import APART, LARGE, MANY, TWO, elements, job_review
 from tests.fake_clock import FakeClock
 from tests.workload_templates import workload
-from webhook.admission.responses import Answer, RightsQuestion, WorkloadsQuestion
+from webhook.admission.answer import Answer, RightsQuestion, WorkloadsQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.judging import channel, worker_judge
 from webhook.cluster.judging.changes import ChangeLog

@@ -9,7 +9,7 @@ from msgspec.structs import fields
 
 from tests.builders import node
 from tests.cluster.judging.watched_objects import watched_objects
-from webhook.admission.responses import Answer, Outcome
+from webhook.admission.answer import Answer, Outcome
 from webhook.cluster.judging.changes import InventoryChange
 from webhook.cluster.judging.messages import FromWorker, Judge, JudgedReview, MessageReader, ToWorker, written
 from webhook.cluster.objects.kinds import KINDS, AnyKind

@@ -11,13 +11,7 @@ from tests.answers import refused, response, warnings
 from tests.builders import NAMESPACE, Json, cluster, nodes, pool, review
 from tests.cluster.judging.job_reviews import LARGE, MANY, TWO, elements, job_review
 from tests.workload_templates import workload
-from webhook.admission.responses import (
-    ClassQuestion,
-    FieldsQuestion,
-    RightsQuestion,
-    VolumesQuestion,
-    WorkloadsQuestion,
-)
+from webhook.admission.answer import ClassQuestion, FieldsQuestion, RightsQuestion, VolumesQuestion, WorkloadsQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.judging import worker_judge
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange

@@ -15,7 +15,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
 from tests.fake_clock import FakeClock
-from webhook.admission.responses import Answer, Outcome, RightsQuestion
+from webhook.admission.answer import Answer, Outcome, RightsQuestion
 from webhook.admission.review import User
 from webhook.admission.validate import validate
 from webhook.cluster.queries import authorization

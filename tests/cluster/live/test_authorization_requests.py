@@ -11,7 +11,7 @@ from tests.apiserver.server import ApiServer
 from tests.builders import cluster, nodes, pod, pool, review
 from tests.cluster.live.authorizer import FakeAuthorizer
 from webhook import app
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.app.serve import queries_of, validator
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory

@@ -13,7 +13,7 @@ from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import JOB, NAMESPACE, Json, cluster, nodes, review
 from tests.workload_templates import group, workload
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.app.serve import queries_of, validator
 from webhook.cluster.queries import job_workloads
 from webhook.cluster.queries.job_verdicts import JobVerdicts

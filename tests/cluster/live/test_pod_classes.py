@@ -14,7 +14,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, nodes, pod, review
 from tests.cluster.objects import priority_class, runtime_class
 from tests.fake_clock import FakeClock
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.pod_classes import KEPT, MISSING_SECONDS, PodClasses
 from webhook.cluster.queries.review_queries import ReviewQueries

@@ -14,8 +14,8 @@ from tests.answers import refused
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import NAMESPACE, Json, review
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
-from webhook.admission.responses import Answer
 from webhook.app.application_kinds import application_kinds
 from webhook.cluster.queries import pod_owners
 from webhook.cluster.queries.pod_owners import KEPT_SECONDS, READS, PodOwners

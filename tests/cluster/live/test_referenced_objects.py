@@ -13,7 +13,7 @@ from tests.answers import refused, warnings
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import review
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.referenced_objects import ReferencedObjects
 from webhook.cluster.queries.review_queries import ReviewQueries

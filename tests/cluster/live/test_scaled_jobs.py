@@ -11,7 +11,8 @@ from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, nodes, review
 from tests.fusion_jobs import BUNDLE
-from webhook.admission.responses import Answer, Outcome, RegionQuestion, allowed
+from webhook.admission.answer import Answer, Outcome, RegionQuestion
+from webhook.admission.responses import allowed
 from webhook.admission.review import read_review
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import JobVerdicts

@@ -11,7 +11,7 @@ from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, review
 from tests.fake_clock import FakeClock
-from webhook.admission.responses import Answer, JobRef, Outcome
+from webhook.admission.answer import Answer, JobRef, Outcome
 from webhook.admission.validate import validate
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.streams_jobs import KEPT, MISSING_SECONDS, StreamsJobs

@@ -11,7 +11,7 @@ from tests.answers import refused, warnings
 from tests.apiserver.server import ApiServer, Seen, status
 from tests.builders import cluster, nodes, review
 from tests.fake_clock import FakeClock
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.app.serve import queries_of, validator
 from webhook.cluster.queries.template_fields import GRANTED, KEPT, TemplateFields
 from webhook.cluster.watch.live import LiveCluster

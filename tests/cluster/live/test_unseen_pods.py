@@ -13,7 +13,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import Json, bound_pod, cluster, nodes, pool, review
 from tests.fake_clock import FakeClock
 from tests.golden.examples import EXAMPLES
-from webhook.admission.responses import Answer, Outcome, PodQuestion, PodRef
+from webhook.admission.answer import Answer, Outcome, PodQuestion, PodRef
 from webhook.admission.validate import validate
 from webhook.app.cluster_source import cluster_of
 from webhook.app.serve import queries_of, validator

@@ -11,7 +11,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import Json, cluster, pod, review
 from tests.fake_clock import FakeClock
 from tests.placement.hardware_containers import GPU, equipped
-from webhook.admission.responses import Answer, WorkloadRef
+from webhook.admission.answer import Answer, WorkloadRef
 from webhook.app.serve import mutator, queries_of
 from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster

@@ -13,8 +13,8 @@ from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_updates import apply, history
+from webhook.admission.answer import Answer, SizeQuestion, WorkloadRef
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.admission.responses import Answer, SizeQuestion, WorkloadRef
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.request.memo import SIZE, Memo
 

@@ -18,8 +18,8 @@ from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.generated_pods import equipped, requested
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import ELEMENTS, PREFIX, clusters
+from webhook.admission.answer import Answer
 from webhook.admission.mutate import Known, mutate
-from webhook.admission.responses import Answer
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -11,9 +11,10 @@ import msgspec
 from msgspec import Raw
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, ReferenceQuestion
 from webhook.admission.checks import applications
 from webhook.admission.checks.submitted_scale import SubmittedScale
-from webhook.admission.responses import Answer, ReferenceQuestion, allowed
+from webhook.admission.responses import allowed
 from webhook.admission.review import MALFORMED, GroupVersionKind, Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory

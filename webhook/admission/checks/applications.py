@@ -11,18 +11,16 @@ from typing import Final
 import msgspec
 from msgspec.structs import replace
 
-from webhook.admission.pool_use import with_rights_to
-from webhook.admission.responses import (
+from webhook.admission.answer import (
     Answer,
     ClassQuestion,
     ReferenceQuestion,
     RightsQuestion,
     VolumesQuestion,
     WholeQuestion,
-    allowed,
-    answered,
-    denied,
 )
+from webhook.admission.pool_use import with_rights_to
+from webhook.admission.responses import allowed, answered, denied
 from webhook.admission.review import Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory

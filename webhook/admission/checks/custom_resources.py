@@ -10,7 +10,8 @@ from typing import Any, Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered
+from webhook.admission.answer import Answer
+from webhook.admission.responses import CheckResult, Objection, allowed, answered
 from webhook.admission.review import Review
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.unbound_pods import sleepers, sleepers_text

@@ -13,7 +13,8 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, answered
+from webhook.admission.answer import Answer
+from webhook.admission.responses import answered
 from webhook.admission.review import Review
 from webhook.placement.decision.tolerated_hosts import opened, opening, toleration_field
 from webhook.placement.decision.verdict import constraints_of

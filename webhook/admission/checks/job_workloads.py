@@ -12,18 +12,10 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, Outcome, RightsQuestion, WholeQuestion, WorkloadsQuestion
 from webhook.admission.checks.replicas import demands_more
 from webhook.admission.checks.templates import DescribedPod, pods_of
-from webhook.admission.responses import (
-    Answer,
-    Outcome,
-    RightsQuestion,
-    WholeQuestion,
-    WorkloadsQuestion,
-    allowed,
-    audit_annotations,
-    denied,
-)
+from webhook.admission.responses import allowed, audit_annotations, denied
 from webhook.admission.review import Review
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision

@@ -12,8 +12,7 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
-from webhook.admission.pool_use import with_rights_to
-from webhook.admission.responses import (
+from webhook.admission.answer import (
     Answer,
     ClassQuestion,
     FieldsQuestion,
@@ -24,10 +23,9 @@ from webhook.admission.responses import (
     RightsQuestion,
     VolumesQuestion,
     WholeQuestion,
-    allowed,
-    answered,
-    denied,
 )
+from webhook.admission.pool_use import with_rights_to
+from webhook.admission.responses import allowed, answered, denied
 from webhook.admission.review import MALFORMED, Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.elements.template_fields import Names, UnknownField, unknown_field_steps, unknown_fields

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 import msgspec
 from msgspec import Struct
 
-from webhook.admission.responses import Answer, CheckResult, Objection, allowed, answered, unreadable_object
+from webhook.admission.answer import Answer
+from webhook.admission.responses import CheckResult, Objection, allowed, answered, unreadable_object
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.checks.node_change import breakages, cordoned, objection
 from webhook.placement.inventory.inventory import Inventory

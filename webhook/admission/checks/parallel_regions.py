@@ -10,17 +10,10 @@ import msgspec
 from msgspec import Raw, Struct
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, RegionQuestion, VolumesQuestion, WholeQuestion
 from webhook.admission.checks.jobs import SubmittedJob, after_classes
 from webhook.admission.checks.submitted_scale import SubmittedScale
-from webhook.admission.responses import (
-    Answer,
-    RegionQuestion,
-    VolumesQuestion,
-    WholeQuestion,
-    allowed,
-    answered,
-    denied,
-)
+from webhook.admission.responses import allowed, answered, denied
 from webhook.admission.review import MALFORMED, Review
 from webhook.placement.decision.refusal import alternatives
 from webhook.placement.inventory.inventory import Inventory

@@ -11,19 +11,12 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.admission.answer import Answer, ClassQuestion, Outcome, VolumesQuestion
 from webhook.admission.checks.job_workloads import with_others
 from webhook.admission.checks.templates import DescribedPod, pods_of, with_misplaced
 from webhook.admission.opt_in import concerned, opted_in
 from webhook.admission.pool_use import with_rights
-from webhook.admission.responses import (
-    Answer,
-    ClassQuestion,
-    Outcome,
-    VolumesQuestion,
-    allowed,
-    audit_annotations,
-    denied,
-)
+from webhook.admission.responses import allowed, audit_annotations, denied
 from webhook.admission.review import Review
 from webhook.admission.unstructured import Unstructured, mapping, sequence
 from webhook.placement.decision.decision import Decision

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
 from kubeapi.client.errors import ApiError
-from webhook.admission.responses import Answer, Question, WholeQuestion, WorkloadsQuestion
+from webhook.admission.answer import Answer, Question, WholeQuestion, WorkloadsQuestion
 from webhook.admission.review import UnreadableReviewError, read_review, subject_of
 from webhook.admission.unstructured import Unstructured
 from webhook.admission.validate import validate

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from webhook.admission.responses import Answer
+from webhook.admission.answer import Answer
 from webhook.cluster.judging.changes import InventoryChange
 from webhook.cluster.queries.review_queries import Findable
 

@@ -10,13 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.responses import (
-    Answer,
-    ClassQuestion,
-    RightsQuestion,
-    WholeQuestion,
-    WorkloadsQuestion,
-)
+from webhook.admission.answer import Answer, ClassQuestion, RightsQuestion, WholeQuestion, WorkloadsQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.messages import (

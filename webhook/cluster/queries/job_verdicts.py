@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
-from webhook.admission.responses import Answer, WholeQuestion
+from webhook.admission.answer import Answer, WholeQuestion
 from webhook.placement.planning.search.steps import Result
 
 SLICE: Final = 0.0005

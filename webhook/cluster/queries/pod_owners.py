@@ -15,8 +15,8 @@ import msgspec
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
+from webhook.admission.answer import OwnersQuestion, PodOwner
 from webhook.admission.application_pods import can_exist
-from webhook.admission.responses import OwnersQuestion, PodOwner
 from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.cluster.watch.lists import ListReader
 from webhook.placement.inventory.policy import Policy

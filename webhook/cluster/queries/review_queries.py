@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import (
+from webhook.admission.answer import (
     Answer,
     ClassQuestion,
     FieldsQuestion,
@@ -26,8 +26,8 @@ from webhook.admission.responses import (
     VolumesQuestion,
     WholeQuestion,
     WorkloadsQuestion,
-    errored,
 )
+from webhook.admission.responses import errored
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
 from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads

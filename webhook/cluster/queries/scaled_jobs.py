@@ -11,7 +11,7 @@ from msgspec import Raw, Struct
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import RegionQuestion
+from webhook.admission.answer import RegionQuestion
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 from webhook.placement.text.api_kinds import PARALLEL_REGION, STREAMS_JOB, ApiKind

@@ -14,7 +14,7 @@ from msgspec import Raw
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import JobRef
+from webhook.admission.answer import JobRef
 from webhook.cluster.objects.kinds import JOBS
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.placement.kube.names import is_object_name

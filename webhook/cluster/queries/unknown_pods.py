@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import PodRef
+from webhook.admission.answer import PodRef
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.metadata import MalformedError
 from webhook.cluster.objects.pods import bound_pod

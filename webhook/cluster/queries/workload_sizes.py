@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
-from webhook.admission.responses import WorkloadRef
+from webhook.admission.answer import WorkloadRef
 from webhook.cluster.queries.kept_answers import KeptAnswers
 from webhook.placement.kube.names import is_object_name
 from webhook.placement.text.api_kinds import BATCH_JOB, REPLICA_SET, REPLICATION_CONTROLLER, STATEFUL_SET, ApiKind
