@@ -62,17 +62,15 @@ class WebhookConfiguration:
     def patch(self, bundle: bytes) -> list[Object]:
         """The JSON Patch (RFC 6902) that sets ``caBundle`` of every entry to ``bundle``.
 
-        If the configuration has changed since it was read, its version makes the API server answer 409. The tests of
-        the names are a second protection against wrong indexes.
+        The tests of the names are a second protection against wrong indexes, beside :func:`_unchanged`.
         """
-        text = base64.b64encode(bundle).decode()
-        operations: list[Object] = [{"op": "replace", "path": "/metadata/resourceVersion", "value": self.version}]
+        operations = [_unchanged(self.version)]
         for webhook in self.webhooks:
             if webhook.bundle != bundle:
                 entry = f"/webhooks/{webhook.index}"
                 operations += [
                     {"op": "test", "path": f"{entry}/name", "value": webhook.name},
-                    {"op": "add", "path": f"{entry}/clientConfig/caBundle", "value": text},
+                    _setting(f"{entry}/clientConfig", bundle),
                 ]
         return operations
 
@@ -95,12 +93,8 @@ class ApiServiceConfiguration:
         return cls(path, metadata["resourceVersion"], str(metadata.get("uid")), bundles)
 
     def patch(self, bundle: bytes) -> list[Object]:
-        """The JSON Patch (RFC 6902) that sets ``caBundle``; answered with 409 if the APIService has changed."""
-        text = base64.b64encode(bundle).decode()
-        return [
-            {"op": "replace", "path": "/metadata/resourceVersion", "value": self.version},
-            {"op": "add", "path": "/spec/caBundle", "value": text},
-        ]
+        """The JSON Patch (RFC 6902) that sets ``caBundle``."""
+        return [_unchanged(self.version), _setting("/spec", bundle)]
 
 
 CallingConfiguration: TypeAlias = WebhookConfiguration | ApiServiceConfiguration
@@ -116,6 +110,16 @@ def configuration_of(kind: str, path: str, read: Object, service: ServiceReferen
 def configuration_path(kind: ConfigurationKind, name: str) -> str:
     """The path of the configuration on the API server."""
     return f"{_PATHS[kind]}/{name}"
+
+
+def _unchanged(version: str) -> Object:
+    """The operation by which the API server answers 409 if the object has changed since it was read."""
+    return {"op": "replace", "path": "/metadata/resourceVersion", "value": version}
+
+
+def _setting(client: str, bundle: bytes) -> Object:
+    """The operation that sets the ``caBundle`` of the client configuration at that path."""
+    return {"op": "add", "path": f"{client}/caBundle", "value": base64.b64encode(bundle).decode()}
 
 
 def _calls(client: Object, service: ServiceReference) -> bool:
