@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from webhook.aggregated.container_memory import memory_left
+from webhook.aggregated.review_process import memory_left
 
 FILES = {"memory.max": "1000\n", "memory.current": "900\n", "memory.stat": "anon 700\ninactive_file 50\n"}
 

@@ -20,7 +20,6 @@ from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Final
 
-from webhook.aggregated.container_memory import memory_left
 from webhook.cluster.judging.forked import Forked, forked
 
 SECONDS: Final = 10.0
@@ -40,6 +39,9 @@ ANSWER_LIMIT: Final = 8 * 1024 * 1024
 
 _PIECE: Final = 256 * 1024
 
+_CGROUP: Final = Path("/sys/fs/cgroup")
+"""Where a container sees its own control group (cgroup v2)."""
+
 _log = logging.getLogger(__name__)
 
 ReviewWork = Callable[[], bytes]
@@ -52,6 +54,21 @@ class NoAnswerError(Exception):
     def __init__(self, code: int, text: str) -> None:
         super().__init__(text)
         self.code = code
+
+
+def memory_left(folder: Path = _CGROUP) -> int | None:
+    """Bytes up to the limit of the container; ``None`` if it has none, or that cannot be found out.
+
+    Pages of files that were not used lately count as free, as the system lets go of them first.
+    """
+    try:
+        limit = int((folder / "memory.max").read_text(encoding="ascii"))  # "max" without one
+        used = int((folder / "memory.current").read_text(encoding="ascii"))
+        lines = (folder / "memory.stat").read_text(encoding="ascii").splitlines()
+        files = next(int(line.split()[1]) for line in lines if line.startswith("inactive_file "))
+    except (OSError, ValueError, IndexError, StopIteration):
+        return None
+    return limit - used + files
 
 
 class ReviewProcess:

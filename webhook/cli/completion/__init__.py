@@ -2,7 +2,7 @@
 
 ``main`` answers one question of a shell: the executable ``kubectl_complete-streams_placement`` calls it, and so does
 ``streams-placement __complete``, which the scripts beside this file call. ``candidates`` finds the answer in the table
-of commands (``table``), or in the kubeconfig (``contexts``).
+of commands (``table``), or in the kubeconfig.
 """
 
 import sys

@@ -4,11 +4,14 @@ The directives are those of cobra (https://cobra.dev), which kubectl expects of 
 """
 
 import enum
+import os
+import re
 from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
 
 from msgspec import Struct
 
-from webhook.cli.completion.contexts import context_names
 from webhook.cli.completion.table import CommandEntry, CommandFlag, CommandValue, read_table
 
 _ROOT = (
@@ -16,6 +19,17 @@ _ROOT = (
     CommandFlag(("--version",), "print the version and exit"),
 )
 """Flags before any command."""
+
+_PLAIN: Final = re.compile(r"(?!:)[\w@%+=:,./-]+", re.ASCII)
+"""Names of contexts that mean the same in every shell.
+
+Others are not offered: bash would put ``$(...)`` into the line as it is.
+
+A line that begins with a colon is the directive for the shell, and no name.
+"""
+
+_LIMIT: Final = 4_000_000
+"""Bytes of a kubeconfig that are read: a user waits for completion."""
 
 
 class Directive(enum.IntFlag):
@@ -103,8 +117,31 @@ def _value(value: CommandValue, last: str, prefix: str = "") -> Candidates:
     """What a value may be; ``prefix`` is what stands before it in the same word."""
     if value.kind in {"file", "folder"}:
         return Candidates(directive=Directive.FILES if value.kind == "file" else Directive.FOLDERS)
-    names = context_names() if value.kind == "context" else value.choices
+    names = _context_names() if value.kind == "context" else value.choices
     if value.kind == "context" and value.many:
         earlier, comma, last = last.rpartition(",")
         prefix += earlier + comma
     return Candidates(tuple(Candidate(prefix + name) for name in names if name.startswith(last)))
+
+
+def _context_names() -> tuple[str, ...]:
+    """The names of the contexts of the kubeconfig, sorted; none without a readable kubeconfig."""
+    return tuple(sorted({name for path in _kubeconfigs() for name in _names_in(path)}))
+
+
+def _kubeconfigs() -> list[Path]:
+    """The files of ``KUBECONFIG``, or else the one in the home folder, as kubectl finds them."""
+    named = os.environ.get("KUBECONFIG")
+    return [Path(each) for each in named.split(os.pathsep) if each] if named else [Path.home() / ".kube" / "config"]
+
+
+def _names_in(path: Path) -> Iterator[str]:
+    import yaml  # noqa: PLC0415 -- takes 20 ms, and few completions need it
+
+    try:
+        with path.open("rb") as file:
+            config = yaml.load(file.read(_LIMIT), Loader=yaml.CSafeLoader)
+        contexts = [each["name"] for each in config["contexts"] or ()]
+    except (OSError, yaml.YAMLError, TypeError, KeyError, ValueError, RecursionError):
+        return  # completion that fails says nothing: the shell would write it into the line
+    yield from (name for name in contexts if isinstance(name, str) and _PLAIN.fullmatch(name))
