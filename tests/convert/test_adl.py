@@ -6,7 +6,7 @@ import pytest
 
 from tests.convert.adl_documents import NAMESPACE, adl, operator
 from tests.convert.converted_texts import converted, refusals, remarks
-from webhook.convert import adl as reading
+from webhook.convert.adl import application, reading
 
 POOL = '<poolLocation poolIndex="0"/>'
 
@@ -255,7 +255,8 @@ def test_what_is_not_an_adl_or_breaks_rules_is_refused(text: str, refusal: str |
 
 
 def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "_OPERATORS", 3)
+    for module in (reading, application):
+        monkeypatch.setattr(module, "OPERATORS", 3)
     graph = "".join(operator(f"A{at}", index=at) for at in range(4))
     assert refusals(adl(graph), "adl") == ["in:6: the application has more than 3 operators"]
     wide = regions((0, "<constantWidth>2</constantWidth>"), (9, "<constantWidth>2</constantWidth>"))

@@ -6,7 +6,7 @@ import pytest
 
 from tests.convert.adl_documents import adl
 from tests.convert.converted_texts import converted, refusals
-from webhook.convert import adl_streams
+from webhook.convert.adl import streams as adl_streams
 from webhook.convert.spl import wiring
 
 

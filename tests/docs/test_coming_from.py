@@ -5,7 +5,8 @@ import pytest
 from tests.docs.pages import page
 from webhook.cli import main
 from webhook.cli.arguments import inputs
-from webhook.convert import adl, bundle, located_yaml, source_text
+from webhook.convert import bundle, located_yaml, source_text
+from webhook.convert.adl.reading import ADL_LIMIT
 from webhook.convert.conversion import InputKind
 from webhook.placement.objects.jobs.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT
 from webhook.placement.spl.clauses import ClauseName
@@ -21,7 +22,7 @@ def test_the_limits_are_those_of_the_code() -> None:
     assert limits == {
         "what": "limit",
         "a text; an ADL; a bundle": (
-            f"{source_text.TEXT_LIMIT // MIB} MiB; {adl.ADL_LIMIT // MIB} MiB; {bundle.BUNDLE_LIMIT // MIB} MiB"
+            f"{source_text.TEXT_LIMIT // MIB} MiB; {ADL_LIMIT // MIB} MiB; {bundle.BUNDLE_LIMIT // MIB} MiB"
         ),
         "a member of a bundle, unpacked; how many times larger than packed; members": (
             f"{bundle.UNPACKED_LIMIT // MIB // 1024} GiB; {bundle.RATIO_LIMIT} times, if it is over 16 MiB; "

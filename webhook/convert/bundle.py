@@ -15,7 +15,7 @@ from io import BytesIO
 from typing import IO, Final
 from xml.parsers import expat
 
-from webhook.convert.adl import ADL_LIMIT
+from webhook.convert.adl.reading import ADL_LIMIT
 from webhook.convert.findings import RefusedInputError
 from webhook.placement.text.problem import Problem, quote
 

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.convert.adl import read_adl
+from webhook.convert.adl.reading import read_adl
 from webhook.convert.bundle import adl_of_bundle, is_bundle
 from webhook.convert.emco import intent_objects, read_emco
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name

@@ -1,29 +1,18 @@
-"""Reads the compiled description of Streams applications (ADL, XML) into Streams applications.
+"""The elements of an ADL, read in their order.
 
 The elements are those of the schema ``adlModel.xsd`` of Streams 4.2, in the namespace of any version. Documents with a
-document type are refused, and entities with them, and nothing is loaded; expat's own limits do the rest. Operators
-come with full names and tokens; parallel regions are not expanded yet in an ADL, so each channel becomes an operator.
+document type are refused, and entities with them, and nothing is loaded; expat's own limits do the rest.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Final
 from xml.parsers import expat
 
-from msgspec import Struct, field
-
-from webhook.convert.adl_streams import AdlStreams
+from webhook.convert.adl.application import OPERATORS, AdlApplication, AdlOperator, AdlPool, AdlRegion, expanded
 from webhook.convert.findings import InputLine, RefusedInputError, Remark
-from webhook.convert.streams_application import (
-    DeclaredPool,
-    ParallelRegion,
-    StreamsApplication,
-    StreamsOperator,
-    TokenParts,
-)
-from webhook.placement.objects.jobs.job_spec import ELEMENT_LIMIT
-from webhook.placement.spl.clauses import DEFAULT_POOL, ClauseName, PlacementClause, PoolName
-from webhook.placement.spl.host_pools import SIZE_LIMIT, PoolDeclaration
+from webhook.convert.streams_application import StreamsApplication
+from webhook.placement.spl.clauses import ClauseName, PlacementClause
+from webhook.placement.spl.host_pools import SIZE_LIMIT
 from webhook.placement.spl.placement import CLAUSE_LIMIT, INDEX_LIMIT
 from webhook.placement.text.problem import Problem, quote
 
@@ -33,13 +22,11 @@ ADL_LIMIT: Final = 32 * 1024 * 1024
 _DEPTH: Final = 200
 """Elements inside one another; composites of real applications reach some twenty."""
 
-_OPERATORS: Final = 10 * ELEMENT_LIMIT
 _NAMESPACE: Final = "http://www.ibm.com/xmlns/prod/streams/application"
 _ROOT: Final = "applicationSet"
 _SEPARATOR: Final = "\n"
 """Between namespace and name: no name has a line break."""
 
-_AT_RUN_TIME: Final = re.compile(r"byChannel\((?P<operator>[^,()]*), (?P<level>[0-9]{1,3})\)")
 _CLAUSES: Final[Mapping[str, tuple[str, Mapping[str, ClauseName]]]] = {
     "coLocation": (
         "colocId", {"resources": ClauseName.COLOCATION, "partitions": ClauseName.PARTITION_COLOCATION},
@@ -59,70 +46,20 @@ _WIDTHS: Final = {
 Attributes = Mapping[str, str]
 
 
-class _AdlOperator(Struct):
-    """An operator instance while its element is read; ``around`` are the indexes of the composites around it."""
-
-    at: InputLine
-    name: str
-    index: str
-    around: tuple[str, ...]
-    restartable: bool
-    relocatable: bool
-    threaded: bool = False
-    clauses: list[PlacementClause] = field(default_factory=list)
-    pool: tuple[str, int | None] | None = None
-
-
-class _AdlPool(Struct):
-    """A host pool while its element is read."""
-
-    at: InputLine
-    name: str
-    index: str
-    size: int | None
-    exclusive: bool
-    hosts: list[str] = field(default_factory=list)
-    tags: list[str] = field(default_factory=list)
-
-
-class _AdlRegion(Struct):
-    """A parallel region: its name, the index of its operator, and its width, as far as it is known."""
-
-    at: InputLine
-    name: str = ""
-    operator: str = ""
-    constant: int | None = None
-    submitted: int | None = None
-    parameter: int | None = None
-
-
-class _AdlApplication(Struct):
-    """An application while its element is read."""
-
-    at: InputLine
-    name: str
-    bundle: str
-    pools: list[_AdlPool] = field(default_factory=list)
-    operators: list[_AdlOperator] = field(default_factory=list)
-    regions: list[_AdlRegion] = field(default_factory=list)
-    values: dict[str, tuple[str, str]] = field(default_factory=dict)
-    streams: AdlStreams = field(default_factory=AdlStreams)
-
-
 def read_adl(name: str, content: bytes) -> tuple[list[StreamsApplication], list[Remark]]:
     """The applications of an ADL, and remarks. Raises :class:`RefusedInputError`."""
     if len(content) > ADL_LIMIT:
         raise RefusedInputError(Problem(name, f"the ADL has {len(content)} bytes, at most {ADL_LIMIT} are read"))
     reader = _AdlReader(name)
     reader.read(content)
-    return [reader.finished(each) for each in reader.applications], reader.remarks
+    return [expanded(each, reader.remarks) for each in reader.applications], reader.remarks
 
 
 class _AdlReader:
     """Handles the elements of one document in their order."""
 
     def __init__(self, name: str) -> None:
-        self.applications: list[_AdlApplication] = []
+        self.applications: list[AdlApplication] = []
         self.remarks: list[Remark] = []
         self._name = name
         self._open: list[str] = []
@@ -200,7 +137,7 @@ class _AdlReader:
         if name == "compositeOperInstance" and self._composites:
             self._composites.pop()
         elif (width := _WIDTHS.get(name)) and self.applications and self._now.regions:
-            number = self._number({name: "".join(self._text)}, name, _OPERATORS)
+            number = self._number({name: "".join(self._text)}, name, OPERATORS)
             setattr(self._now.regions[-1], width, number)
 
     def _number(self, attributes: Attributes, name: str, maximum: int) -> int | None:
@@ -218,20 +155,20 @@ class _AdlReader:
         return attributes.get(name, "true" if absent else "false").strip() in {"true", "1"}
 
     @property
-    def _now(self) -> _AdlApplication:
+    def _now(self) -> AdlApplication:
         return self.applications[-1]
 
     def _application(self, attributes: Attributes) -> None:
         bundle = attributes.get("bundle", "").replace("\\", "/").rpartition("/")[2]
         name = attributes.get("name", "")
-        self.applications.append(_AdlApplication(self._here, name, bundle or f"{name.replace('::', '.')}.sab"))
+        self.applications.append(AdlApplication(self._here, name, bundle or f"{name.replace('::', '.')}.sab"))
         self._composites.clear()
 
     def _hostpool(self, attributes: Attributes) -> None:
         size = self._number(attributes, "size", SIZE_LIMIT)
         exclusive = attributes.get("membershipMode") == "exclusive"
         name, index = attributes.get("name", ""), attributes.get("index", "")
-        self._now.pools.append(_AdlPool(self._here, name, index, size, exclusive))
+        self._now.pools.append(AdlPool(self._here, name, index, size, exclusive))
 
     def _host(self, attributes: Attributes) -> None:
         if self._now.pools:
@@ -245,13 +182,13 @@ class _AdlReader:
         self._composites.append(attributes.get("index", ""))
 
     def _operator(self, attributes: Attributes) -> None:
-        if len(self._now.operators) >= _OPERATORS:
-            raise self._refused(f"the application has more than {_OPERATORS} operators")
+        if len(self._now.operators) >= OPERATORS:
+            raise self._refused(f"the application has more than {OPERATORS} operators")
         name, index = attributes.get("name", ""), attributes.get("index", "")
         restartable = self._switch(attributes, "restartable", absent=True)
         relocatable = self._switch(attributes, "relocatable", absent=True)
         around = tuple(self._composites)
-        self._now.operators.append(_AdlOperator(self._here, name, index, around, restartable, relocatable))
+        self._now.operators.append(AdlOperator(self._here, name, index, around, restartable, relocatable))
         if not relocatable:
             why = "Kubernetes starts the pod of a restart on any host that its constraints allow"
             instead = "give it host(...) if it has to come back to the same host"
@@ -289,7 +226,7 @@ class _AdlReader:
             self._now.operators[-1].threaded = True
 
     def _region(self, attributes: Attributes) -> None:
-        self._now.regions.append(_AdlRegion(self._here, attributes.get("name", "")))
+        self._now.regions.append(AdlRegion(self._here, attributes.get("name", "")))
 
     def _region_operator(self, attributes: Attributes) -> None:
         if self._now.regions:
@@ -310,106 +247,3 @@ class _AdlReader:
         why = "the application has no default for it"
         instead = "add it to spec.submissionTimeValues"
         self.remarks.append(Remark(self._here, f"the submission-time value {name} is not known", why, instead))
-
-    def finished(self, read: _AdlApplication) -> StreamsApplication:
-        """The application with its pools by name, and an operator for each channel."""
-        pools = {pool.index: pool for pool in read.pools}
-        widths = {region.operator: self._width(region, read.values) for region in read.regions}
-        names = _names(read.regions)
-        operators: list[StreamsOperator] = []
-        indices: list[str] = []
-        for operator in read.operators:
-            around = [index for index in (*operator.around, operator.index) if index in widths]
-            for channels in _channels([widths[index] for index in around]):
-                if len(operators) >= _OPERATORS:
-                    message = f"the application expands to more than {_OPERATORS} operators"
-                    raise RefusedInputError(Problem(str(operator.at), message))
-                regions = zip((names[index] for index in around), channels, strict=True)
-                operators.append(_on(operator, tuple(ParallelRegion(*region) for region in regions), pools))
-                indices.append(operator.index.strip())
-        declared = tuple(DeclaredPool(pool.at, _declaration(pool)) for pool in read.pools if pool.name != DEFAULT_POOL)
-        streams = read.streams.connections(operators, indices)
-        return StreamsApplication(read.at, read.name, read.bundle, declared, tuple(operators), streams)
-
-    def _width(self, region: _AdlRegion, values: Mapping[str, tuple[str, str]]) -> int:
-        """The number of channels; the default of the submission-time value that it is, or 1, with a remark."""
-        width = region.submitted if region.submitted is not None else region.constant
-        if width is not None:
-            return width
-        name, default = values.get(str(region.parameter), ("", ""))
-        if default.isascii() and default.isdigit() and len(default) <= len(str(_OPERATORS)):
-            what = f"a parallel region with {default} channels"
-            why = f"that is the default of the submission-time value {name}"
-            instead = "set width of the region if you submit another one"
-            self.remarks.append(Remark(region.at, what, why, instead))
-            return int(default)
-        why = "it is only known when a job is submitted"
-        what = "the width of a parallel region is left out"
-        self.remarks.append(Remark(region.at, what, why, "set width of the region", demand=True))
-        return 1
-
-
-def _names(regions: Sequence[_AdlRegion]) -> dict[str, str]:
-    """A name of its own for each parallel region, by the number of its operator."""
-    names: dict[str, str] = {}
-    for region in regions:
-        usual = region.name or "region"
-        names[region.operator] = f"{usual}_{region.operator}" if usual in names.values() else usual
-    return names
-
-
-def _channels(widths: list[int]) -> Iterator[tuple[int, ...]]:
-    """Every combination of channels of regions inside one another, the outermost first."""
-    if not widths:
-        yield ()
-        return
-    for channel in range(widths[0]):
-        yield from ((channel, *inner) for inner in _channels(widths[1:]))
-
-
-def _on(operator: _AdlOperator, regions: tuple[ParallelRegion, ...], pools: Mapping[str, _AdlPool]) -> StreamsOperator:
-    """The operator on these channels."""
-    channels = [region.channel for region in regions]
-    resolved = [_resolved(clause, channels) for clause in operator.clauses]
-    if operator.pool is not None:
-        index, within = operator.pool
-        if index not in pools:
-            message = f"operator {quote(operator.name)} is placed on the host pool with index {quote(index)}"
-            raise RefusedInputError(Problem(str(operator.at), f"{message}, which does not exist"))
-        resolved.insert(0, (PlacementClause(ClauseName.HOST, PoolName(pools[index].name, within)), ()))
-    return StreamsOperator(
-        operator.at,
-        operator.name + "".join(f"[{channel}]" for channel in channels),
-        tuple(clause for clause, _ in resolved),
-        operator.restartable,
-        relocatable=operator.relocatable,
-        threaded=operator.threaded,
-        regions=regions,
-        parts=tuple(parts for _, parts in resolved),
-    )
-
-
-def _resolved(clause: PlacementClause, channels: Sequence[int]) -> tuple[PlacementClause, TokenParts]:
-    """The clause with the channel in place of ``byChannel(operator, level)`` in its token, and the parts of that."""
-    if clause.name is ClauseName.HOST or not isinstance(clause.argument, str):
-        return clause, ()
-    texts: list[str] = []
-    parts: list[str | None] = []
-    end = 0
-    for match in _AT_RUN_TIME.finditer(clause.argument):
-        level = int(match["level"])
-        if level < len(channels):
-            before = clause.argument[end : match.start()]
-            texts += before, str(channels[level])
-            # byChannel() of a Job stands for the channels of all regions around.
-            parts += before, None if level == len(channels) - 1 else ""
-            end = match.end()
-    token = "".join((*texts, clause.argument[end:]))
-    return PlacementClause(clause.name, token), (*parts, clause.argument[end:]) if parts else ()
-
-
-def _declaration(pool: _AdlPool) -> PoolDeclaration:
-    hosts: tuple[str, ...] | None = tuple(pool.hosts) or None
-    size: Any = None if hosts else pool.size
-    mode: Any = "Exclusive" if pool.exclusive else "Shared"
-    return PoolDeclaration(pool.name, hosts, size, tuple(pool.tags), mode)
