@@ -39,24 +39,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     of_devices = Journal(chosen.journal and chosen.journal.with_suffix(".devices.jsonl"), chosen.seed)
     of_applications = Journal(chosen.journal and chosen.journal.with_suffix(".applications.jsonl"), chosen.seed)
     with tempfile.TemporaryDirectory(prefix="fidelity-") as folder, ControlPlane(Path(folder)) as plane:
-        run = FidelityRun(plane.admin, chosen.seed, journal)
-        run.all(chosen.count, loud=True)
-        run.again()
-        if chosen.manifests:
-            chosen.manifests.mkdir(parents=True, exist_ok=True)
-            for one, file in run.manifests(chosen.manifests):
-                journal.add([replace(one, manifest=file.name)])
-                say(f"{one.outcome}, scenario {one.number}: {file}")
-        devices = DeviceRun(plane.admin, chosen.seed, of_devices)
-        devices.all(chosen.devices, loud=True)
-        devices.again()
-        if chosen.manifests:
-            devices.manifests(chosen.manifests)
-        applications = ApplicationRun(plane.admin, chosen.seed, of_applications)
-        applications.all(chosen.applications, loud=True)
-        applications.again()
-        if chosen.manifests:
-            applications.manifests(chosen.manifests)
+        for run, count in (
+            (FidelityRun(plane.admin, chosen.seed, journal), chosen.count),
+            (DeviceRun(plane.admin, chosen.seed, of_devices), chosen.devices),
+            (ApplicationRun(plane.admin, chosen.seed, of_applications), chosen.applications),
+        ):
+            run.all(count, loud=True)
+            run.again()
+            if chosen.manifests:
+                chosen.manifests.mkdir(parents=True, exist_ok=True)
+                for one, file in run.manifests(chosen.manifests):
+                    run.journal.add([replace(one, manifest=file.name)])
+                    say(f"{one.outcome}, scenario {one.number}: {file}")
     found = "\n".join((page(journal, chosen.seed), device_page(of_devices), application_page(of_applications)))
     sys.stdout.write(found)
     if chosen.results:

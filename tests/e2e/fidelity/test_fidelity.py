@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.api import Api
-from tests.e2e.fidelity.application_run import SIDE_BY_SIDE, ApplicationRun
+from tests.e2e.fidelity.application_run import ApplicationRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
@@ -51,7 +51,7 @@ def test_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
 
 def test_applications_are_judged_as_the_scheduler_binds_their_pods(api: Api) -> None:
     journal = Journal(None, SEED)
-    agrees(ApplicationRun(api, SEED, journal), journal, SIDE_BY_SIDE)
+    agrees(ApplicationRun(api, SEED, journal), journal, ApplicationRun.side_by_side)
 
 
 def agrees(run: DeviceRun | ApplicationRun, journal: Journal, count: int) -> None:
