@@ -29,7 +29,15 @@ from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts
 from webhook.placement.jobs.element_pods import element_steps
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.tolerant_elements import taken_from, tolerance_problems
-from webhook.placement.jobs.whole_job import NOUN, element_warnings, judge_job, judged, judged_or_recovered, worked_out
+from webhook.placement.jobs.whole_job import (
+    NOUN,
+    AppliedJob,
+    element_warnings,
+    judge_job,
+    judged,
+    judged_or_recovered,
+    worked_out,
+)
 from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
 from webhook.placement.kube.bits import Bits
 from webhook.placement.nodegroups.group_reasons import GroupReason, listed_reasons, named
@@ -143,13 +151,14 @@ async def judge_scaled_job(
     if not World(inventory, policy).node_groups:
         return await judge_job(*job, spec, inventory, policy, solving)
     world, pools = await applied_world(*job, spec, inventory, policy, solving)
+    applied = AppliedJob(*job, spec, pools)
     found: list[JobScaleUp] = []
 
     async def judge(world: World) -> JobVerdict:
-        verdict = await judged(job, spec, pools, world, solving, brief=True)
+        verdict = await judged(applied, world, solving, brief=True)
         if not verdict.refused or verdict.fault is Fault.INVALID or world.recovered() is not None:
             return verdict
-        scaled = await scale_up_job(job, spec, pools, world, solving)
+        scaled = await scale_up_job(applied, world, solving)
         if scaled is None:
             return verdict
         if not scaled.decided and solving.left() > 0:
@@ -175,23 +184,18 @@ def told(verdict: JobVerdict, reasons: Sequence[str]) -> JobVerdict:
 
 
 async def scale_up_job(
-    job: tuple[str, str],
-    spec: JobSpec,
-    pools: Sequence[Pool],
-    world: World,
-    solving: Solving,
-    beside: Beside | None = None,
+    job: AppliedJob, world: World, solving: Solving, beside: Beside | None = None
 ) -> JobScaleUp | None:
     """What node groups can do for a Job that is refused in that world; ``None`` if new nodes make no difference.
 
     They make none for what is wrong with the Job itself, and for its HostPools: hosts are nodes that exist.
     """
-    nothing = Group((), world, (), solving, (job,))
-    scaling = await _scaling(job, spec, pools, world, solving, beside or Beside(nothing, nothing))
+    nothing = Group((), world, (), solving, ((job.namespace, job.name),))
+    scaling = await _scaling(job, world, solving, beside or Beside(nothing, nothing))
     if not isinstance(scaling, _Scaling):
         return scaling
     found = await _scaled(scaling, world)
-    return await scale_up_job(job, spec, pools, found, solving, beside) if isinstance(found, World) else found
+    return await scale_up_job(job, found, solving, beside) if isinstance(found, World) else found
 
 
 async def scale_up_workload(members: Sequence[Member], world: World, solving: Solving, beside: Beside) -> JobScaleUp:
@@ -228,29 +232,29 @@ async def _scaled(scaling: _Scaling, world: World) -> JobScaleUp | World:
 
 
 async def _scaling(
-    job: tuple[str, str], spec: JobSpec, pools: Sequence[Pool], world: World, solving: Solving, beside: Beside
+    job: AppliedJob, world: World, solving: Solving, beside: Beside
 ) -> _Scaling | JobScaleUp | None:
     """The Job with its members; ``None`` if new nodes make no difference, and no answer if time is up."""
-    choices = open_pools(pools, world)
-    if cannot_be_had(pools, world):
+    choices = open_pools(job.pools, world)
+    if cannot_be_had(job.pools, world):
         return None
-    bare = await Group((), world, choices, solving, (job,)).place()
+    bare = await Group((), world, choices, solving, ((job.namespace, job.name),)).place()
     if bare.placed is None and bare.decided:
         return None
     chosen = frozenset((pool.namespace, pool.name) for pool in choices)
     members: list[Member] = []
-    for element in element_steps(job[1], spec):
+    for element in element_steps(job.name, job.spec):
         await solving.rest()
         if element is None:
             continue
         if solving.left() <= 0:
             return JobScaleUp(decided=False)
         names, pod = element
-        member = member_of(names, len(names), pod, job[0], world, chosen)
+        member = member_of(names, len(names), pod, job.namespace, world, chosen)
         if not isinstance(member, Member) or any(tolerance_problems(member, choices, world)):
             return None
         members.append(member)
-    own_taken = taken_from(choices, members, settled_hosts(pools, world), world)
+    own_taken = taken_from(choices, members, settled_hosts(job.pools, world), world)
     return await _with_others(members, world, solving, beside, choices=choices, own_taken=own_taken)
 
 

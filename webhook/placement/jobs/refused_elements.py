@@ -1,7 +1,7 @@
 """The refusal of a Job with processing elements that cannot run even by themselves: all of them at once.
 
-A user who is told of one element at a time follows the advice, and is refused for the next one. So each element has a
-line of its own, with its reason and its nearest fix (``docs/jobs.md``, "The whole Job").
+If a refusal named one element at a time, the user would follow the advice and be refused for the next one. So each
+element has a line of its own, with its reason and its nearest fix (``docs/jobs.md``, "The whole Job").
 """
 
 import itertools

@@ -8,6 +8,7 @@ import itertools
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from typing import Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.refusal import Refusal
@@ -49,6 +50,20 @@ _WARNINGS: Final = 8
 _BRIEFLY: Final = "not all processing elements can run at a time"
 
 
+class AppliedJob(Struct, frozen=True, eq=False):
+    """A Job as it is applied to a world: ``pools`` are its HostPools, as the inventory of that world has them.
+
+    ``staying`` are the nodes of elements that run and stay there. ``known`` are pods of elements that were made before.
+    """
+
+    namespace: str
+    name: str
+    spec: JobSpec
+    pools: Sequence[Pool] = ()
+    staying: Mapping[str, str] = {}
+    known: KnownPods | None = None
+
+
 async def judge_job(
     namespace: str, name: str, spec: JobSpec, inventory: Inventory, policy: Policy, solving: Solving
 ) -> JobVerdict:
@@ -59,7 +74,7 @@ async def judge_job(
     world, pools = await applied_world(namespace, name, spec, inventory, policy, solving)
 
     async def judge(world: World) -> JobVerdict:
-        return await judged((namespace, name), spec, pools, world, solving, brief=True)
+        return await judged(AppliedJob(namespace, name, spec, pools), world, solving, brief=True)
 
     return await judged_or_recovered(judge, world)
 
@@ -67,7 +82,7 @@ async def judge_job(
 async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], world: World) -> JobVerdict:
     """The verdict in that world; a refused Job is judged again as if passing conditions of nodes had ended.
 
-    Only the refusal that is told is worked out: it takes most of the time.
+    Only the refusal that is returned is worked out: it takes most of the time.
     """
     verdict = await judge(world)
     later = world.recovered() if verdict.refused or verdict.brief else None
@@ -87,46 +102,31 @@ async def members_of_job(
 ) -> tuple[Member, ...]:
     """The pods of the Job with what they demand; none if one of them cannot run even by itself."""
     world, _ = await applied_world(namespace, name, spec, inventory, policy, solving)
-    members = await _members((namespace, name), spec, (), world, solving)
+    members = await _members(AppliedJob(namespace, name, spec), (), world, solving)
     return () if isinstance(members, JobVerdict) else tuple(members)
 
 
-async def judged(  # noqa: PLR0913 -- the question, and by what it is answered
-    job: tuple[str, str],
-    spec: JobSpec,
-    pools: Sequence[Pool],
-    world: World,
-    solving: Solving,
-    *,
-    staying: Mapping[str, str] = {},
-    brief: bool = False,
-    known: KnownPods | None = None,
-) -> JobVerdict:
-    """The verdict in that world, in which the Job is applied; a ``brief`` refusal does not say what would help.
-
-    ``staying`` are the nodes of elements that run and stay there. ``known`` are pods of elements that were made before.
-    """
-    namespace, name = job
-    choices = open_pools(pools, world)
-    without_hosts = cannot_be_had(pools, world)
-    unlisted = unlisted_pools(pools, world) if without_hosts else []
-    members = await _members(
-        job, spec, choices, world, solving, staying=staying, refused=without_hosts, unlisted=unlisted, known=known
-    )
+async def judged(job: AppliedJob, world: World, solving: Solving, *, brief: bool = False) -> JobVerdict:
+    """The verdict in that world, in which the Job is applied; a ``brief`` refusal does not say what would help."""
+    choices = open_pools(job.pools, world)
+    without_hosts = cannot_be_had(job.pools, world)
+    unlisted = unlisted_pools(job.pools, world) if without_hosts else []
+    members = await _members(job, choices, world, solving, refused=without_hosts, unlisted=unlisted)
     if isinstance(members, JobVerdict):
         return members
     if without_hosts:
-        without_hosts += await refused_pools(namespace, name, choices, world, solving)
+        without_hosts += await refused_pools(job.namespace, job.name, choices, world, solving)
         return JobVerdict(text=refuse_pools(without_hosts).text)
     await solving.rest()
-    others = taken_from(choices, members, settled_hosts(pools, world), world)
-    group = GroupWithDevices(members, world, choices, solving, {(namespace, name): frozenset(staying)}, others)
+    others = taken_from(choices, members, settled_hosts(job.pools, world), world)
+    leaving = {(job.namespace, job.name): frozenset(job.staying)}
+    group = GroupWithDevices(members, world, choices, solving, leaving, others)
     answer = await group.place()
     if answer.placed is not None:
         undecided = await taken(unplanned(members, world), solving)
-        return await _admitted(await equipped(group, answer.placed, positions(name, spec)), undecided, members)
+        return await _admitted(await equipped(group, answer.placed, positions(job.name, job.spec)), undecided, members)
     if answer.decided and (more := with_more_room(members, world)):
-        return await judged(job, spec, pools, more, solving, staying=staying, brief=brief, known=known)
+        return await judged(job, more, solving, brief=brief)
     return await _without_plan(group, answer, brief=brief)
 
 
@@ -198,45 +198,41 @@ def _hedges(names: Sequence[str]) -> Iterator[str]:
         )
 
 
-async def _members(  # noqa: PLR0913 -- the question, and by what it is answered
-    job: tuple[str, str],
-    spec: JobSpec,
+async def _members(
+    job: AppliedJob,
     choices: Sequence[Pool],
     world: World,
     solving: Solving,
     *,
-    staying: Mapping[str, str] = {},
     refused: tuple[Refusal, ...] = (),
     unlisted: Sequence[Pool] = (),
-    known: KnownPods | None = None,
 ) -> list[Member] | JobVerdict:
     """The members of the Job; the verdict if some of its elements cannot run by themselves, or time is up.
 
-    ``refused`` are the refusals of its HostPools that cannot be had, which are told of with the elements. Those
-    that are ``unlisted`` have no hosts because of their lists: elements may run on any node that a list could name.
+    ``refused`` are the refusals of HostPools that cannot get their hosts, which the verdict lists with the elements.
+    ``unlisted`` pools have no hosts because of their lists: elements may run on any node that a list could name.
     """
-    namespace, name = job
-    total = len(spec.processing_elements or ())
-    elements = JudgedElements(namespace, world, choices, staying, unlisted)
+    total = len(job.spec.processing_elements or ())
+    elements = JudgedElements(job.namespace, world, choices, job.staying, unlisted)
 
     async def refuse(*, all_known: bool) -> JobVerdict:
-        pools = refused + await refused_pools(namespace, name, choices, world, solving)
+        pools = refused + await refused_pools(job.namespace, job.name, choices, world, solving)
         return _refused_alone(refuse_elements(elements.refused, total, all_known=all_known, pools=pools))
 
-    for element in element_steps(name, spec, known):
+    for element in element_steps(job.name, job.spec, job.known):
         await solving.rest()
         names = elements.without_staying(*element) if element else ()
         if not (element and names):
             continue
         if solving.left() > 0:
             elements.judge(names, element[1])
-        elif _told(elements.refused, refused):
+        elif _refusing(elements.refused, refused):
             return await refuse(all_known=False)
         elif refused:
             return elements.members
         else:
             return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-    return await refuse(all_known=True) if _told(elements.refused, refused) else elements.members
+    return await refuse(all_known=True) if _refusing(elements.refused, refused) else elements.members
 
 
 class JudgedElements:
@@ -278,8 +274,8 @@ class JudgedElements:
             self.members.append(alone)
 
 
-def _told(refused: Sequence[RefusedElement], without_hosts: Sequence[Refusal]) -> bool:
-    """Whether the Job is refused for these elements: beside HostPools that cannot be had all of them are told of."""
+def _refusing(refused: Sequence[RefusedElement], without_hosts: Sequence[Refusal]) -> bool:
+    """Whether the Job is refused for these elements: all count if HostPools cannot get their hosts either."""
     return certain(refused) or bool(refused and without_hosts)
 
 

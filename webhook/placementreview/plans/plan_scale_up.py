@@ -8,6 +8,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.scale_up import waits_for_new
 from webhook.placement.jobs.applied_job import pools_of_job
 from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp, scale_up_job, scale_up_workload
+from webhook.placement.jobs.whole_job import AppliedJob
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.search.solver import finished
@@ -25,7 +26,7 @@ def scale_up_of(fused: FusedManifest, beside: Beside, seconds: float) -> JobScal
     spec = msgspec.convert(mapping(fused.manifest, "spec"), JobSpec)
     namespace, name = name_of(fused.manifest)
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(namespace, name, spec)]
-    return finished(scale_up_job((namespace, name), spec, pools, world, AtOnce(seconds), beside))
+    return finished(scale_up_job(AppliedJob(namespace, name, spec, pools), world, AtOnce(seconds), beside))
 
 
 def scale_up_pods(members: tuple[Member, ...], beside: Beside, seconds: float) -> JobScaleUp | None:

@@ -28,7 +28,7 @@ from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
 from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
-from webhook.placement.jobs.whole_job import judged
+from webhook.placement.jobs.whole_job import AppliedJob, judged
 from webhook.placement.kube.bits import to_slots
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.objects.jobs.job_fusion import FusedElement
@@ -50,7 +50,7 @@ _NUMBERS: Final = 64
 """At most so many numbers of processing elements are tried of more units."""
 
 _REFINED: Final = 0.5
-"""The part of the time that is left in which elements are fused anew: then it is found out whether all can run so."""
+"""The share of the time left for fusing elements again; the rest finds out whether all of them can run."""
 
 
 class TriedFusion(Struct, frozen=True):
@@ -79,7 +79,7 @@ class FusionOutcome(Struct, frozen=True):
 
 
 def _of_operators(refused: RefusedElement, operators: Sequence[str]) -> RefusedElement:
-    """The refusal of elements as that of their operators: the elements are none that anyone has seen."""
+    """The refusal of elements as that of their operators, since users have not seen the elements."""
     whose = f" (resources of processing element {refused.names[0]})"
     message, reason = (text.replace(whose, "") for text in (refused.message, refused.reason))
     return replace(refused, names=tuple(operators), message=message, reason=reason)
@@ -332,16 +332,15 @@ class FusionSearch:
     async def _verdict(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes."""
         world, pools = await self._world(spec)
-        staying = self._scaling.staying(spec)
-        return await judged(
-            self._job, spec, pools, world, self._solving, staying=staying, brief=True, known=self._known
-        )
+        return await judged(self._applied(spec, pools), world, self._solving, brief=True)
 
     async def explained(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes; a refusal says what would help."""
         world, pools = await self._world(spec)
-        staying = self._scaling.staying(spec)
-        return await judged(self._job, spec, pools, world, self._solving, staying=staying, known=self._known)
+        return await judged(self._applied(spec, pools), world, self._solving)
+
+    def _applied(self, spec: JobSpec, pools: Sequence[Pool]) -> AppliedJob:
+        return AppliedJob(*self._job, spec, pools, self._scaling.staying(spec), self._known)
 
     def _candidate(self, spec: JobSpec, graph: Graph, partition: Partition) -> TriedFusion:
         operators = graph.application.operators
