@@ -15,7 +15,8 @@ from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_s
 from webhook.placement.decision.optional_hardware import granted_hardware
 from webhook.placement.decision.refusal import cannot_hold
 from webhook.placement.kube.selection.selector import matching
-from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.change import Change
+from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, member_of
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.refusal.nearest_change import cluster_changes, verbs_of, works

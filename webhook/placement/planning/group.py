@@ -16,9 +16,9 @@ from msgspec.structs import replace
 from webhook.placement.constraints.topology_limit import holding
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.change import SAME, Change
 from webhook.placement.planning.counted_devices import counting_devices, devices_of
 from webhook.placement.planning.free_room import MOST, Restarting, free_room
 from webhook.placement.planning.members import Demand, Member, requests_of
@@ -38,7 +38,6 @@ from webhook.placement.planning.search.costs import Costs
 from webhook.placement.planning.search.solver import Assigned, Solving, Unhurried, assign
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
-from webhook.placement.text.clause import Clause
 
 _Kept = Sequence[tuple[Demand, ...]]
 """The conditions of each member that are not dropped."""
@@ -67,34 +66,6 @@ class GroupAnswer(Struct, frozen=True, eq=False):
     placed: Placed | None
     decided: bool = True
     short: tuple[int, ...] = ()
-
-
-class Change(Struct, frozen=True):
-    """What is imagined to be otherwise: clauses that are ``dropped``, nodes that are ``opened``, nodes that are added.
-
-    With ``welcome`` pods without their ``dropped`` clauses may stay on exclusive hosts that these clauses name.
-    Labels are set on the ``opened`` nodes, so that these meet the clause ``opening`` and no longer serve the members at
-    the positions ``closed``. ``added`` nodes are like the node in the slot ``like`` and have room for ``room``; the
-    members at the positions ``joining`` can run on these, which may be hosts of the pools ``hosting``. ``larger`` is by
-    how much each of these pools grows. ``lowered`` are the requests of one pod that are left of these clauses.
-    """
-
-    dropped: frozenset[Clause] = frozenset()
-    welcome: bool = False
-    opening: Clause | None = None
-    opened: Bits = 0
-    closed: frozenset[int] = frozenset()
-    added: int = 0
-    like: int = 0
-    joining: frozenset[int] = frozenset()
-    hosting: frozenset[Name] = frozenset()
-    room: Mapping[str, int] = {}
-    larger: Mapping[Name, int] = {}
-    lowered: Mapping[Clause, Tally] = {}
-
-
-SAME: Final = Change()
-"""Everything is as it is."""
 
 
 class Group:
@@ -193,8 +164,7 @@ class Group:
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at a time, and where."""
         asked = self.counts if counts is None else tuple(counts)
-        asks_only = Change(change.dropped, change.welcome) == change
-        key = (asked, change.dropped, change.welcome) if asks_only else None
+        key = (asked, change.dropped, change.welcome) if change.only_drops else None
         if key is None or key not in self._known:
             answer = await self._placed(asked, change)
             if key is None or not answer.decided:
@@ -234,7 +204,7 @@ class Group:
     ) -> tuple[tuple[Block, ...], list[Sets]]:
         """The blocks, and the pods of each; equal blocks are one."""
         await self.solving.rest()
-        kept = [self._kept(at, change) if counts[at] else () for at in range(len(self.members))]
+        kept = [change.kept(self.members[at].conditions) if counts[at] else () for at in range(len(self.members))]
         await self.solving.rest()
         merged: dict[object, tuple[Block, Sets]] = {}
         for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
@@ -247,17 +217,6 @@ class Group:
             else:
                 merged[key] = block, owners
         return tuple(block for block, _ in merged.values()), [owners for _, owners in merged.values()]
-
-    def _kept(self, at: int, change: Change) -> tuple[Demand, ...]:
-        kept = tuple(
-            found for found in self.members[at].conditions if not found.clause or found.clause not in change.dropped
-        )
-        if change.lowered:
-            lower = change.lowered
-            return tuple(
-                replace(one, requests=lower[one.clause]) if one.clause and one.clause in lower else one for one in kept
-            )
-        return _spelled(kept) if change.dropped else kept
 
     def _block(
         self,
@@ -306,7 +265,7 @@ class Group:
         return counting(self.members[at], level, self.world)
 
     def _mask(self, nodes: Bits, added: int = 0, *, new: bool = False) -> npt.NDArray[np.bool_]:
-        """For each node whether it is in the set, to be changed by nobody; ``new`` is that for all nodes ``added``.
+        """A read-only mask: whether each node is in the set; ``new`` is the value for all nodes ``added``.
 
         Most members may use the same nodes, and share the mask.
         """
@@ -358,10 +317,10 @@ class Group:
 
     def _has(self, host: tuple[Name, int | None], change: Change) -> bool:
         """Whether the pool is so large that it has a host of that index."""
-        return (host[1] or 0) < _size(self.pools[self._pool(host[0])], change)
+        return (host[1] or 0) < change.size_of(self.pools[self._pool(host[0])])
 
     def _choice(self, pool: Pool, change: Change) -> PoolChoice:
-        size = _size(pool, change)
+        size = change.size_of(pool)
         able = self.eligible(pool) & ~change.opened
         positions = {int(slot): at for at, slot in enumerate(self._slots)}
         standing = {
@@ -399,20 +358,6 @@ class Group:
             for pool, mine in zip(self.pools, found.hosts, strict=True)
         }
         return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
-
-
-def _size(pool: Pool, change: Change) -> int:
-    return (pool.size or 0) + change.larger.get((pool.namespace, pool.name), 0)
-
-
-def _spelled(kept: tuple[Demand, ...]) -> tuple[Demand, ...]:
-    """The demands, each HostPool by itself if the tags of all pools that are still named are one tag at most."""
-    if all(found.alone is None for found in kept):
-        return kept
-    tags = {tag for found in kept if found.constraint.pool for tag in found.constraint.pool.tags}
-    if len(tags) > 1:
-        return kept
-    return tuple(found if found.alone is None else replace(found, nodes=found.alone) for found in kept)
 
 
 def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:

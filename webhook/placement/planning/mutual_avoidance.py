@@ -134,7 +134,7 @@ def _terms(member: Member) -> Iterator[PodTerm]:
 
 
 def _skips_scheduler(member: Member) -> bool:
-    """Whether the pods are bound by ``nodeName``, so that nobody looks at terms, whoever was first."""
+    """Whether the pods are bound by ``nodeName``: then nothing evaluates their terms, in whatever order they come."""
     annotations = (member.pod.metadata and member.pod.metadata.annotations) or {}
     bound = member.pod.spec is not None and bool(member.pod.spec.node_name)
     return bound or annotations.get(keys.HOST_BINDING) == "nodeName"

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.planning.group import SAME, Group, Placed
+from webhook.placement.planning.change import SAME
+from webhook.placement.planning.group import Group, Placed
 from webhook.placement.planning.members import Member, requests_of
 from webhook.placement.planning.search import greedy, integer_program
 from webhook.placement.planning.search.integer_program import Solved

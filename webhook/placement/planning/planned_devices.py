@@ -1,8 +1,8 @@
 """Devices of pods of different templates on one node, which have to be there for all of them (``docs/devices.md``).
 
-The search for a plan counts devices. Whether they have the attributes and partitions that pods on a node want together
-is no number. So a plan is looked at as a whole, and made anew with pods on other nodes that lack devices together.
-Where each such plan has been looked at, and lacks some for certain, there is none.
+The search for a plan counts devices. Counts do not show whether the devices have the attributes and partitions that
+the pods on a node want together. So each plan is checked as a whole, and made again with the pods that lack devices on
+other nodes. If every such plan certainly lacks devices, the group is refused.
 """
 
 import bisect
@@ -17,7 +17,8 @@ from webhook.placement.devices.claims import ClaimSpec, HeldDevice
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.selection.selector import matching_any
-from webhook.placement.planning.group import SAME, Change, Group, GroupAnswer, Placed
+from webhook.placement.planning.change import SAME, Change
+from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.planning.optional_hardware import PROBE
 from webhook.placement.planning.search.solver import Brief, Solving

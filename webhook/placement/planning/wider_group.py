@@ -18,8 +18,9 @@ from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.inventory.capacity import Row
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
+from webhook.placement.planning.change import SAME, Change
 from webhook.placement.planning.free_room import MOST, free_room
-from webhook.placement.planning.group import SAME, Change, Group, Sets
+from webhook.placement.planning.group import Group, Sets
 from webhook.placement.planning.members import Demand, Member
 from webhook.placement.planning.mutual_avoidance import avoiding
 from webhook.placement.planning.search.assignment import AssignmentProblem

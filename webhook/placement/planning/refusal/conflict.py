@@ -13,7 +13,8 @@ from msgspec import Struct
 
 from webhook.placement.decision.conflict import answered_in_turn, irreducible, least, smallest_failing
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.change import Change
+from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member
 from webhook.placement.text.clause import Clause
 

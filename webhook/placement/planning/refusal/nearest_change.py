@@ -19,7 +19,8 @@ from webhook.placement.kube.pod import Requirement
 from webhook.placement.kube.selection.selector import holds, requirements_of
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set
-from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.change import Change
+from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.refusal.conflict import GroupConflict
 from webhook.placement.text.clause import Clause

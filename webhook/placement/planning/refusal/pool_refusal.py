@@ -13,7 +13,8 @@ from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
 from webhook.placement.objects.pool import Pool
-from webhook.placement.planning.group import Change, Group
+from webhook.placement.planning.change import Change
+from webhook.placement.planning.group import Group
 from webhook.placement.planning.refusal.nearest_change import smaller_pools, works
 from webhook.placement.text.fix import Advice, Fix, Partly, ShrinkPool
 from webhook.placement.text.problem import Fault, counted, enumerated

@@ -1,7 +1,7 @@
-"""``assign``: the assignment problem solved in stages, from counts that prove a no to an exact solver.
+"""``assign``: the assignment problem solved in stages, from counts that prove that none exists, to an exact solver.
 
 Most questions are answered by counts or by the first search. What is left goes to an integer program with a time limit,
-so there are three answers: an assignment, the proof that there is none, and neither.
+so there are three answers: an assignment, the proof that none exists, and undecided.
 """
 
 import functools
@@ -23,7 +23,7 @@ LOOKS: Final = 4000
 
 
 class Resting(Protocol):
-    """Whoever does long work in steps, and rests between them."""
+    """Long work in steps, with rests between them."""
 
     async def rest(self) -> None:
         """Let others work if it has been long since the last time: called after every few tenths of a millisecond."""
@@ -31,10 +31,10 @@ class Resting(Protocol):
 
 
 class Restless:
-    """Whoever does all of the work at once: nobody waits."""
+    """Work that is done without a rest: nothing else waits."""
 
     async def rest(self) -> None:
-        """Nobody else works."""
+        """Returns at once."""
 
 
 class Solving(Resting, Protocol):

@@ -1,7 +1,7 @@
 """Long work as a generator of steps: between two of them, which take some tenths of a millisecond, others may work.
 
-Threads do not do as much for others: every step of a search holds the interpreter's lock, and whoever waits for it
-waits for milliseconds.
+Threads do not do as much for others: every step of a search holds the interpreter's lock, and other threads wait
+milliseconds for it.
 """
 
 from collections.abc import Generator
