@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from tests.controller.convergence import at_rest
+from tests.controller.lived_histories import live_each, telling
 from tests.controller.random_history import History
 from tests.controller.safety import SafetyMonitor
-from tests.controller.virtual_time import VirtualTimeLoop
 from tests.example_count import some_of
 
 pytestmark = pytest.mark.examples
@@ -43,7 +43,7 @@ async def lived(seed: int) -> History:
 
 
 async def stays_calm(history: History) -> None:
-    """Nobody writes anything any more, and reads nothing but every pool every ten minutes; not even a new leader."""
+    """No controller writes anything any more, or reads more than every pool in ten minutes; not even a new leader."""
     leader = history.leader
     assert leader is not None
     written, read = len(leader.line.writes), leader.line.requests
@@ -56,17 +56,6 @@ async def stays_calm(history: History) -> None:
     assert history.candidates[-1].line.writes == [], telling(history, history.candidates[-1].line.writes)
 
 
-def telling(history: History, violations: object) -> str:
-    return "\n".join([*history.story, *(map(str, violations if isinstance(violations, list) else [violations]))])
-
-
 @pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
 def test_all_is_well_in_the_end(first: int) -> None:
-    for seed in range(first, min(first + BATCH, HISTORIES)):
-        loop = VirtualTimeLoop()
-        try:
-            loop.run_until_complete(lived(seed))
-        except AssertionError as error:
-            raise AssertionError(f"history {seed}: {error}") from None
-        finally:
-            loop.close()
+    live_each(lived, range(first, min(first + BATCH, HISTORIES)))

@@ -2,9 +2,11 @@
 
 import asyncio
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextvars import Context
-from typing import Any
+from typing import Any, TypeVar
+
+Result = TypeVar("Result")
 
 _LATER = 1e-10
 """Seconds by which a timer is later than the one before it; the clock shows microseconds."""
@@ -43,12 +45,21 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return round(self._skip.now, 6)
 
 
+def in_virtual_time(life: Coroutine[None, None, Result]) -> Result:
+    """What comes of a life that passes in a loop of its own."""
+    loop = VirtualTimeLoop()
+    try:
+        return loop.run_until_complete(life)
+    finally:
+        loop.close()
+
+
 def clock() -> float:
     """The time of the loop that runs."""
     return asyncio.get_running_loop().time()
 
 
 async def settle() -> None:
-    """Let everybody do what can be done now."""
+    """Let all tasks do what can be done now."""
     for _ in range(10):
         await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from tests.apiserver.paths import NODES
 from tests.controller.convergence import marks_of
 from tests.controller.jobs.job_safety import JobSafetyMonitor, at_rest
 from tests.controller.jobs.random_job_history import JobHistory
-from tests.controller.virtual_time import VirtualTimeLoop
+from tests.controller.lived_histories import live_each, telling
 from tests.example_count import some_of
 
 pytestmark = pytest.mark.examples
@@ -43,7 +43,7 @@ async def lived(seed: int) -> JobHistory:
 
 
 async def stays_calm(history: JobHistory) -> None:
-    """Nobody writes anything about Jobs any more; not even a new leader."""
+    """No controller writes anything about Jobs any more, not even a new leader."""
     leader = history.leader
     assert leader is not None
     written = len(leader.line.writes)
@@ -55,17 +55,6 @@ async def stays_calm(history: JobHistory) -> None:
     assert history.candidates[-1].line.writes == [], telling(history, history.candidates[-1].line.writes)
 
 
-def telling(history: JobHistory, violations: object) -> str:
-    return "\n".join([*history.story, *(map(str, violations if isinstance(violations, list) else [violations]))])
-
-
 @pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
 def test_all_is_well_in_the_end(first: int) -> None:
-    for seed in range(first, min(first + BATCH, HISTORIES)):
-        loop = VirtualTimeLoop()
-        try:
-            loop.run_until_complete(lived(seed))
-        except AssertionError as error:
-            raise AssertionError(f"history {seed}: {error}") from None
-        finally:
-            loop.close()
+    live_each(lived, range(first, min(first + BATCH, HISTORIES)))

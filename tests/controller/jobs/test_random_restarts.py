@@ -12,7 +12,7 @@ import pytest
 from tests.apiserver.paths import node_path, pod_path
 from tests.controller.jobs.colocation_scheduler import DEVICE, ColocationScheduler
 from tests.controller.jobs.job_cluster import JobCluster
-from tests.controller.virtual_time import VirtualTimeLoop
+from tests.controller.lived_histories import live_each
 from tests.example_count import some_of
 
 pytestmark = pytest.mark.examples
@@ -138,22 +138,18 @@ class RestartHistory:
         return "" if told[0] == "False" else f"{running} of {job['processingElements']} run, and {told}"
 
 
+async def lived(seed: int) -> None:
+    """A history, and what is wrong in the end."""
+    history = RestartHistory(seed)
+    try:
+        await history.run()
+        wrong = history.wrong()
+        pods = {name: history.cluster.pod(name)["spec"].get("nodeName") for name in history.cluster.pods}
+        assert not wrong, f"{wrong}; {pods}; {history.story}"
+    finally:
+        await history.cluster.end()
+
+
 @pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
 def test_a_job_runs_again_or_says_why_not(first: int) -> None:
-    for seed in range(first, min(first + BATCH, HISTORIES)):
-        loop = VirtualTimeLoop()
-
-        async def lived(seed: int) -> None:
-            history = RestartHistory(seed)
-            try:
-                await history.run()
-                wrong = history.wrong()
-                pods = {name: history.cluster.pod(name)["spec"].get("nodeName") for name in history.cluster.pods}
-                assert not wrong, f"history {seed}: {wrong}; {pods}; {history.story}"
-            finally:
-                await history.cluster.end()
-
-        try:
-            loop.run_until_complete(lived(seed))
-        finally:
-            loop.close()
+    live_each(lived, range(first, min(first + BATCH, HISTORIES)))

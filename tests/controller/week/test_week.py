@@ -1,6 +1,5 @@
 """Over a simulated week and more the laws hold: 600 events every day, a million with ``make week``."""
 
-from collections.abc import Coroutine
 from typing import Final
 
 import pytest
@@ -9,7 +8,7 @@ from tests.controller.convergence import at_rest
 from tests.controller.jobs.job_safety import JobSafetyMonitor
 from tests.controller.jobs.job_safety import at_rest as jobs_at_rest
 from tests.controller.safety import SafetyMonitor
-from tests.controller.virtual_time import VirtualTimeLoop, clock
+from tests.controller.virtual_time import clock, in_virtual_time
 from tests.controller.week.life import lived
 from tests.controller.week.lives import JobLife, PoolLife
 from tests.controller.week.wall_clock import WallClock
@@ -26,15 +25,6 @@ SOON: Final = 700.0
 
 JOBS_SOON: Final = 900.0
 """Submissions that time out, and back-offs of five minutes."""
-
-
-def run(life: Coroutine[None, None, float]) -> float:
-    """Let it pass in virtual time; the seconds that it lasts."""
-    loop = VirtualTimeLoop()
-    try:
-        return loop.run_until_complete(life)
-    finally:
-        loop.close()
 
 
 async def of_pools(seed: int) -> float:
@@ -67,9 +57,9 @@ async def of_jobs(seed: int) -> float:
 
 @pytest.mark.parametrize("seed", range(LIVES))
 def test_pools_live_long(seed: int) -> None:
-    assert run(of_pools(seed)) > EVENTS
+    assert in_virtual_time(of_pools(seed)) > EVENTS
 
 
 @pytest.mark.parametrize("seed", range(LIVES))
 def test_jobs_live_long(seed: int) -> None:
-    assert run(of_jobs(seed)) > EVENTS
+    assert in_virtual_time(of_jobs(seed)) > EVENTS

@@ -231,9 +231,7 @@ async def _scaled(scaling: _Scaling, world: World) -> JobScaleUp | World:
     return JobScaleUp(noun=scaling.noun, reasons=tuple(_reasons(nowhere, groups, mine, wider, scaling)))
 
 
-async def _scaling(
-    job: AppliedJob, world: World, solving: Solving, beside: Beside
-) -> _Scaling | JobScaleUp | None:
+async def _scaling(job: AppliedJob, world: World, solving: Solving, beside: Beside) -> _Scaling | JobScaleUp | None:
     """The Job with its members; ``None`` if new nodes make no difference, and no answer if time is up."""
     choices = open_pools(job.pools, world)
     if cannot_be_had(job.pools, world):
