@@ -38,6 +38,7 @@ from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import render as render_chart
 from tests.e2e.nodes import create_nodes, node
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
@@ -150,18 +151,9 @@ def with_kinds(plane: ControlPlane) -> dict[str, Any]:
 def definition(kind: OperatorKind) -> Object:
     """The definition of a kind, without its schema: the API server checks every object against the real ones alike."""
     stated = kind.kind
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": stated.versions[0], "served": True, "storage": True, "schema": schema}
-    names = {"kind": stated.kind, "plural": stated.resource, "singular": stated.kind.lower()}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {
-            "name": f"{stated.resource}.{stated.group}",
-            "annotations": {"api-approved.kubernetes.io": "unapproved, for a benchmark"},
-        },
-        "spec": {"group": stated.group, "scope": "Namespaced", "names": names, "versions": [version]},
-    }
+    return open_definition(
+        stated.group, stated.kind, stated.versions[0], plural=stated.resource, approved="unapproved, for a benchmark"
+    )
 
 
 def collection_of(kind: OperatorKind) -> str:

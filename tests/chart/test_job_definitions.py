@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import fields
 
+from tests.chart.schema_paths import defaults, open_paths, undescribed
 from webhook.cluster.crds.definitions import job_definition, processingelement_definition
 from webhook.placement.field_rules.element_patterns import GITHUB_URL, QUANTITY, RELATIVE_PATH
 from webhook.placement.kube.quantity import parse_quantity
@@ -58,27 +59,9 @@ def test_the_fields_are_those_that_are_read(schema: dict[str, Any], struct: type
     assert list(schema["properties"]) == [field.encode_name for field in fields(struct)]
 
 
-def described(schema: dict[str, Any], path: str = "") -> list[str]:
-    """The paths of properties without a description."""
-    missing = []
-    for name, inner in schema.get("properties", {}).items():
-        here = f"{path}.{name}"
-        missing += [here] * ("description" not in inner) + described(inner, here)
-        missing += described(inner.get("items", {}), f"{here}[]")
-    return missing
-
-
 @pytest.mark.parametrize("schema", [JOB_SCHEMA, ELEMENT_SCHEMA], ids=["Job", "ProcessingElement"])
 def test_every_field_is_explained_to_kubectl_explain(schema: dict[str, Any]) -> None:
-    assert described(schema) == [".apiVersion", ".kind", ".metadata"]
-
-
-def open_paths(schema: dict[str, Any], path: str = "") -> list[str]:
-    """The paths of objects that may have any field."""
-    found = [path] * ("x-kubernetes-preserve-unknown-fields" in schema)
-    for name, inner in schema.get("properties", {}).items():
-        found += open_paths(inner, f"{path}.{name}") + open_paths(inner.get("items", {}), f"{path}.{name}[]")
-    return found
+    assert undescribed(schema) == [".apiVersion", ".kind", ".metadata"]
 
 
 def test_only_templates_are_open() -> None:
@@ -86,14 +69,6 @@ def test_only_templates_are_open() -> None:
     lists = ("processingElements", "operators")
     assert open_paths(JOB_SCHEMA) == [f".spec.{one}[].template{part}" for one in lists for part in parts]
     assert open_paths(ELEMENT_SCHEMA) == [f".spec.template{part}" for part in parts]
-
-
-def defaults(schema: dict[str, Any], path: str = "") -> dict[str, Any]:
-    """Every default, by the path of its field."""
-    found = {path: schema["default"]} if "default" in schema else {}
-    for name, inner in schema.get("properties", {}).items():
-        found |= defaults(inner, f"{path}.{name}") | defaults(inner.get("items", {}), f"{path}.{name}[]")
-    return found
 
 
 def test_what_is_inherited_has_no_default() -> None:

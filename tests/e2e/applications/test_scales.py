@@ -10,6 +10,7 @@ from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.chart.placement_pods import ready_pods
 from tests.e2e.chart.test_outage import DEPLOYMENT
 from tests.e2e.kubelet import Kubelet
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
@@ -21,30 +22,16 @@ WAIT: Final = "not all of the pods can run now, so some of them wait: "
 APART: Final = 'hostExlocation("serve") cannot hold: 4 of 6 pods fit (leader, worker).'
 SECONDS: Final = 60
 
-DEFINITION: Final[Object] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {
-        "name": f"leaderworkersets.{GROUP}",
-        "annotations": {"api-approved.kubernetes.io": "unapproved, for a test"},
+DEFINITION: Final = open_definition(
+    GROUP,
+    "LeaderWorkerSet",
+    "v1",
+    approved="unapproved, for a test",
+    subresources={
+        "status": {},
+        "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"},
     },
-    "spec": {
-        "group": GROUP,
-        "scope": "Namespaced",
-        "names": {"kind": "LeaderWorkerSet", "plural": "leaderworkersets", "singular": "leaderworkerset"},
-        "versions": [
-            {
-                "name": "v1", "served": True, "storage": True,
-                "subresources": {
-                    "status": {},
-                    "scale": {"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"},
-                },
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}  # fmt: skip
-"""The project's kind, with its subresources and without its schema."""
+)
 
 
 def leaders(name: str, replicas: int, placement: str = 'hostExlocation("serve")') -> Object:

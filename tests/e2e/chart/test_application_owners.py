@@ -14,6 +14,7 @@ from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.tenant import tenant
 from tests.e2e.chart.test_applications import refused_anew
 from tests.e2e.kubelet import Kubelet
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import pod_spec
@@ -24,23 +25,7 @@ WAITS: Final = "streams.ibm.com/waits"
 OPERATOR: Final = "kubernetes-admin"
 """The user of this plane that plays the operator: the chart names it in ``workloads.accounts``."""
 
-DEFINITION: Final[Object] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "flinkdeployments.flink.apache.org"},
-    "spec": {
-        "group": "flink.apache.org",
-        "scope": "Namespaced",
-        "names": {"kind": "FlinkDeployment", "plural": "flinkdeployments", "singular": "flinkdeployment"},
-        "versions": [
-            {
-                "name": "v1beta1", "served": True, "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}  # fmt: skip
-"""The Flink operator's kind, without its schema."""
+DEFINITION: Final = open_definition("flink.apache.org", "FlinkDeployment", "v1beta1")
 
 TOO_LARGE: Final = pod_spec()
 TOO_LARGE["containers"][0]["resources"] = {"requests": {"cpu": "5000"}}

@@ -15,6 +15,7 @@ from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
 from tests.e2e.chart.placement_pods import ready_pods
 from tests.e2e.chart.test_outage import DEPLOYMENT
 from tests.e2e.kubelet import Kubelet
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
@@ -29,23 +30,7 @@ Nearest fix: add a node with cpu 200m, memory 256Mi free, or drop hostExlocation
 or run 3 of these 4.
 """
 
-DEFINITION: Final[Object] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "rayclusters.ray.io"},
-    "spec": {
-        "group": "ray.io",
-        "scope": "Namespaced",
-        "names": {"kind": "RayCluster", "plural": "rayclusters", "singular": "raycluster"},
-        "versions": [
-            {
-                "name": "v1", "served": True, "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}  # fmt: skip
-"""KubeRay's kind, without its schema."""
+DEFINITION: Final = open_definition("ray.io", "RayCluster", "v1")
 
 
 @pytest.fixture(scope="module", autouse=True)

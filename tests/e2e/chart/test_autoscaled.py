@@ -11,6 +11,7 @@ from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import FORBIDDEN, applied, refusal
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace
@@ -21,23 +22,7 @@ APPS: Final = f"/apis/apps/v1/namespaces/{SPACE}"
 MADE: Final = ("made-0", "made-1")
 DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh"
 SECONDS: Final = 60
-DEFINITION: Final[Object] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {"name": "nodepools.karpenter.sh"},
-    "spec": {
-        "group": "karpenter.sh",
-        "names": {"kind": "NodePool", "listKind": "NodePoolList", "plural": "nodepools", "singular": "nodepool"},
-        "scope": "Cluster",
-        "versions": [
-            {
-                "name": "v1", "served": True, "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}  # fmt: skip
-"""Karpenter's kind, without its schema."""
+DEFINITION: Final = open_definition("karpenter.sh", "NodePool", "v1", scope="Cluster")
 
 POOL: Final[Object] = {
     "apiVersion": "karpenter.sh/v1",

@@ -11,6 +11,7 @@ from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.chart.test_applications import refused_anew
 from tests.e2e.kubelet import Kubelet
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
@@ -24,20 +25,6 @@ OURS: Final = {
     "annotations": {"streams.ibm.com/placement": 'hostExlocation("own")'},
 }
 SECONDS: Final = 60
-
-
-def definition(group: str, kind: str, *, scope: str = "Namespaced") -> Object:
-    """A kind of another project, without its schema."""
-    plural = f"{kind.lower()}s"
-    schema = {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}}
-    version = {"name": "v1alpha1", "served": True, "storage": True, "schema": schema}
-    names = {"kind": kind, "plural": plural, "singular": kind.lower()}
-    return {
-        "apiVersion": "apiextensions.k8s.io/v1",
-        "kind": "CustomResourceDefinition",
-        "metadata": {"name": f"{plural}.{group}"},
-        "spec": {"group": group, "scope": scope, "names": names, "versions": [version]},
-    }
 
 
 def runtime(name: str) -> Object:
@@ -74,9 +61,9 @@ def workflow(name: str, items: int, cpu: str = "100m", **spec: Any) -> Object:
 @pytest.fixture(scope="module", autouse=True)
 def _reviewed(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
     namespace(plane.admin, SPACE)
-    for one in (definition(TRAINER, "TrainJob"), definition(ARGO, "Workflow")):
+    for one in (open_definition(TRAINER, "TrainJob", "v1alpha1"), open_definition(ARGO, "Workflow", "v1alpha1")):
         plane.admin.create(one)
-    plane.admin.create(definition(TRAINER, "ClusterTrainingRuntime", scope="Cluster"))
+    plane.admin.create(open_definition(TRAINER, "ClusterTrainingRuntime", "v1alpha1", scope="Cluster"))
     until(lambda: plane.admin.send("GET", RUNTIMES).code == 200, "the runtimes are served", SECONDS)
     plane.admin.create(runtime("torch"))
     values = json.loads((plane.folder / "values.yaml").read_text())

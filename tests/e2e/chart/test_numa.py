@@ -9,6 +9,7 @@ import pytest
 
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.kubectl_apply import applied, refusal
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import emptied, namespace, pod, pod_spec
@@ -19,29 +20,15 @@ SPACE: Final = "numa"
 SECONDS: Final = 60
 GROUP: Final = "topology.node.k8s.io"
 NODES: Final = ("node-1", "node-2", "node-3")
-DEFINITION: Final[Object] = {
-    "apiVersion": "apiextensions.k8s.io/v1",
-    "kind": "CustomResourceDefinition",
-    "metadata": {
-        "name": f"noderesourcetopologies.{GROUP}",
-        "annotations": {"api-approved.kubernetes.io": "https://github.com/kubernetes/enhancements/pull/1870"},
-    },
-    "spec": {
-        "group": GROUP,
-        "names": {
-            "kind": "NodeResourceTopology", "listKind": "NodeResourceTopologyList",
-            "plural": "noderesourcetopologies", "singular": "noderesourcetopology",
-        },
-        "scope": "Cluster",
-        "versions": [
-            {
-                "name": "v1alpha2", "served": True, "storage": True,
-                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-            }
-        ],
-    },
-}  # fmt: skip
-"""The kind of the agents, without its schema."""
+DEFINITION: Final = open_definition(
+    GROUP,
+    "NodeResourceTopology",
+    "v1alpha2",
+    plural="noderesourcetopologies",
+    scope="Cluster",
+    approved="https://github.com/kubernetes/enhancements/pull/1870",
+)
+"""The kind of the agents."""
 
 
 def zones(node: str, *cores: int) -> Object:

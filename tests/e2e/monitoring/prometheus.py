@@ -18,6 +18,7 @@ import yaml
 from tests.e2e import binaries
 from tests.e2e.api import Object
 from tests.e2e.component import Component, Probe
+from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.ports import free_ports
 
@@ -35,28 +36,8 @@ _SECONDS: Final = 10
 
 
 def definitions() -> list[Object]:
-    """The kinds of the operator, without their schemas."""
-    return [
-        {
-            "apiVersion": "apiextensions.k8s.io/v1",
-            "kind": "CustomResourceDefinition",
-            "metadata": {"name": f"{kind.lower()}s.monitoring.coreos.com"},
-            "spec": {
-                "group": "monitoring.coreos.com",
-                "scope": "Namespaced",
-                "names": {"kind": kind, "plural": f"{kind.lower()}s", "singular": kind.lower()},
-                "versions": [
-                    {
-                        "name": "v1",
-                        "served": True,
-                        "storage": True,
-                        "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
-                    }
-                ],
-            },
-        }
-        for kind in ("ServiceMonitor", "PrometheusRule")
-    ]
+    """The kinds of the operator."""
+    return [open_definition("monitoring.coreos.com", kind, "v1") for kind in ("ServiceMonitor", "PrometheusRule")]
 
 
 class Prometheus:
