@@ -18,7 +18,7 @@ PREFIX: Final = "STREAMS_PLACEMENT_CERTS_"
 DAYS: Final = 365
 """Default lifetime of a leaf in days: it is due for renewal after 243 days, so running ``create`` monthly is enough."""
 AUTHORITY_DAYS: Final = 3650
-"""Default lifetime of an authority in days: ten years, because all its clients must be told of a new authority."""
+"""Default lifetime of an authority in days: ten years, because all its clients must get a new authority."""
 DAYS_LIMIT: Final = 36_500
 """Longest lifetime in days, a hundred years: certificates cannot state a date after the year 9999."""
 

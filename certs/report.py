@@ -17,7 +17,7 @@ PROGRAM = "streams-placement-certs"
 
 
 def text_report(folder: Path, inspection: Inspection, now: datetime) -> str:
-    """The report for people: whether the folder is usable; if not, why and what mends it; then both certificates."""
+    """The report for people: whether the folder is usable; if not, the reasons and the repair; both certificates."""
     lines = [f"{printable(str(folder))}: {'unusable' if inspection.faults else 'usable'}"]
     lines += [f"  {fault}" for fault in inspection.faults]
     lines += [f"  note: {note}" for note in notes(folder)]

@@ -273,7 +273,7 @@ class Settings(BaseSettings):
 
 
 def policy_of(settings: Settings) -> Policy:
-    """The settings that change decisions, as the core takes them; ``ValueError`` for a selector that is none."""
+    """The settings that change decisions, as the core takes them; ``ValueError`` for an invalid selector."""
     everybody = settings.strict or settings.exclusive_strangers == "all"
     excluded = parse_namespaces(settings.excluded_namespaces)
     return Policy(

@@ -25,8 +25,7 @@ _PLACE: Final = re.compile(r"(.*) - at `(?:key in )?\$\.?(.*)`", re.DOTALL)
 def decoded(text: bytes | bytearray | msgspec.Raw, shape: type[T]) -> T:
     """The text as a value of that type, without what is nested deeper than :data:`LEVELS` if it cannot be read whole.
 
-    One object that is nested too deeply must not keep anybody from reading all others of a list. Raises one of
-    :data:`ERRORS`.
+    One object that is nested too deeply must not make the others of a list unreadable. Raises one of :data:`ERRORS`.
     """
     try:
         return msgspec.json.decode(text, type=shape)

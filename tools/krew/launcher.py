@@ -22,7 +22,7 @@ import sys
 flags = getattr(sys, "abiflags", "")
 sys.exit((sys.implementation.name, sys.version_info[:2], "t" in flags) != ("cpython", (3, {}), False))
 """
-"""What a Python must be to run this file: one that does not fit would look for a Python again, for ever."""
+"""What a Python must be to run this file: an unsuitable one would look for a Python again, forever."""
 
 NEEDED = "streams-placement: a Python of version {} is needed, and {} is {}: put one of them on the PATH\n"
 

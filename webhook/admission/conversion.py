@@ -104,9 +104,9 @@ _ENCODE: Final = msgspec.json.Encoder().encode
 
 
 def convert(body: bytes, versions: Versions) -> Generator[None, None, Answer]:
-    """The answer to a ConversionReview: all of its objects in the version that it asks for, or why there are none.
+    """The answer to a ConversionReview: all of its objects in the version that it asks for, or an error.
 
-    It is made in steps, between which others may work: one for each :data:`SLICE` objects but the last.
+    It is made in steps, between which other reviews may be answered: one for each :data:`SLICE` objects but the last.
     """
     try:
         request = _request(body)

@@ -42,7 +42,7 @@ class FrontProxyWatch:
 
     @property
     def reason(self) -> str | None:
-        """Why nobody is believed yet; ``None`` if the front proxy is known."""
+        """Why no client is trusted yet; ``None`` if the front proxy is known."""
         return None if self.proxy else self._problem or UNKNOWN
 
     def context(self) -> ssl.SSLContext:

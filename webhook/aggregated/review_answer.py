@@ -64,7 +64,7 @@ class ReviewAnswering:
         return asyncio.run(self.answered(question))
 
     async def answered(self, question: ReviewQuestion) -> ReviewOutcome:
-        """The answer, or why there is none."""
+        """The answer, or its error."""
         try:
             spec = msgspec.json.decode(question.spec, type=ReviewSpec)
         except MALFORMED as error:

@@ -1,4 +1,4 @@
-"""``ReviewApi``: the handler of the port: who asks, and for what, a document about the API or the answer to a review.
+"""``ReviewApi``: the handler of the port. It identifies the user, and answers with a document or with a review.
 
 Every error is a ``metav1.Status``, whose message kubectl shows.
 """

@@ -33,5 +33,5 @@ class PlacementReviewMetrics:
         self._seconds.observe(seconds)
 
     def refused(self, code: int) -> None:
-        """Count a request that is none, or is refused before it is read."""
+        """Count a request that is not a review, or is refused before it is read."""
         self._answers.count(str(code))

@@ -73,7 +73,7 @@ async def _checked(server: ObjectClient, kind: OperatorKind, name: str, namespac
 
 
 def _wrong(failure: ApiError, kind: OperatorKind, *, audit: bool) -> str:
-    """What is wrong with a refusal; raises the error if it is none of ours."""
+    """What is wrong with a refusal; raises the error if the refusal is not this product's."""
     if is_our_refusal(failure):
         return "it was refused, although the installation is said to be in audit mode" if audit else ""
     if kind.reference and failure.request and _DENIED in failure.request.detail:

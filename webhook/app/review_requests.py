@@ -314,7 +314,7 @@ class SnapshotReviewer:
 
 
 _EVERYTHING: Final = Visible(nodes=True, all_pods=True)
-"""The rights of somebody who has a snapshot."""
+"""The rights of a user who has a snapshot."""
 
 
 def _pods(folder: Path) -> Iterator[Unstructured]:

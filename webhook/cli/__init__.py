@@ -214,7 +214,7 @@ def own_environment() -> dict[str, str]:
     """The environment for another process of this program: it looks for modules where this one does.
 
     An archive of the plugin for kubectl has libraries where Python itself does not look (``tools/krew``). The current
-    folder is left out: anybody's files may be there.
+    folder is left out: any user may have put files there.
     """
     here = Path.cwd()
     folders = [folder for folder in sys.path if folder and Path(folder).resolve() != here]

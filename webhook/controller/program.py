@@ -31,8 +31,8 @@ OF_PODS: Final = f"{keys.PREFIX}placement"
 """``reportingController`` of Events about HostPools, and of Events about pods that wait."""
 
 TIMING: Final = LeaseTiming.in_proportion(12, jitter=0.2)
-"""Shorter than that of Kubernetes' own controllers by a fifth, with the same proportions: whoever dies leaves Jobs and
-HostPools without a leader for that long."""
+"""Shorter than that of Kubernetes' own controllers by a fifth, with the same proportions: a leader that dies leaves
+Jobs and HostPools without one for that long."""
 
 _FILLING: Final = 120.0
 """Seconds in which a leader must have listed all kinds: 150,000 pods take some ten."""

@@ -1,8 +1,8 @@
 """``Release``: removes a HostPool's marks from nodes, empties its status, and removes its finalizer.
 
 The controller does it for a pool that is deleted, once its pods have ended. This does it at once, for pools that stay
-as well: before the product is uninstalled, or when no controller is left (``docs/operations.md``, Uninstall). Whoever
-calls it sees to it that no controller acts meanwhile. Done again, it does what is left.
+as well: before the product is uninstalled, or when no controller is left (``docs/operations.md``, Uninstall). The
+caller makes sure that no controller acts meanwhile. A second call does what the first has left.
 """
 
 import functools

@@ -26,7 +26,7 @@ _REQUEST_PATH: Final = re.compile(
 _METHOD: Final = re.compile(r"^(?P<indent>[ \t]*)(?:POST|PUT)[ \t]*:[ \t\r]*$")
 _SPOKEN: Final = re.compile(r"^[ \t]*(?:POST|PUT)[ \t]*:[ \t\r]*$", re.MULTILINE)
 _LINE_LIMIT: Final = 4096
-"""Characters of a path; a longer line is none."""
+"""Characters of a path; a longer line is not taken for one."""
 _FENCE: Final = re.compile(r"^[ \t]*```")
 _COLLECTION_DEPTH: Final = 8
 

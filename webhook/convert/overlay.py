@@ -87,7 +87,7 @@ class JobOverlay(Struct):
 
 
 def read_overlay(source: SourceText) -> tuple[JobOverlay, list[Remark]]:
-    """The overlay, and remarks. Raises :class:`RefusedInputError` for a text that is none, or breaks its rules."""
+    """The overlay, and remarks. Raises :class:`RefusedInputError` for a text that is not a valid overlay."""
     documents = located_documents(source)
     if len(documents) != 1 or _ROOT not in documents[0].fields:
         message = f"a job configuration overlay is one JSON object with {_ROOT}"
@@ -125,7 +125,7 @@ class _OverlayReader:
                 section(value)
 
     def _others(self, value: LocatedValue, path: str, known: "Mapping[str, Any] | set[str]") -> None:
-        """A remark about each key that is none of those that are read."""
+        """A remark about each key that is not read."""
         for key, one in value.fields.items():
             if key not in known:
                 self._left_out(one.at, f"{path}{key}", "a Job has no such field", "check whether you need it")

@@ -54,8 +54,8 @@ class UnanswerableReviewError(Exception):
 class ReviewedCluster(Struct, frozen=True, eq=False):
     """What a review is answered from.
 
-    ``pods`` are those that :func:`~webhook.placementreview.what_if.needed_pods` names, as the API server has them. The
-    ``inventory`` is changed by what-ifs, so that of a review with some must be nobody else's.
+    ``pods`` are those that :func:`~webhook.placementreview.what_if.needed_pods` names, as the API server has them.
+    What-ifs change the ``inventory``, so a review with what-ifs needs a copy of its own.
     """
 
     inventory: Inventory

@@ -40,7 +40,7 @@ _CONTROLLERS: Final = {
 """The controller that makes the pods of a workload."""
 
 _GIVEN: Final = frozenset({"uid", "resourceVersion", "creationTimestamp", "generation", "managedFields"})
-"""Metadata that a successor has anew."""
+"""Metadata that a successor does not take over."""
 
 
 def unbound(pod: Unstructured) -> Unstructured:
@@ -52,7 +52,7 @@ def unbound(pod: Unstructured) -> Unstructured:
 async def successors(
     evicted: Sequence[Unstructured], inventory: Inventory, policy: Policy, submit_as: Callable[[User], Submitter]
 ) -> AsyncIterator[EvictedPod]:
-    """What becomes of each evicted pod; the inventory, which must be nobody else's, gets the successors."""
+    """What becomes of each evicted pod; the inventory, a copy of the review's own, gets the successors."""
     for pod in sorted(evicted, key=_turn):
         owner = next(
             (one for one in sequence(mapping(pod, "metadata"), "ownerReferences") if one.get("controller")), None

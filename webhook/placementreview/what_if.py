@@ -1,4 +1,4 @@
-"""What-ifs: changes of the cluster that count as made, written into an inventory that is nobody else's."""
+"""What-ifs: changes of the cluster that count as made, written into the review's own inventory."""
 
 from collections.abc import Iterator, Sequence
 from typing import Final

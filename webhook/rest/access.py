@@ -60,7 +60,7 @@ class AccessControl(Protocol):
 
 
 class LoopbackAccess:
-    """Everybody on this machine may do everything, but no page of a browser that found a way to this port.
+    """Every user of this machine may do everything; a page of another site in a browser may do nothing.
 
     A page of another site can have its own name resolve to 127.0.0.1 (DNS rebinding), and then send any request. Such
     a request has that name in its header ``Host``. A form of another site can be sent to 127.0.0.1 itself; a browser
@@ -68,7 +68,7 @@ class LoopbackAccess:
     """
 
     async def identify(self, request: web.BaseRequest, *, scraping: bool = False) -> User:  # noqa: ARG002 -- as of the protocol
-        """Anybody who addresses this port by a name of this machine."""
+        """The user of every request that addresses this port by a name of this machine."""
         host = request.headers.get(hdrs.HOST, "")
         if not is_loopback_name(urlsplit(f"//{host}").hostname or ""):
             rule = "is not a name of this machine: ask for 127.0.0.1, [::1] or localhost"

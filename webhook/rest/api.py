@@ -77,7 +77,7 @@ class GroupQuery(Struct, frozen=True):
 class ApiParts(Struct, frozen=True):
     """The parts of a :class:`RestApi`.
 
-    ``open_pages`` are the pages that everybody may read, ``guarded_pages`` those that only users may read, ``queries``
+    ``open_pages`` are the pages that need no token, ``guarded_pages`` those that only users may read, ``queries``
     the queries about a whole group, by the last segment of their path.
     """
 

@@ -117,7 +117,7 @@ def _certificate(settings: RestSettings, metrics: Metrics) -> CertificateWatcher
 
 
 def _health_pages(ready: Callable[[], str | None]) -> dict[str, PageHandler]:
-    """Pages for probes, which everybody may read."""
+    """Pages for probes, which need no token."""
 
     def readiness() -> web.Response:
         reason = ready()

@@ -1,4 +1,4 @@
-"""What the event loop spends its time on, for whoever asks on the health port (``docs/operations.md``, Health)."""
+"""What the event loop spends its time on, as the health port answers it (``docs/operations.md``, Health)."""
 
 import asyncio
 import cProfile

@@ -167,7 +167,7 @@ def _elements(job: Unstructured, name: str) -> Iterator[DescribedPod]:
 def misplaced(document: Unstructured, path: tuple[str, ...], old: Unstructured | None = None) -> Iterator[Problem]:
     """A problem for each annotation of ours that does not reach the pods of the template at ``path``.
 
-    What the template says as well is not lost. With ``old``, what the object was before, only what is said anew counts.
+    What the template says as well is not lost. With ``old``, the object before a change, only additions count.
     """
     ours = mapping(document, *path, "metadata", "annotations")
     where = ".".join((*path, "metadata", "annotations"))

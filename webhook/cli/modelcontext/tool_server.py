@@ -109,7 +109,7 @@ _NAME_LIMIT: Final = 100
 
 
 async def _called(tool: Tool, arguments: dict[str, Any]) -> mcp_types.CallToolResult:
-    """The answer of the tool, or why there is none."""
+    """The answer of the tool, or its error."""
     try:
         answer = await tool.call(msgspec.convert(arguments, tool.given))
     except msgspec.ValidationError as error:

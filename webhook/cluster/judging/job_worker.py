@@ -1,7 +1,7 @@
 """``JobWorker``: whole Jobs judged in a process of their own, or else in this one.
 
 The worker is started when a Job comes, and ended when none has come for a while, or when it fails; a Job that it does
-not answer is judged here, in slices. So a Job never goes without an answer, and whoever has no Jobs pays nothing.
+not answer is judged here, in slices. So a Job never goes without an answer, and a cluster without Jobs pays nothing.
 """
 
 import asyncio
@@ -80,7 +80,7 @@ class FallbackCause(enum.StrEnum):
 
 
 class Observer(Protocol):
-    """Whoever counts what becomes of the worker."""
+    """Counts starts and ends of the worker, and its answers."""
 
     def started(self) -> None:
         """A worker was started."""
@@ -115,7 +115,7 @@ class _Worker:
 class JobWorker:
     """Answers reviews of whole Jobs in a process of their own, which has the inventory that ``inventory`` returns.
 
-    ``changes`` tells of all that happens to it. Each Job gets so many ``seconds``. ``queries`` asks the API server, and
+    ``changes`` has every change of it. Each Job gets so many ``seconds``. ``queries`` asks the API server, and
     judges where the worker does not.
     """
 
@@ -202,7 +202,7 @@ class JobWorker:
         except ApiError as failure:
             self._forget(worker, number)
             return undetermined("whether the HostPools may be used", failure)
-        except asyncio.CancelledError:  # nobody waits for the answer any more
+        except asyncio.CancelledError:  # the answer is no longer needed
             self._forget(worker, number)
             raise
         if isinstance(reply, Failed):
@@ -230,7 +230,7 @@ class JobWorker:
             self._send(worker, Forget(number))
 
     def _ready(self) -> _Worker:
-        """The worker, which is started if there is none."""
+        """The worker, which is started if none runs."""
         if self._worker is not None and self._worker.inventory is not self._inventory():
             self.end()  # another snapshot was read
         if self._worker is None:

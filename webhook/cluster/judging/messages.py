@@ -1,6 +1,6 @@
 """What the server and its worker say to each other, and how it is written on a socket.
 
-Values are pickled: both ends are one program at one moment, and nobody else has the socket.
+Values are pickled: both ends are one program at one moment, and no other process has the socket.
 """
 
 import pickle
@@ -33,7 +33,7 @@ class ApiReply(Struct, frozen=True):
 
 
 class Forget(Struct, frozen=True):
-    """To the worker: nobody waits for the answer to that review any more."""
+    """To the worker: the answer to that review is no longer needed."""
 
     number: int
 

@@ -122,7 +122,7 @@ def judge_from(channel: socket.socket, judge: WorkerJudge) -> None:
     """Answer the messages of the server until it hangs up.
 
     What has arrived is read before each review, so that a review that had to wait is judged by what is true at its
-    turn, and one that nobody waits for is not judged at all.
+    turn, and one that was given up is not judged at all.
     """
     reader, waiting = MessageReader(), deque[Judge | ApiReply]()
     with contextlib.suppress(ConnectionError):

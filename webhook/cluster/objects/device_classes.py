@@ -85,7 +85,7 @@ def _class(item: Item) -> DeviceClass:
 
 
 def read_rule(item: Item) -> tuple[TaintRule | None, Notes]:
-    """A rule; ``None`` for one whose taint keeps nobody away."""
+    """A rule; ``None`` for one whose taint keeps no pod away."""
     source = decode(item, _RuleObject)
     _, name = metadata_of(source.metadata)
     selector = source.spec.device_selector or _RuleSelector()

@@ -40,7 +40,7 @@ _KEPT: Final = 1024
 """So many capacities are kept to be shared: more than a cluster has models of devices."""
 
 INFORMS: Final = "None"
-"""Effect of a taint that keeps nobody away."""
+"""Effect of a taint that keeps no pod away."""
 
 
 class _Selection(Struct, frozen=True, gc=False, rename="camel"):
@@ -191,7 +191,7 @@ def _read(source: _SliceObject) -> DeviceSlice:
 
 
 def nano(amount: Amount, path: str) -> int:
-    """The amount in nano-units; raises :class:`MalformedError` with its path if it is none."""
+    """The amount in nano-units; raises :class:`MalformedError` with its path if it is invalid."""
     found = parse_quantity(amount)
     if found is None or found < 0:
         raise MalformedError(f"{path}: {quote(str(amount))} is not a quantity")

@@ -63,7 +63,7 @@ BY_READINESS = {
 
 
 def taints(spec: wire.NodeSpec, status: wire.NodeStatus) -> tuple[tuple[Taint, ...], list[str]]:
-    """The node's taints with those that Kubernetes derives from its state, and notes on the ones that are none.
+    """The node's taints with those that Kubernetes derives from its state, and notes on invalid ones.
 
     The node-lifecycle controller writes the derived ones some time later, so what is decided without them would be
     undone by them.

@@ -1,6 +1,6 @@
 """What the API server says about one object: the object itself, the pods of a workload, and the latest warnings.
 
-Everything is read once, with the rights of the user who asks. What that user may not read is named, and left out
+Everything is read once, with the rights of the caller. What the caller may not read is named, and left out
 (``docs/why.md``).
 """
 
@@ -33,7 +33,7 @@ from webhook.placement.text.api_kinds import (
 )
 
 WARNINGS: Final = 3
-"""The latest warnings that are kept; others say the same, or are about what is over."""
+"""The latest warnings that are kept; older ones repeat these, or are about what is over."""
 
 PODS: Final = 1000
 """Pods of a workload that are read at most."""

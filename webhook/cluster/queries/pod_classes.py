@@ -24,7 +24,7 @@ SECONDS: Final = 1.0
 """For an answer: a review waits for it."""
 
 MISSING_SECONDS: Final = 1.0
-"""For which a class that does not exist is not asked for again: anybody can name one."""
+"""Seconds in which a missing class is not asked for again: any user can name one."""
 
 KEPT: Final = 1024
 """Missing classes that are remembered: some 200 bytes each."""

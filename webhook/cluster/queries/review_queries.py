@@ -61,8 +61,8 @@ _Ask = Callable[[Answer, Any, float | None], Answer | Awaitable[Answer]]
 class ReviewQueries:
     """Asks the questions that answers carry; without an API server an answer stands as it is.
 
-    Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` asks
-    nobody: it finds out about whole Jobs while other reviews go on.
+    Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` sends
+    no request: it judges whole Jobs while other reviews go on.
     """
 
     def __init__(  # noqa: PLR0913 -- one for each kind of question, all by name

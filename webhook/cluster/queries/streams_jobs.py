@@ -1,7 +1,7 @@
 """Jobs of Streams that the watch may not have brought yet: the API server is asked when a pod or element names one.
 
 The controller makes processing elements and pods right after their Job, or right after a change of it, so these may be
-reviewed before the watch has told of the Job.
+reviewed before the watch has delivered the Job.
 """
 
 import time

@@ -1,7 +1,7 @@
 """Pods that are to be bound to an exclusive host and are not in the inventory: the API server is asked about them.
 
-The inventory holds few of the pods that wait for a node, and a watch may tell of these late. Only pods of DaemonSets
-come to exclusive hosts without naming the HostPool; whether a DaemonSet makes the pod is asked as well, since anybody
+The inventory holds few of the pods that wait for a node, and a watch may deliver these late. Only pods of DaemonSets
+come to exclusive hosts without naming the HostPool; whether a DaemonSet makes the pod is asked as well, since any user
 can write an owner reference into a pod.
 """
 

@@ -20,7 +20,7 @@ SETTLED: Final = 2.0
 """Seconds in which most first pods run: the status is written once then, and not also when the pod was created."""
 
 _HELD: Final = 10_000
-"""With so many statuses held back, those that nobody asks for are dropped."""
+"""With so many statuses held back, overdue ones are dropped."""
 
 
 class _Held(NamedTuple):

@@ -118,7 +118,7 @@ class _ElementPass:
         self._looked = False
         """Whether the API server has just answered that the pod does not exist."""
         self._fresh = False
-        """Whether the element was read from the API server in this pass, or nobody else can have acted on it."""
+        """Whether the element was read from the API server in this pass, or no other process can have acted on it."""
 
     async def run(self) -> float | None:
         """Do the steps; returns the seconds until the next pass."""

@@ -266,7 +266,7 @@ def _graph(scanner: SplScanner, section: Span) -> Iterator[Invocation]:
 
 
 def _strict_invocation(scanner: SplScanner, span: Span) -> Invocation:
-    """The invocation that these tokens are; raises :class:`RefusedInputError` if they are none."""
+    """The invocation that these tokens are; raises :class:`RefusedInputError` if they are not one."""
     _, start = _annotations(scanner, span)
     top = list(scanner.top(Span(start, span.end)))
     equals = next((at for at, place in enumerate(top) if scanner.word(place) == "="), 0)

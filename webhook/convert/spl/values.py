@@ -223,7 +223,7 @@ def _is_text(value: Value) -> bool:
 
 
 def _number(value: Value) -> int:
-    """The number; raises where the value is none."""
+    """The number; raises if the value is not a number."""
     if isinstance(value, bool) or not isinstance(value, int):
         raise _UnknownError
     return value

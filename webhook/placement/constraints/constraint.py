@@ -367,7 +367,7 @@ class EveryNode(ConstraintDefaults, frozen=True, gc=False):
 
 
 class StandingConstraint(EveryNode, frozen=True, gc=False):
-    """A condition that nobody wrote and every node meets; it carries what a pod demands whatever its clauses are."""
+    """A condition without a clause, which every node meets; it carries the demands of all pods."""
 
     spread: ClassVar[Spread] = Spread.FREE
     clause: Clause | None = None

@@ -112,7 +112,7 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
 def _named(out: Bits, world: World) -> Bits:
     """Those of the nodes ``out`` that the pod is kept from by their hostname labels: none if they are many.
 
-    A node whose label is missing, or is that of another node as well, is none of them.
+    Nodes whose label is missing, or shared with another node, are left out.
     """
     named = out & world.everything & world.inventory.nodes.own_hostname
     return named if named.bit_count() <= NAMED else 0

@@ -1,6 +1,6 @@
 """How many pods of one template a cluster has room for at a time (``docs/workloads.md``).
 
-Room is what nodes have to give, free or not: a pod may wait until others finish, but must not wait for ever.
+Room is what nodes have to give, free or not: a pod may wait until others finish, but must not wait forever.
 """
 
 from collections.abc import Collection, Mapping, Sequence

@@ -325,8 +325,8 @@ class Inventory:
 
         No kept answer is about the view.
 
-        The watch alone changes what the inventory holds: it may have told of the Job's deletion already, and would not
-        tell again. Callers must not change the view.
+        The watch alone changes what the inventory holds: it may have delivered the Job's deletion already, and
+        would not again. Callers must not change the view.
         """
         inventory = copy.copy(self)
         inventory.jobs = {**self.jobs, (job.source.namespace, job.name): job}

@@ -45,7 +45,7 @@ class Policy(Struct, frozen=True):
     - ``kinds``: the kinds of other operators whose objects are judged whole. They are data of the product, no setting.
     - ``reviewed``: the kinds among these, by group and kind, that the API server sends, so that their pods may wait.
     - ``operator_accounts``: the user names under which the operators of these kinds create pods.
-    - ``unhurried``: devices are judged for some seconds, since nobody else waits. It is that of commands, no setting.
+    - ``unhurried``: devices are judged for some seconds, since no review waits. Commands set it; it is not a setting.
     """
 
     host_binding: Literal["auto", "nodeName", "nodeAffinity"] = "auto"

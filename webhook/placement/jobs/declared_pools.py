@@ -1,7 +1,7 @@
-"""HostPools that a Job declares and that cannot all be had, whatever runs where: quotas, and lists of hosts.
+"""HostPools of a Job that cannot all get their hosts, wherever its pods run: for quotas, or for lists of hosts.
 
-A Job waits until all of its pools are ready, so one that can never be keeps the Job from running. Pools with a size get
-their hosts together with the processing elements (``whole_job``).
+A Job waits until all of its pools are ready, so a pool that never becomes ready keeps the Job from running.
+Pools with a size get their hosts together with the processing elements (``whole_job``).
 """
 
 import itertools
@@ -20,7 +20,10 @@ from webhook.placement.text.problem import counted
 
 
 def cannot_be_had(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
-    """Why the pools of one Job, which are in the inventory, cannot all be had: all reasons, or more than are listed."""
+    """Why the pools of one Job cannot all get their hosts: all reasons, or one more than are listed.
+
+    The pools are in the inventory.
+    """
     if not pools:
         return ()
     number = _too_many(pools, world)
@@ -78,7 +81,7 @@ def _too_many_hosts(pools: Sequence[Pool], world: World) -> Refusal | None:
 def _lists(pools: Sequence[Pool], world: World) -> tuple[Refusal, ...]:
     """The refusals of pools that list what is not a node, one node twice, or hosts of an exclusive pool.
 
-    One more than are told of is found at most: each list may have a thousand hosts.
+    At most one more is found than refusals list: each list may have a thousand hosts.
     """
     refusals = (complete(pool, world).refusal for pool in unlisted_pools(pools, world))
     return tuple(itertools.islice((refusal for refusal in refusals if refusal is not None), LISTED + 1))

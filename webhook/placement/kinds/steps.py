@@ -217,7 +217,7 @@ class _Calls:
 
 
 _ELSEWHERE: Final = ("templateRef", "inline", "template")
-"""Where a step says its template, if that is none of the Workflow's."""
+"""Fields in which a step has a template that is not one of the Workflow's."""
 
 
 def _chains(calls: Sequence[_Call]) -> list[list[_Call]]:

@@ -19,7 +19,7 @@ _KEYS = 64
 
 
 def integer(text: str) -> int | None:
-    """The text as a signed 64-bit whole number, as Go's ``strconv.ParseInt`` reads it; ``None`` if it is none."""
+    """The text as a signed 64-bit whole number, as Go's ``strconv.ParseInt`` reads it; ``None`` if it is not one."""
     match = _INTEGER.fullmatch(text)
     if match is None:
         return None

@@ -2,8 +2,8 @@
 
 Each kind of resource is met by some masks: sets of zones that have enough of it. The preferred masks are those with as
 few zones as any mask of which the totals suffice. ``restricted`` admits a container if one mask is preferred for all of
-its resources, ``single-numa-node`` if one zone meets them. With other pods on the node the kubelet finds fewer masks,
-and never another one, so what is turned away here is turned away whoever else runs there.
+its resources, ``single-numa-node`` if one zone meets them. With other pods on the node the kubelet finds a subset of
+these masks, so a pod that is turned away here is turned away whatever else runs there.
 
 Sources: ``mergePermutation``, ``generateCPUTopologyHints``, ``generateDeviceTopologyHints`` and ``calculateHints`` of
 the kubelet.

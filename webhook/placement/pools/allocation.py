@@ -1,7 +1,7 @@
 """The choice of hosts for a HostPool, and who may use it: eligible nodes, strangers and users of the pool.
 
 Admission predicts with :func:`allocate`, and the controller writes its result into the pool's status. An entry keeps
-its index for ever, and a node that no longer exists is replaced at its index (``docs/hostpool.md``).
+its index forever, and a node that no longer exists is replaced at its index (``docs/hostpool.md``).
 """
 
 from collections.abc import Iterator, Mapping

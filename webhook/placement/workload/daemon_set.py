@@ -1,7 +1,7 @@
 """DaemonSets: one pod on every node that the template selects, so no clause may leave nodes to only some of them.
 
 The DaemonSet controller makes a pod for each node and ties it to that node. A clause that chooses among nodes, gathers
-the pods in one place, or allows one pod in a larger domain leaves pods that wait for ever (``docs/workloads.md``).
+the pods in one place, or allows one pod in a larger domain leaves pods that wait forever (``docs/workloads.md``).
 """
 
 from collections.abc import Iterable, Iterator, Sequence

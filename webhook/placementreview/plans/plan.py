@@ -221,7 +221,7 @@ def _described(file: str, fused: FusedManifest, world: World, seconds: float) ->
 def _of_job(plain: PlannedObject, name: str, spec: JobSpec, world: World, seconds: float) -> PlannedObject:
     """A Job with a member for each kind of its elements; refused as admission does.
 
-    Its HostPools that cannot have their hosts are told of together with its elements that cannot run by themselves.
+    The refusal lists HostPools that cannot get their hosts and elements that cannot run by themselves.
     """
     pools = [world.inventory.pools[pool.namespace, pool.name] for pool in pools_of_job(plain.namespace, name, spec)]
     choices, without_hosts = open_pools(pools, world), cannot_be_had(pools, world)

@@ -193,7 +193,7 @@ def _entity(stored: StoredHPAIntent, group: IntentGroup) -> IntentEntity:
 
 
 def _listed(item: bytes, group: IntentGroup) -> IntentEntity | None:
-    """The intent of an object of a list; ``None``, and a line in the log, if it is none: others stay to be seen."""
+    """The intent of an object of a list; an invalid object gives ``None`` and a line in the log, not an error."""
     try:
         stored = _OBJECT.decode(item)
         return None if stored.metadata.deleted is not None else entity_of(stored, group)

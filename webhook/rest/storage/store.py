@@ -17,7 +17,7 @@ class StorageError(Exception):
 
 
 class StaleTokenError(Exception):
-    """A ``continue`` token of a list is none that storage has made (400), or is too old (410); the text says which."""
+    """A list's ``continue`` token was not made by storage (400), or is too old (410); the text says which."""
 
     BAD_REQUEST: ClassVar = 400
 
