@@ -22,7 +22,7 @@ def text_report(folder: Path, inspection: Inspection, now: datetime) -> str:
     lines += [f"  {fault}" for fault in inspection.faults]
     lines += [f"  note: {note}" for note in notes(folder)]
     if inspection.faults:
-        lines.append(f"to mend it: {mending_command(folder, inspection)}")
+        lines.append(f"to repair it: {mending_command(folder, inspection)}")
     for title, half in (("authority", inspection.authority), ("leaf", inspection.leaf)):
         if half.certificate is not None:
             lines += ["", title, *_rows(half.certificate, now)]

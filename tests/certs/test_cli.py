@@ -177,7 +177,7 @@ def test_the_command_that_show_gives_mends_the_folder(
     created(tmp_path / "a b")
     (tmp_path / "a b" / name).write_bytes(b"half")
     main(["show", "--dir", str(tmp_path / "a b")], NOW)
-    command = capsys.readouterr().out.split("to mend it: ")[1].splitlines()[0]
+    command = capsys.readouterr().out.split("to repair it: ")[1].splitlines()[0]
     filled_in = command.replace("NAMESPACE", "ns").replace("NAME", "web")
     main(shlex.split(filled_in)[1:], NOW)
     assert main(["show", "--dir", str(tmp_path / "a b")], NOW) == 0

@@ -105,7 +105,7 @@ def test_an_unusable_pair_says_why_and_what_mends_it(tmp_path: Path) -> None:
     assert text_of(tmp_path).splitlines()[:4] == [
         f"{tmp_path}: unusable",
         "  tls.key is not the key of tls.crt",
-        f"to mend it: streams-placement-certs create --dir {tmp_path} --loopback",
+        f"to repair it: streams-placement-certs create --dir {tmp_path} --loopback",
         "",
     ]
     assert "  key matches      no" in text_of(tmp_path).splitlines()
@@ -123,7 +123,7 @@ def test_an_empty_folder_has_nothing_to_show_but_its_faults(tmp_path: Path) -> N
         f"{tmp_path}: unusable\n"
         "  ca.crt and ca.key are missing\n"
         "  tls.crt and tls.key are missing\n"
-        f"to mend it: streams-placement-certs create --dir {tmp_path} --service NAME --namespace NAMESPACE"
+        f"to repair it: streams-placement-certs create --dir {tmp_path} --service NAME --namespace NAMESPACE"
     )
 
 

@@ -134,7 +134,7 @@ LABELS: Final = {
     "path": "`/mutate`, `/validate`, `/guard`, `/convert`",
     "program": "`serve`, `controller`, `hpa-api`",
     "reason": "the reason of Kubernetes in a refusal (`Invalid`, `Forbidden`), or of an error; empty without one",
-    "rule": "what could not be had: see [below](#rules)",
+    "rule": "the rule of a refusal: see [below](#rules)",
     "version": "the version of the program",
 }
 """What each label says, with its values."""

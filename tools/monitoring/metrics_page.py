@@ -26,7 +26,7 @@ take their maximum. Beside these there are `process_...`: memory, CPU time and f
 
 _BOUNDED: Final = """Values that are not known in advance are counted as `other`, so that callers cannot create series.
 The only names of users are those of HostPools that are degraded, at most 20 at a time, and only with the setting
-`--name-degraded-pools`: whoever can read metrics reads them.
+`--name-degraded-pools`: every reader of metrics sees them.
 """
 
 _RULES: Final = """`streams_placement_refusals_total` counts a refusal once for each rule that has a part in it: that of
@@ -68,7 +68,7 @@ def _labels() -> Iterator[str]:
 
 def _rules() -> Iterator[str]:
     said = _docstrings()
-    yield "| rule | what could not be had |"
+    yield "| rule | what a refusal of it is about |"
     yield "|---|---|"
     for one in Rule:
         yield f"| `{one}` | {said[one.name].replace('``', '`').rstrip('.')} |"
