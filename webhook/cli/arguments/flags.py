@@ -16,6 +16,13 @@ from webhook.settings import Settings
 _METAVARS: Final[dict[object, str]] = {int: "NUMBER", float: "SECONDS", str: "TEXT", str | None: "NAME"}
 
 
+JUDGING: Final = (
+    "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
+    "exclusive_effect", "exclusive_strangers",
+    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
+)  # fmt: skip
+"""The settings on which verdicts depend, for commands that judge manifests by themselves."""
+
 DEFAULT_NAMESPACE: Final = "default"
 """The namespace where neither a flag nor the context of the kubeconfig states one, as for kubectl."""
 

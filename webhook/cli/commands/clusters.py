@@ -32,11 +32,6 @@ from webhook.placement.clusters.fleet_objects import ocm_placements, propagation
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.settings import Settings
 
-_FLAGS: Final = (
-    "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
-    "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
-)  # fmt: skip
 _FLEET: Final = ("karmada", "ocm")
 """Values of ``--output`` that stand for objects of a fleet manager."""
 
@@ -76,7 +71,7 @@ def add(subparsers: Subparsers) -> None:
     add_manifests(parser)
     _add_clusters(parser)
     _add_output(parser)
-    flags.add(parser, _FLAGS)
+    flags.add(parser, ("context", *flags.JUDGING))
 
 
 def _add_clusters(parser: argparse.ArgumentParser) -> None:

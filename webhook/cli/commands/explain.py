@@ -33,11 +33,6 @@ from webhook.placementreview.explanations.job_explanation import JobExplanation,
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.settings import Settings, flag
 
-_FLAGS: Final = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
-    "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
-)  # fmt: skip
 _DESCRIPTION: Final = (
     "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
     "which rule removed each of the others; for every host pool, whether it could get its hosts. Host pools, nodes, "
@@ -90,7 +85,7 @@ def add(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--strict", dest="must_judge", action="store_true", help="Exit with 2 if the input holds nothing to review."
     )
-    flags.add(parser, _FLAGS)
+    flags.add(parser, ("snapshot", "context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,7 +132,7 @@ def _check_server(arguments: argparse.Namespace) -> None:
     """Raise :class:`WrongUse` for a setting of verdicts with ``--server``: the webhook has its own."""
     if not arguments.server:
         return
-    for name in _FLAGS[2:]:
+    for name in flags.JUDGING:
         if name in vars(arguments):
             raise WrongUse(f"{flag(name)} has no effect with --server: the settings of the webhook apply")
 

@@ -13,11 +13,6 @@ from webhook.cli.exits import Exit
 from webhook.cli.modelcontext.review_tools import ReviewTools
 from webhook.server.fatal_error import FatalError
 
-_FLAGS: Final = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
-    "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
-)  # fmt: skip
 _DESCRIPTION: Final = (
     "Answer the calls of an assistant by the Model Context Protocol, on standard input and output, until the input "
     "ends. The tools are review_placement, plan_placement and explain_message; they change nothing. Reviews are asked "
@@ -36,7 +31,7 @@ def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "mcp", _DESCRIPTION, HELP_EXAMPLES)
     flags.add_namespace(parser, "Namespace of objects that state none")
-    flags.add(parser, _FLAGS)
+    flags.add(parser, ("snapshot", "context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:

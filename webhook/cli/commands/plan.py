@@ -14,11 +14,6 @@ from webhook.cli.terminal.output import add_output, write
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.placementreview.plans.document import PlanDocument, PlannedElement, PlannedFusion, Subject
 
-_FLAGS: Final = (
-    "snapshot", "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
-    "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
-)  # fmt: skip
 _DESCRIPTION: Final = (
     "Plan all Jobs, workloads and pods of the manifests together, on free capacity: a node for each pod, at the "
     "lowest total cost. An object that does not fit beside the earlier ones is refused, with the smallest set of "
@@ -64,7 +59,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="N",
         help="Seconds to look for the cheapest plan, and to decide about each object (default: 10).",
     )
-    flags.add(parser, _FLAGS)
+    flags.add(parser, ("snapshot", "context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:

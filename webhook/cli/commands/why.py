@@ -22,11 +22,6 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
-_FLAGS: Final = (
-    "context", "host_binding", "unknown_annotations", "elastic", "scale_up", "node_shapes",
-    "exclusive_effect", "exclusive_strangers",
-    "excluded_namespaces", "poolable_nodes", "exclusive_quota", "pool_quota",
-)  # fmt: skip
 _DESCRIPTION: Final = (
     "Show why an object of a cluster waits, or why it runs where it does: the current admission verdict, the nodes "
     "that can run it and the rule that excludes each of the others, the scheduler's messages, and what has changed "
@@ -55,7 +50,7 @@ def add(subparsers: Subparsers) -> None:
     )
     flags.add_namespace(parser, "Its namespace")
     add_output(parser)
-    flags.add(parser, _FLAGS)
+    flags.add(parser, ("context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:
