@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 from msgspec.structs import replace
 
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.inventory import Inventory
@@ -122,6 +123,7 @@ def pool(
     size: int | None = None,
     tags: Iterable[str] = (),
     selector: LabelSelector | None = None,
+    devices: Iterable[DescribedDevices] = (),
     mode: Literal["Shared", "Exclusive"] = "Shared",
     elastic: bool = False,
     phase: Phase = Phase.READY,
@@ -138,6 +140,7 @@ def pool(
         size=size,
         tags=tuple(tags),
         selector=selector,
+        devices=tuple(devices),
         mode=mode,
         elastic=elastic,
         phase=phase,

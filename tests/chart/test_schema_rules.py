@@ -85,6 +85,7 @@ GOOD: Final[dict[str, dict[str, Object]]] = {
         **of_pool("hostPools.[]."),
         **{f"resources.{part}": {NAMED: "cpu"} for part in ("requests", "limits")},
         "bundle.github": {SAMPLE: BUNDLE},
+        "hostPools.[]": {BESIDE: {("devices",): {"name": "a", "size": 1}}},
         "hostPools.[].job": {SAMPLE: "job"},
         "operators.[].placement": {SAMPLE: "hostIsolation"},
         "parallelRegions.[].name": {SAMPLE: "c"},
@@ -147,6 +148,8 @@ OPERATORS: Final[Object] = {
 
 def base_of(kind: str, path: Sequence[str | int]) -> Object:
     """What an object with something at the path begins with."""
+    if kind == "hostpool" and path[0] == "devices":
+        return {"size": 1}
     return OPERATORS if kind == "job" and path[0] in {"operators", "streams", "parallelRegions"} else READERS[kind][0]
 
 

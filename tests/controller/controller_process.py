@@ -183,6 +183,7 @@ class ControllerProcess:
             self._apply(watched, Change(self._kube.version, watched.kind.path, None, found))
         for _ in watched.store.end():
             pass
+        watched.store.listed(readable=True)
 
     def begin(self) -> None:
         """Lead."""

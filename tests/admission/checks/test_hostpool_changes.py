@@ -62,7 +62,8 @@ def test_the_pool_of_all_hosts_cannot_be_defined() -> None:
 
 
 OLD: dict[str, Any] = {
-    "name": "P", "job": JOB, "size": 2, "tags": ["a", "b"], "selector": {"matchLabels": {"x": "y"}}, "mode": "Shared",
+    "name": "P", "job": JOB, "size": 2, "tags": ["a", "b"], "selector": {"matchLabels": {"x": "y"}},
+    "devices": [{"class": "a"}], "mode": "Shared",
 }  # fmt: skip
 
 FIXED = "cannot be changed: create another HostPool instead"
@@ -80,6 +81,8 @@ FIXED = "cannot be changed: create another HostPool instead"
         ("tags", ["b", "a"]),
         ("tags", ["a"]),
         ("selector", {"matchLabels": {"x": "z"}}),
+        ("devices", [{"class": "a", "count": 2}]),
+        ("devices", None),
         ("mode", "Exclusive"),
     ],
     ids=str,
@@ -99,7 +102,7 @@ def test_the_order_of_hosts_is_their_index_and_cannot_be_changed() -> None:
     [
         pytest.param(OLD, OLD, id="nothing"),
         pytest.param(OLD, OLD | {"elastic": True}, id="elastic"),
-        pytest.param({}, {"mode": "Shared", "tags": []}, id="defaults that are written out"),
+        pytest.param({}, {"mode": "Shared", "tags": [], "devices": []}, id="defaults that are written out"),
         pytest.param({"size": 0}, {"size": 0, "elastic": True}, id="elastic of one that would be refused today"),
     ],
 )

@@ -31,7 +31,13 @@ VALID: dict[str, dict[str, Any]] = {
         }
     },
     "elastic": {"tags": ["a"], "elastic": True},
-    "nulls": dict.fromkeys(("name", "job", "hosts", "size", "tags", "selector", "mode", "elastic")),
+    "devices": {
+        "size": 1,
+        "devices": [{"class": "a"}, {"class": "b.c", "selector": "device.driver == 'd'", "count": 32}],
+    },
+    "no devices": {"devices": []},
+    "hosts without devices": {"hosts": ["foo"], "devices": []},
+    "nulls": dict.fromkeys(("name", "job", "hosts", "size", "tags", "selector", "devices", "mode", "elastic")),
 }
 
 
@@ -49,8 +55,41 @@ def test_a_pool_may_say_nothing(found: Json) -> None:
 INVALID: dict[str, tuple[dict[str, Any], str]] = {
     "hosts and size": ({"hosts": ["a"], "size": 1}, "spec.hosts: excludes size"),
     "hosts and everything": (
-        {"hosts": ["a"], "size": 1, "tags": ["t"], "selector": {}, "mode": "Exclusive", "elastic": True},
-        "spec.hosts: excludes size, tags, selector, mode Exclusive, elastic",
+        {
+            "hosts": ["a"],
+            "size": 1,
+            "tags": ["t"],
+            "selector": {},
+            "devices": [{"class": "a"}],
+            "mode": "Exclusive",
+            "elastic": True,
+        },
+        "spec.hosts: excludes size, tags, selector, devices, mode Exclusive, elastic",
+    ),
+    "devices without a size": (
+        {"devices": [{"class": "a"}]},
+        "spec.size: missing, a HostPool that selects devices must state how many hosts it takes",
+    ),
+    "exclusive devices without a size": (
+        {"devices": [{"class": "a"}], "mode": "Exclusive"},
+        "spec.size: missing, an Exclusive pool must state how many hosts it takes",
+    ),
+    "devices that are none": (
+        {
+            "size": 1,
+            "devices": [{}, {"class": "A"}, {"class": "a", "selector": "", "count": 0}, {"class": "a", "count": 33}],
+        },
+        (
+            "spec.devices[0].class: missing: a DeviceClass\n"
+            'spec.devices[1].class: "A" is not the name of a DeviceClass\n'
+            "spec.devices[2].selector: must not be empty\n"
+            "spec.devices[2].count: 0 is less than 1\n"
+            "spec.devices[3].count: 33 is more than 32"
+        ),
+    ),
+    "too many kinds of devices": (
+        {"size": 1, "devices": [{"class": f"c{at}"} for at in range(5)]},
+        "spec.devices: 5 entries, at most 4 are allowed",
     ),
     "no host": ({"hosts": []}, "spec.hosts: must name at least one host"),
     "a host that is none": (

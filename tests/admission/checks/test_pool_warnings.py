@@ -7,6 +7,7 @@ import pytest
 from tests.admission.submitted_pools import ELASTIC, host_pool, validated
 from tests.answers import refused, response, warnings
 from tests.builders import UID, bound_pod, cluster, nodes, pool, review, sleeper
+from tests.placement.devices.clusters import GPU, equipped
 from webhook.admission.validate import validate
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
@@ -157,3 +158,12 @@ def test_changing_what_may_be_changed_asks_for_no_hosts() -> None:
 def test_who_may_stay_on_an_exclusive_host(pod: PodInfo) -> None:
     body = review(host_pool("p1", name="P1", size=2, mode="Exclusive"), kind="HostPool", group="streams.ibm.com")
     assert response(validate(body, cluster(nodes(2), pods=[pod]), Policy()))["allowed"]
+
+
+def test_devices_that_cannot_be_judged_are_warned_of() -> None:
+    """The pool is admitted as well as one whose devices are known, and said to wait if it lacks nodes."""
+    spec = {"name": "P1", "size": 2, "devices": [{"class": GPU, "selector": "device.nothing("}]}
+    found = validate(review(host_pool(**spec), kind="HostPool", group="streams.ibm.com"), equipped(), Policy())
+    why = 'since "device.nothing(" cannot be evaluated'
+    assert warnings(found) == [f"HostPool P1: devices of 2 hosts are not judged, {why}"]
+    assert response(found)["allowed"]

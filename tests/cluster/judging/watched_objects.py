@@ -54,6 +54,7 @@ def _pods() -> Iterator[dict[str, Any]]:
 def _made() -> Iterator[dict[str, Any]]:
     yield from _pods()
     yield objects.pool(job="parallel", tags=["ib"], elastic=True)
+    yield objects.pool(size=1, devices=[{"class": objects.GPUS, "selector": 'device.driver == "a"', "count": 2}])
     amounts = {"requests": {"cpu": "1"}}
     of_job = objects.job({"operators": [{"name": "a", "placement": "host(P)"}], "resources": amounts})
     of_job["spec"]["resources"] = amounts

@@ -36,6 +36,14 @@ GOOD: dict[str, Spec] = {
     "Gt": expression("Gt", "5"),
     "Lt a number with many zeros before it": expression("Lt", f"{'0' * 40}5"),
     "Gt the largest number of 64 bits": expression("Gt", str(2**63 - 1)),
+    "devices": {
+        "size": 2,
+        "devices": [
+            {"class": "gpu.example.com"},
+            {"class": "x" * 253, "selector": "device.driver == 'a'" + " " * 1004, "count": 32},
+        ],
+    },
+    "hosts and no devices": {"hosts": ["foo"], "devices": []},
 }
 
 BAD: dict[str, tuple[Spec, str]] = {
@@ -54,6 +62,24 @@ BAD: dict[str, tuple[Spec, str]] = {
     "hosts and a selector": ({"hosts": ["foo"], "selector": {}}, "spec.hosts: Forbidden: excludes selector"),
     "exclusive hosts": ({"hosts": ["foo"], "mode": "Exclusive"}, "spec.hosts: Forbidden: excludes mode Exclusive"),
     "elastic hosts": ({"hosts": ["foo"], "elastic": True}, "spec.hosts: Forbidden: excludes elastic"),
+    "hosts and devices": (
+        {"hosts": ["foo"], "devices": [{"class": "a"}]},
+        "spec.hosts: Forbidden: excludes devices",
+    ),
+    "devices without a size": (
+        {"devices": [{"class": "a"}]},
+        "spec.size: Required value: missing, a HostPool that selects devices must state how many hosts it takes",
+    ),
+    "devices without a class": ({"size": 1, "devices": [{"count": 1}]}, "spec.devices[0].class: Required value"),
+    "a class in capitals": ({"size": 1, "devices": [{"class": "A"}]}, "spec.devices[0].class"),
+    "an empty condition": ({"size": 1, "devices": [{"class": "a", "selector": ""}]}, "spec.devices[0].selector"),
+    "a condition of 1025 characters": (
+        {"size": 1, "devices": [{"class": "a", "selector": "x" * 1025}]},
+        "spec.devices[0].selector",
+    ),
+    "no device": ({"size": 1, "devices": [{"class": "a", "count": 0}]}, "spec.devices[0].count"),
+    "33 devices": ({"size": 1, "devices": [{"class": "a", "count": 33}]}, "spec.devices[0].count"),
+    "five kinds of devices": ({"size": 1, "devices": [{"class": "a"}] * 5}, "spec.devices"),
     "no host wanted": ({"size": 0}, "spec.size"),
     "5001 hosts wanted": ({"size": 5001}, "spec.size"),
     "half a host": ({"size": 1.5}, "spec.size"),

@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 
 from tests.builders import bound_pod, cluster, node, pool, selector
+from tests.placement.devices.clusters import GPU, equipped, large
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.checks.pool_health import guests, troubles
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.kube.selection.tolerations import Taint
@@ -114,3 +116,28 @@ def test_pods_that_tolerate_the_taint_are_named_but_do_no_harm() -> None:
     inventory = cluster([node(), node("node-b")], [wanted], [FORGED, AGENT], guests=Guests(["kube-system"]))
     assert guests(wanted, inventory) == ("DaemonSet logging/agent",)
     assert guests(asked(mode="Exclusive", assigned=["node-b"]), inventory) == ()
+
+
+@pytest.mark.parametrize(
+    ("wishes", "expected"),
+    [
+        ([DescribedDevices(GPU)], []),
+        (
+            [DescribedDevices(GPU), DescribedDevices(GPU, count=3)],
+            ["host 0 (node-a) has only 2 of 3 devices of DeviceClass gpu.example.com"],
+        ),
+        (
+            [DescribedDevices(GPU, large(80)), DescribedDevices(GPU, count=3)],
+            ["host 0 (node-a) has no device of DeviceClass gpu.example.com with memory >= 80Gi"],
+        ),
+        ([DescribedDevices("sriov")], ["host 0 (node-a) has no device of DeviceClass sriov"]),
+        ([DescribedDevices(GPU, "device.nothing(")], []),
+    ],
+    ids=["all there", "too few", "none, and too few", "no class", "not known"],
+)
+def test_a_host_that_has_lost_devices_is_in_trouble(wishes: list[DescribedDevices], expected: list[str]) -> None:
+    inventory = equipped()
+    wanted = asked(devices=wishes)
+    assert [(one.kind, str(one)) for one in troubles(wanted, inventory)] == [("unequipped", text) for text in expected]
+    inventory.devices.read = False
+    assert list(troubles(wanted, inventory)) == []

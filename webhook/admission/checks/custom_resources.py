@@ -27,7 +27,8 @@ from webhook.placement.text.problem import Fault, Problem, quote
 from webhook.placement.text.rule import Rule
 
 _DEFAULTS: Final[dict[str, Any]] = {
-    "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None, "mode": "Shared",
+    "name": None, "job": None, "hosts": None, "size": None, "tags": (), "selector": None,
+    "devices": (), "mode": "Shared",
 }  # fmt: skip
 """The fields that cannot be changed, and what each means where nothing is said."""
 
@@ -69,8 +70,7 @@ def _changes(old: SubmittedHostPool, new: SubmittedHostPool) -> Iterator[Problem
 
 def _completed(pool: Pool, world: World) -> Iterator[CheckResult]:
     completion = complete(pool, world)
-    if completion.warning:
-        yield completion.warning
+    yield from filter(None, (completion.warning, completion.doubt))
     if completion.refusal:
         yield Objection(completion.refusal.text, Rule.POOL)
     elif not world.policy.guard_bindings:

@@ -10,17 +10,20 @@ from webhook.cluster.crds.openapi import Schema, listed, number, obj, properties
 from webhook.cluster.crds.selector_schema import selector_schema
 from webhook.placement.kube.names import NAME_LIMIT
 from webhook.placement.objects.pool import Phase
-from webhook.placement.objects.pool_spec import MODES, POOL_LIMIT, HostPoolSpec
+from webhook.placement.objects.pool_spec import KINDS_LIMIT, MODES, POOL_LIMIT, HostDevices, HostPoolSpec
 from webhook.placement.text.keys import LABEL_LIMIT
 
 SHARED, EXCLUSIVE = MODES
 
 _IS_EXCLUSIVE: Final = f"has(self.mode) && self.mode == '{EXCLUSIVE}'"
 
+_HAS_DEVICES: Final = "has(self.devices) && size(self.devices) > 0"
+
 _EXCLUDED: Final = {
     "size": "has(self.size)",
     "tags": "has(self.tags) && size(self.tags) > 0",
     "selector": "has(self.selector)",
+    "devices": _HAS_DEVICES,
     "mode Exclusive": _IS_EXCLUSIVE,
     "elastic": "has(self.elastic) && self.elastic",
 }
@@ -52,6 +55,12 @@ STATIC_RULES: Final = [
         fieldPath=".size",
         reason="FieldValueRequired",
     ),
+    rule(
+        f"has(self.size) || has(self.hosts) || {_IS_EXCLUSIVE} || !({_HAS_DEVICES})",
+        "missing, a HostPool that selects devices must state how many hosts it takes",
+        fieldPath=".size",
+        reason="FieldValueRequired",
+    ),
 ]
 """CEL rules that a spec keeps or breaks by itself; they hold for the pools in a Job, too."""
 
@@ -63,12 +72,20 @@ RULES: Final = [
     _fixed("size"),
     _fixed("tags", _IN_ORDER, "[]"),
     _fixed("selector"),
+    _fixed("devices", default="[]"),
     _fixed("mode", default=f"'{SHARED}'"),
 ]
 """CEL rules of the spec."""
 
 FIELDS: Final[Schema] = properties(
-    HostPoolSpec, selector=selector_schema("Additional label selector of the hosts, for nodes without tags.")
+    HostPoolSpec,
+    selector=selector_schema("Additional label selector of the hosts, for nodes without tags."),
+    devices=listed(
+        "Devices that a node has when it becomes a host, free or not.",
+        obj("Devices of a class.", properties(HostDevices), required=["class"]),
+        kind="atomic",
+        limit=KINDS_LIMIT,
+    ),
 )
 """The fields of a spec; ``job_schema`` takes them for the pools of a Job."""
 

@@ -26,10 +26,14 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import surplus
 from webhook.placement.objects.pool import Phase, Pool
 from webhook.placement.pools.allocation import users
+from webhook.placement.pools.host_devices import nodes_with_devices
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
 
 LATER: Final = 5.0
 """Seconds until the next pass over a deleted pool that is still cached, or whose pods are not cached yet."""
+
+LOOKS: Final = 64
+"""Looks at the devices of nodes in one pass; 8,192 nodes with different devices are looked at then."""
 
 CHOICES: Final = 5
 """Choices of hosts in one pass while chosen hosts cannot be claimed; after these the caches are too far behind."""
@@ -68,6 +72,7 @@ class HostPools:
 
         Raises :class:`ApiError` for what may work later, and LostError when this process does not hold the Lease.
         """
+        await self._look(name)
         wait = self._calm(name)
         if wait:
             await asyncio.sleep(0)  # other tasks run between passes over many pools
@@ -83,6 +88,14 @@ class HostPools:
             for table in (self._grace, self._choices, self._statuses):
                 table.end(name)
             return LATER if name in self._inventory.pools else None
+
+    async def _look(self, name: Name) -> None:
+        """Look at the devices of nodes for a pool that asks for some; between two looks other tasks run."""
+        for _ in range(LOOKS):
+            pool = self._inventory.pools.get(name)
+            if pool is None or not pool.devices or nodes_with_devices(pool, self._inventory).complete:
+                return
+            await asyncio.sleep(0)
 
     def _calm(self, name: Name) -> float:
         """Seconds for which the caches say that the pool needs nothing; 0 if it needs a pass."""

@@ -1,4 +1,4 @@
-"""Event handlers that turn changes of nodes, pods and HostPools into keys of work queues."""
+"""Event handlers that turn changes of nodes, pods, devices and HostPools into keys of work queues."""
 
 import asyncio
 from collections.abc import Iterator
@@ -92,9 +92,12 @@ class Triggers:
         self._counted = Debounce(pools, COUNTED)
         self._open = Debounce(pools, COUNTED)
         """Exclusive pools, whose status counts sleepers (``docs/hostpool.md``)."""
+        self._equipped = Debounce(pools, AGAIN)
+        """Pools that ask for devices."""
         watched.on_pool.append(self._pool)
         watched.on_node.append(self._node)
         watched.on_pod.append(self._pod)
+        watched.devices.on_change.append(self._devices)
 
     def begin(self) -> None:
         """Queue every pool and every node with an orphaned mark, and from now on what changes."""
@@ -106,7 +109,7 @@ class Triggers:
 
     def _pool(self, name: Name, before: Pool | None, after: Pool | None) -> None:
         goes = set() if after is None else set(self._rounds(after))
-        for rounds in (self._waiting, self._counted, self._open):
+        for rounds in (self._waiting, self._counted, self._open, self._equipped):
             (rounds.join if rounds in goes else rounds.leave)(name)
         if not self._leading:
             return
@@ -121,6 +124,8 @@ class Triggers:
         """The debounced groups that the pool is a member of."""
         if unreadable(pool):
             return
+        if pool.devices:
+            yield self._equipped
         if pool.exclusive and pool.assigned:
             yield self._open
         if pool.phase is Phase.READY and not pool.sized:
@@ -151,6 +156,10 @@ class Triggers:
                 self._pools.add_after(pool, TOGETHER)
         if seen and (after is None or after.terminating):
             self._waiting.ask()
+
+    def _devices(self) -> None:
+        if self._leading:
+            self._equipped.ask()
 
     def _orphaned(self, node: Node) -> None:
         if self._whose.orphaned(node):

@@ -10,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, ruled_out
+from webhook.placement.checks.pool_devices import device_doubt, fewer_devices, look_at_devices, unmet_devices
 from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
 from webhook.placement.decision.cluster_change import labels_of_new
@@ -30,13 +31,15 @@ class Completion(Struct, frozen=True):
     """The hosts that a pool would have now: ``hosts`` are the names of nodes, by index.
 
     ``refusal`` says why the pool cannot be completed, and is ``None`` if it can. ``reasons`` say why nodes are out,
-    each node under one reason. ``warning`` is for a pool that may be completed later, when nodes come or recover.
+    each node under one reason. ``warning`` is for a pool that may be completed later, when nodes come or recover;
+    ``doubt`` says which hosts may lack devices.
     """
 
     hosts: tuple[str, ...] = ()
     refusal: Refusal | None = None
     reasons: tuple[Reason, ...] = ()
     warning: str = ""
+    doubt: str = ""
 
 
 def complete(pool: Pool, world: World) -> Completion:
@@ -79,17 +82,19 @@ def _in_time(refusal: Refusal, now: Completion, later: Completion) -> Completion
 
 def _sized(pool: Pool, world: World) -> Completion:
     """The completion of a pool with a size and no list of hosts."""
+    look_at_devices(pool, world)
     allocation = world.allocation(pool)
     hosts = tuple(host.name for host in allocation.hosts)
     rules = hurdles(pool, world)
     reasons = tuple(ruled_out(rules, world))
     if not allocation.reason:
-        return Completion(hosts, reasons=reasons)
+        return Completion(hosts, reasons=reasons, doubt=device_doubt(pool, union(map(world.named, hosts)), world))
     has = allocation.eligible
     change = enlarging(pool, rules, world, has)
     most = _most(pool, world, has)
     fixes = (change, Lower("size", most)) if most else (change,)
-    return Completion(hosts, _refusal(pool, allocation.reason, reasons, *fixes), reasons)
+    refusal = _refusal(pool, allocation.reason, reasons, *fixes, *fewer_devices(pool, world))
+    return Completion(hosts, refusal, reasons)
 
 
 def _most(pool: Pool, world: World, has: int) -> int:
@@ -120,10 +125,13 @@ def enlarging(pool: Pool, rules: tuple[HostRule, ...], world: World, has: int) -
 
 def _added(pool: Pool, world: World, missing: int) -> Fix:
     """Nodes to add that are eligible for the pool."""
+    if pool.devices and (advice := unmet_devices(pool, world)):
+        return advice
     labels = labels_of_new((*labels_of(pool), *requirements_of(world.policy.poolable)))
     if labels is None:
         return Advice("change the selector, which no node can meet")
-    return AddNode(count=missing, labels=labels)
+    what = f"with {' and '.join(map(str, pool.devices))}" if pool.devices else ""
+    return AddNode(what, missing, labels)
 
 
 def _literal(pool: Pool, world: World) -> Completion:

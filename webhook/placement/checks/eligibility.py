@@ -1,6 +1,7 @@
 """Why nodes cannot be hosts of a sized HostPool: each rule of ``allocation.eligible``, with what would help.
 
-The rules are: the pool's labels, poolable nodes, no taint, not exclusive to another pool, no stranger on the node.
+The rules are: the pool's labels and devices, poolable nodes, no taint, not exclusive to another pool, no stranger on
+the node.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +19,9 @@ from webhook.placement.kube.selection.tolerations import CORDONED
 from webhook.placement.objects.pool import Pool
 from webhook.placement.objects.pool_labels import labels_of, labels_set, tag_requirements, tags_of
 from webhook.placement.pools.allocation import strangers
+from webhook.placement.pools.host_devices import nodes_with_devices
 from webhook.placement.pools.host_list import retainable
+from webhook.placement.request.claimed_devices import lacking
 from webhook.placement.request.world import World
 from webhook.placement.text.fix import AllowNode, FreeNode, LabelNode, NodeFix, Uncordon, Untaint
 from webhook.placement.text.keys import EXCLUSIVE
@@ -49,7 +52,8 @@ def hurdles(pool: Pool, world: World) -> tuple[HostRule, ...]:
     """
     own_hosts = union(nodes for index, nodes in world.inventory.pools.hosts(pool).items() if index < (pool.size or 0))
     own_hosts &= retainable(pool, world.inventory, world.policy)
-    all_hurdles = (_labelled(pool, world), _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
+    about_pool = (_labelled(pool, world), *_equipped(pool, world))
+    all_hurdles = (*about_pool, _poolable(world), _untainted(world), _free(pool, world), _alone(pool, world))
     return tuple(HostRule(one.nodes | own_hosts, one.explain, one.fixes) for one in all_hurdles)
 
 
@@ -92,6 +96,24 @@ def _labelled(pool: Pool, world: World) -> HostRule:
             yield HostFix(helped, fix)
 
     return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
+
+
+def _equipped(pool: Pool, world: World) -> Iterator[HostRule]:
+    """Rule: the node has the devices, or may have them. No change of a node gives it others."""
+    if not pool.devices:
+        return
+    found = nodes_with_devices(pool, world.inventory, unhurried=world.policy.unhurried)
+
+    def explain(out: Bits) -> Iterator[Reason]:
+        for lack, nodes in found.lacks:
+            if lack.choice and (short := nodes & out):
+                out &= ~nodes
+                what = lacking(lack, lack.choice, world.inventory.devices)
+                yield Reason(f"has {what}", f"have {what}", short)
+        if out:
+            yield Reason("has devices that are not known", "have devices that are not known", out)
+
+    yield HostRule(found.able, explain, lambda _: ())
 
 
 def _poolable(world: World) -> HostRule:

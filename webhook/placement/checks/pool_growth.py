@@ -20,15 +20,20 @@ from webhook.placement.text.problem import counted
 
 
 class PoolGrowth(Struct, frozen=True):
-    """The ``able`` groups make nodes that could be hosts; if these are too few, there are ``reasons`` of all groups."""
+    """The ``able`` groups make nodes that could be hosts; if these are too few, there are ``reasons`` of all groups.
+
+    ``devices`` tells that hosts have devices, which groups do not state of their nodes.
+    """
 
     able: tuple[NodeGroup, ...]
     reasons: tuple[str, ...] = ()
+    devices: bool = False
 
     @property
     def notice(self) -> str:
         """Which groups make the nodes."""
-        return f"{enumerated_groups(self.able)} can make the nodes that it lacks"
+        doubt = ", if these have the devices" if self.devices else ""
+        return f"{enumerated_groups(self.able)} can make the nodes that it lacks{doubt}"
 
 
 def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
@@ -42,7 +47,7 @@ def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
     found = [(group, _obstacle(group, pool, world)) for group in groups]
     able = tuple(group for group, why in found if not why)
     if any(group.count is None for group in able) or sum(group.count or 0 for group in able) >= missing:
-        return PoolGrowth(able)
+        return PoolGrowth(able, devices=bool(pool.devices))
     few = [GroupReason(group, why or f"can make only {counted(group.count or 0, 'more node')}") for group, why in found]
     return PoolGrowth(able, tuple(listed_reasons(few, "do not make enough either")))
 

@@ -12,6 +12,8 @@ from webhook.placement.kube.selection.tolerations import in_words
 from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of
 from webhook.placement.pools.allocation import strangers
+from webhook.placement.pools.host_devices import nodes_with_devices
+from webhook.placement.request.claimed_devices import lacking
 from webhook.placement.text.keys import EXCLUSIVE, exclusive
 
 OUT: Final = frozenset({"taken", "unusable"})
@@ -22,7 +24,8 @@ class HostCondition(Struct, frozen=True):
     """One thing that is wrong with a host of a pool; ``text`` is the predicate of a sentence about the host.
 
     ``kind`` is ``gone`` (no such node), ``taken`` (by an exclusive pool), ``unusable`` (another taint), ``unlabelled``,
-    ``shared`` (with a stranger) or ``forged`` (the host runs a pod with a forged owner).
+    ``unequipped`` (it has lost devices), ``shared`` (with a stranger) or ``forged`` (the host runs a pod with a forged
+    owner).
     """
 
     host: PoolHost
@@ -39,6 +42,7 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
     hosts = inventory.pools.hosts(pool)
     serving = union(hosts.values())
     tagged = _tagged(pool, inventory)
+    devoid = _without_devices(pool, inventory) if pool.devices else []
     foreign = strangers(pool, inventory) & serving if pool.exclusive else 0
     forged = list(inventory.guests.on(serving, forged=True)) if pool.exclusive else []
     for host in pool.assigned:
@@ -52,6 +56,8 @@ def troubles(pool: Pool, inventory: Inventory) -> Iterator[HostCondition]:
             yield HostCondition(host, "unusable", why)
         if not node & tagged:
             yield HostCondition(host, "unlabelled", "has lost a tag or label that the pool asks for")
+        if why := next((why for why, nodes in devoid if node & nodes), ""):
+            yield HostCondition(host, "unequipped", f"has {why}")
         if node & foreign:
             yield HostCondition(host, "shared", f"runs {inventory.foreign_pods.stranger}")
         for who, nodes in forged:
@@ -72,6 +78,12 @@ def _tagged(pool: Pool, inventory: Inventory) -> Bits:
     if pool.hosts is not None:
         return inventory.nodes.everything
     return matching_all(inventory.nodes, labels_of(pool))
+
+
+def _without_devices(pool: Pool, inventory: Inventory) -> list[tuple[str, Bits]]:
+    """What nodes have instead of the devices that the pool asks for, each with these nodes."""
+    lacks = nodes_with_devices(pool, inventory).lacks
+    return [(lacking(lack, lack.choice, inventory.devices), nodes) for lack, nodes in lacks if lack.choice]
 
 
 def _kept_away(node: Bits, inventory: Inventory) -> str:

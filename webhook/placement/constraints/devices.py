@@ -25,7 +25,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import NodeTerm, Toleration
 from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.request.ask import Ask
-from webhook.placement.request.claimed_devices import WantedDevices, in_words
+from webhook.placement.request.claimed_devices import WantedDevices, in_words, lacking
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.fix import AddNode, Advice, Fix
@@ -167,10 +167,8 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
             beside = " beside those that the pod has by other claims" if self.held else " at the same time"
             described = self.parts[0].described if len(self.parts) == 1 else ""
             what = f"not all {described or f'devices of {self.clause}'}{beside}"
-        elif lack.has:
-            what = f"only {lack.has} of {lack.wanted} devices {in_words(lack.choice, world.inventory.devices)}"
         else:
-            what = f"no device {in_words(lack.choice, world.inventory.devices)}"
+            what = lacking(lack, lack.choice, world.inventory.devices)
         return Reason(f"has {what}", f"have {what}", nodes)
 
     def _less(self) -> str:

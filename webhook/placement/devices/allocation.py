@@ -11,7 +11,8 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.devices.candidates import DeviceCandidate, Options, attribute_of, concerned, options_of
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, HeldDevice
+from webhook.placement.devices.candidates import options as candidates_of
+from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.consumption import fits
 from webhook.placement.devices.device import Device
 from webhook.placement.devices.node_devices import NodeDevices
@@ -73,6 +74,22 @@ def allocatable(
     if found is False and (node.unsure or failed or any(map(_lax, claims, choices))):
         return NodeOutcome(None, failed=failed)
     return NodeOutcome(found, Lack() if found is not False else _lack(claims, choices), failed)
+
+
+def present(request: DeviceRequest, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
+    """Whether the node has as many devices as the only choice of the request wants, whoever has them.
+
+    Each device counts once, whatever it consumes of shared counters.
+    """
+    choice = request.choices[0]
+    found = candidates_of(choice, node, budget)
+    if len(found.candidates) >= choice.count:
+        return NodeOutcome(answer=True)
+    if budget.exhausted:
+        return NodeOutcome(None)
+    if node.unsure or found.failed:
+        return NodeOutcome(None, failed=found.failed)
+    return NodeOutcome(answer=False, lack=Lack(request.name, choice, choice.count, len(found.candidates)))
 
 
 def _lack(claims: Sequence[ClaimSpec], choices: list[list[list[Options]]]) -> Lack:

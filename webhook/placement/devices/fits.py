@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 from msgspec import Struct
 
-from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable
+from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable, present
 from webhook.placement.devices.candidates import different, options_of
 from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.device import Reach
@@ -52,24 +52,28 @@ class IndexedNodes(Nodes, Protocol):
 class Fit(Struct, frozen=True, gc=False):
     """Nodes that have the devices, those of which it is not known, and those that lack something.
 
-    ``failed`` are selectors that could not be evaluated for devices of the unknown nodes.
+    ``failed`` are selectors that could not be evaluated for devices of the unknown nodes. If the fit is not
+    ``complete``, some of these have not been looked at yet.
     """
 
     nodes: Bits = 0
     unknown: Bits = 0
     lacks: Mapping[Lack, Bits] = {}
     failed: frozenset[str] = frozenset()
+    complete: bool = True
 
 
 class Wanted(Struct, frozen=True, gc=False):
     """Claims that are to get devices together, those of ``pods`` equal pods one after the other.
 
-    ``own`` are devices that a pod has already by other claims.
+    ``own`` are devices that a pod has already by other claims. If devices are only to be ``present``, these are counted
+    for the only request, and not allocated.
     """
 
     claims: tuple[ClaimSpec, ...]
     own: tuple[HeldDevice, ...] = ()
     pods: int = 1
+    present: bool = False
 
     def times(self, count: int) -> "Wanted":
         """The claims of so many pods."""
@@ -258,6 +262,7 @@ class DeviceFits:
             union(bits for outcome, bits in kept.sets.items() if outcome.answer is None),
             {outcome.lack: bits for outcome, bits in kept.sets.items() if outcome.answer is False},
             frozenset(outcome.failed for outcome in kept.sets if outcome.failed),
+            kept.complete,
         )
 
     def _outcome(
@@ -291,6 +296,9 @@ class DeviceFits:
 
     @staticmethod
     def _tried(wanted: Wanted, found: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
+        if wanted.present:
+            return present(wanted.claims[0].requests[0], found, budget)
+
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
             return [held for held in wanted.own if held.device == device]
 

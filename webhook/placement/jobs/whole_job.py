@@ -11,6 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.placement.checks.pool_devices import device_doubt
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -20,6 +21,7 @@ from webhook.placement.jobs.element_pods import KnownPods, element_steps, positi
 from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
+from webhook.placement.kube.bits import union
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.objects.pool import Pool
@@ -143,6 +145,7 @@ async def _admitted(best: Equipped, undecided: Sequence[str], members: Sequence[
         *notices(best.group, best.placed),
         *_hedges(undecided),
         *await doubtful_devices(best.group, best.placed, NOUN),
+        *_doubtful_pools(best),
         *_denied(best),
         *element_warnings(members),
     )
@@ -168,6 +171,14 @@ async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+
+
+def _doubtful_pools(best: Equipped) -> Iterator[str]:
+    """A warning for each HostPool that the plan gives hosts of which it is not known whether they have its devices."""
+    for pool in best.group.pools:
+        hosts = best.placed.hosts.get((pool.namespace, pool.name), {})
+        if doubt := device_doubt(pool, union(1 << slot for slot in hosts.values()), best.group.world):
+            yield doubt
 
 
 def _denied(best: Equipped) -> Iterator[str]:

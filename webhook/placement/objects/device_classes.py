@@ -4,7 +4,7 @@ A container may request devices of a class by the resource that the class names 
 implicit name of the class (Kubernetes, dynamic resource allocation). Such a resource is in no node's ``allocatable``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -54,6 +54,11 @@ class DeviceClasses:
     def get(self, name: str) -> DeviceClass | None:
         """The DeviceClass of that name; ``None`` if there is none."""
         return self._classes.get(name)
+
+    @property
+    def names(self) -> Iterable[str]:
+        """The names of all DeviceClasses."""
+        return self._classes
 
     def class_of(self, resource: str) -> str:
         """The name of a DeviceClass whose devices meet requests for the resource; empty if no class maps it."""

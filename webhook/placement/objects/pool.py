@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.kube.pod import LabelSelector
 
 
@@ -29,9 +30,10 @@ class Pool(Struct, frozen=True, gc=False):
     """A HostPool object (``docs/hostpool.md``).
 
     ``name`` is the object's name, ``spl_name`` the name in ``host(P)``. ``hosts`` are the names or addresses of a
-    literal pool, and ``None`` for every other pool; ``size`` is the number of hosts of a sized pool. ``assigned`` is
-    ``status.hosts``, ``reason`` says why the pool failed, and ``created`` is the creation time of the object in RFC
-    3339, empty if the API server has not created it.
+    literal pool, and ``None`` for every other pool; ``size`` is the number of hosts of a sized pool. ``devices`` are
+    those that a node has when it becomes a host, whoever holds them. ``assigned`` is ``status.hosts``, ``reason`` says
+    why the pool failed, and ``created`` is the creation time of the object in RFC 3339, empty if the API server has not
+    created it.
     """
 
     namespace: str
@@ -42,6 +44,7 @@ class Pool(Struct, frozen=True, gc=False):
     size: int | None = None
     tags: tuple[str, ...] = ()
     selector: LabelSelector | None = None
+    devices: tuple[DescribedDevices, ...] = ()
     mode: Literal["Shared", "Exclusive"] = "Shared"
     elastic: bool = False
     phase: Phase = Phase.PENDING

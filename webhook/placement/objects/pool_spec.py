@@ -7,8 +7,10 @@ same, from an older definition or from a file, is not used.
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Final
 
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
+from webhook.placement.annotations.described_devices import COUNT, TEXTS, DescribedDevices
 from webhook.placement.annotations.expressions import problems_of_key
 from webhook.placement.field_rules.hostpool_patterns import HOST, NAME, VALUE
 from webhook.placement.field_rules.rules import (
@@ -32,6 +34,9 @@ POOL_LIMIT = 5000
 
 TAG_LIMIT = 64
 """Tags of one pool: as many as a placement text may have clauses. Each is an expression in node affinity of pods."""
+
+KINDS_LIMIT: Final = 4
+"""Entries of ``devices``: kinds of devices that each host has."""
 
 MODES = ("Shared", "Exclusive")
 
@@ -86,10 +91,25 @@ _SIZE: Final = NumberRule(
 _TAGS: Final = TextListRule(
     about="Tags; a host must carry all of them.", entry=_TAG, kind="set", most=TAG_LIMIT, nouns="tags"
 )
+_CLASS: Final = replace(TEXTS["class"], about="Name of the DeviceClass of the devices.", needed="a DeviceClass")
+_NUMBER: Final = replace(COUNT, about="How many such devices each host has; 1 if absent.")
 _MODE: Final = TextRule(about="Whether the hosts are reserved for this pool.", words=MODES, default=MODES[0])
 _ELASTIC: Final = SwitchRule(
     "Whether nodes are added on demand, so that a pool without hosts is a warning, not a refusal.", default=False
 )
+
+
+class HostDevices(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+    """An entry of ``devices``: so many devices of a class, each of which meets the CEL expression ``selector``."""
+
+    device_class: Annotated[str, _CLASS] = field(default="", name="class")
+    selector: Annotated[str | None, TEXTS["selector"]] = None
+    count: Annotated[int | None, _NUMBER] = None
+
+    @property
+    def described(self) -> DescribedDevices:
+        """The devices in the form in which requirements describe them."""
+        return DescribedDevices(self.device_class, self.selector or "", self.count or 1)
 
 
 class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
@@ -101,6 +121,7 @@ class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     size: Annotated[int | None, _SIZE] = None
     tags: Annotated[tuple[str, ...] | None, _TAGS] = None
     selector: LabelSelector | None = None
+    devices: tuple[HostDevices, ...] | None = None
     mode: Annotated[str | None, _MODE] = None
     elastic: Annotated[bool | None, _ELASTIC] = None
 
@@ -116,6 +137,7 @@ def pool_of_spec(spec: HostPoolSpec, namespace: str, name: str) -> Pool:
         size=spec.size,
         tags=spec.tags or (),
         selector=spec.selector,
+        devices=tuple(one.described for one in spec.devices or ()),
         mode="Exclusive" if spec.mode == "Exclusive" else "Shared",
         elastic=bool(spec.elastic),
     )
@@ -133,6 +155,7 @@ def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
         "size": spec.size is not None,
         "tags": bool(spec.tags),
         "selector": spec.selector is not None,
+        "devices": bool(spec.devices),
         "mode Exclusive": spec.mode == "Exclusive",
         "elastic": bool(spec.elastic),
     }
@@ -143,13 +166,14 @@ def _literal(spec: HostPoolSpec, hosts: tuple[str, ...]) -> Iterator[Problem]:
 
 
 def _created(spec: HostPoolSpec) -> Iterator[Problem]:
-    """Problems of a pool of ``createPool``: its size, tags and selector."""
+    """Problems of a pool of ``createPool``: its size, tags, selector and devices."""
     yield from broken(spec, "spec", "size", "tags")
     if spec.size is None and spec.mode == "Exclusive":
         yield Problem("spec.size", "missing, an Exclusive pool must state how many hosts it takes")
     yield from repeated("spec.tags", spec.tags or ())
     if spec.selector is not None:
         yield from _selector(spec.selector)
+    yield from _devices(spec)
 
 
 def _selector(selector: LabelSelector) -> Iterator[Problem]:
@@ -170,6 +194,17 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
         if fault := unreadable(requirement):
             message = f"{fault} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
+
+
+def _devices(spec: HostPoolSpec) -> Iterator[Problem]:
+    """Problems of the devices: nodes have them when they become hosts, so there are hosts to be chosen."""
+    stated = spec.devices or ()
+    if stated and spec.size is None and spec.mode != "Exclusive":
+        yield Problem("spec.size", "missing, a HostPool that selects devices must state how many hosts it takes")
+    if len(stated) > KINDS_LIMIT:
+        yield Problem("spec.devices", f"{len(stated)} entries, at most {KINDS_LIMIT} are allowed")
+    for place, one in enumerate(stated):
+        yield from broken(one, f"spec.devices[{place}]")
 
 
 def repeated(path: str, values: Iterable[str | int], field: str = "") -> Iterator[Problem]:

@@ -20,6 +20,7 @@ from webhook.placement.kube.selection.selector import matching_all, requirements
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool, PoolHost
 from webhook.placement.objects.pool_labels import labels_of
+from webhook.placement.pools.host_devices import nodes_with_devices
 from webhook.placement.pools.host_list import entries, nodes_of_host, retainable
 from webhook.placement.pools.score import base
 from webhook.placement.text import keys
@@ -71,12 +72,15 @@ def allocate(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
 def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
     """Nodes that could be hosts of the pool.
 
-    Such a node has the labels of the pool's tags, meets its selector and the setting of poolable nodes, has no hard
-    taint but the pool's own, and belongs to no other exclusive pool. For an exclusive pool it also runs no stranger.
+    Such a node has the labels of the pool's tags, meets its selector and the setting of poolable nodes, has its devices
+    or may have them, has no hard taint but the pool's own, and belongs to no other exclusive pool. For an exclusive
+    pool it also runs no stranger.
     """
     nodes = inventory.nodes
     found = matching_all(nodes, labels_of(pool))
     found &= matching_all(nodes, requirements_of(policy.poolable))
+    if pool.devices:
+        found &= nodes_with_devices(pool, inventory, unhurried=policy.unhurried).able
     own = keys.exclusive(pool.namespace, pool.name)
     for by_taint in nodes.taints.values():
         for taint, tainted in by_taint.items():
@@ -185,23 +189,25 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
     if selection.whole and count < size:
-        return Allocation((), count, _shortage(size, count))
+        return Allocation((), count, _shortage(pool, count, inventory))
     for index, name in selection.planned.items():
         node = inventory.nodes.named(name) & able & ~held
         if index < size and index not in kept and node:
             kept[index] = _host(index, name, inventory)
             held |= node
     free, taken = able & ~held, _of_others(pool, inventory)
-    fresh = chain.from_iterable(
-        _cheapest(nodes, size - len(kept), inventory) for nodes in (free & ~taken, free & taken)
-    )
+    groups = [free & ~taken, free & taken]
+    if pool.devices:  # nodes that may lack them come last
+        sure = nodes_with_devices(pool, inventory, unhurried=policy.unhurried).nodes
+        groups = [nodes & part for part in (sure, ~sure) for nodes in groups]
+    fresh = chain.from_iterable(_cheapest(nodes, size - len(kept), inventory) for nodes in groups)
     for index in range(size):
         if index not in kept:
             found = next(fresh, None)
             if found is None:
                 break
             kept[index] = _host(index, found, inventory)
-    reason = "" if len(kept) == size else _shortage(size, count)
+    reason = "" if len(kept) == size else _shortage(pool, count, inventory)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
 
 
@@ -229,8 +235,10 @@ def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:
     return (inventory.nodes.names[slot] for slot in found[np.argsort(order)].tolist())
 
 
-def _shortage(size: int, count: int) -> str:
-    return f"it needs {counted(size, 'host')} and {counted(count, 'node')} {'is' if count == 1 else 'are'} eligible"
+def _shortage(pool: Pool, count: int, inventory: Inventory) -> str:
+    why = ", since the devices of nodes are not known" if pool.devices and not inventory.devices.read else ""
+    eligible_now = f"{counted(count, 'node')} {'is' if count == 1 else 'are'} eligible"
+    return f"it needs {counted(pool.size or 0, 'host')} and {eligible_now}{why}"
 
 
 def _host(index: int, name: str, inventory: Inventory) -> PoolHost:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.annotations.described_devices import DescribedDevices
+from webhook.placement.devices.allocation import Lack
 from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest, HeldDevice, ResourceClaim
 from webhook.placement.devices.described import spec_of
 from webhook.placement.devices.devices import Devices
@@ -202,6 +203,13 @@ def _doubts(spec: ClaimSpec, devices: Devices) -> Iterator[str]:
 
 def _readable(selectors: tuple[str, ...]) -> bool:
     return all(selector(text).read is not None for text in selectors)
+
+
+def lacking(lack: Lack, choice: DeviceChoice, devices: Devices) -> str:
+    """What a node has, as the object of a sentence, if it has too few devices for the choice."""
+    if lack.has:
+        return f"only {lack.has} of {lack.wanted} devices {in_words(choice, devices)}"
+    return f"no device {in_words(choice, devices)}"
 
 
 def in_words(choice: DeviceChoice, devices: Devices) -> str:

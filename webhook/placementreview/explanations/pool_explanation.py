@@ -45,7 +45,7 @@ def explain_pool(file: str, document: Unstructured, world: World) -> PoolExplana
         verdict="refused" if refused else "admitted",
         code=Fault.FORBIDDEN.value if refused else 200,
         message=completion.refusal.text if completion.refusal else "",
-        warnings=[completion.warning] if completion.warning else [],
+        warnings=[*filter(None, (completion.warning, completion.doubt))],
         candidates=names(could_be_hosts(pool, completion, world), world),
         removed=[Removed("", reason.one, names(reason.nodes, world)) for reason in completion.reasons],
         patch=[],

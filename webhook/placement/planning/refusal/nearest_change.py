@@ -225,7 +225,7 @@ def _met(needs: Iterable[Requirement], labels: Mapping[str, str | None]) -> bool
 
 def _hosted(pool: Pool, labels: Mapping[str, str | None], group: Group) -> bool:
     """Whether a new node with only these labels is eligible for the pool."""
-    return _met((*labels_of(pool), *requirements_of(group.world.policy.poolable)), labels)
+    return not pool.devices and _met((*labels_of(pool), *requirements_of(group.world.policy.poolable)), labels)
 
 
 def _value(labels: Mapping[str, str | None], key: str) -> str | None:
