@@ -20,6 +20,7 @@ from tests.apiserver.server import ApiServer, Seen, refused
 from webhook.app import release as releasing
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import main
+from webhook.controller.admissionchecks.records import CONTROLLER
 from webhook.controller.controller_pods import end_controllers, running_controllers
 from webhook.controller.release import Freed, Scope
 from webhook.placement.text import keys
@@ -59,6 +60,7 @@ FREED = [
     Freed(what="HostPool team/two", finalizer=True),
     Freed(what="HostPool team/three"),
     Freed(what="marks of no HostPool", hosts=("n12",)),
+    Freed(what="AdmissionCheck placement", closed=True),
 ]
 
 AGAIN = "streams-placement: warning: HostPools that are not deleted get hosts again as soon as a controller runs\n"
@@ -72,6 +74,7 @@ def test_a_line_tells_of_each(asked: list[ReleaseRequest], capsys: pytest.Captur
         "HostPool team/two: removed its finalizer\n"
         "HostPool team/three: nothing to release\n"
         "marks of no HostPool: released n12\n"
+        "AdmissionCheck placement: set its condition Active to False\n"
     )
     assert (said.err, asked) == (AGAIN, [ReleaseRequest([Scope()])])
 
@@ -83,6 +86,7 @@ def test_a_dry_run_says_what_would_be(asked: list[ReleaseRequest], capsys: pytes
         "HostPool team/two: would remove its finalizer",
         "HostPool team/three: nothing to release",
         "marks of no HostPool: would release n12",
+        "AdmissionCheck placement: would set its condition Active to False",
     ]
     assert (said.err, asked) == (
         "",
@@ -106,7 +110,7 @@ def test_what_is_left_is_3_and_says_so(
     assert main(["release", "--all"]) == 3
     said = capsys.readouterr()
     assert said.out.splitlines()[-1] == "HostPool team/four: not released: the API server answers 403: no"
-    left = "streams-placement: warning: 1 of 5 could not be fully released: run the command again\n"
+    left = "streams-placement: warning: 1 of 6 could not be fully released: run the command again\n"
     assert (said.err, len(asked)) == (AGAIN + left, 1)
 
 
@@ -193,6 +197,32 @@ def is_free(server: ApiServer) -> bool:
     return not (node["metadata"]["labels"] or node["spec"]["taints"] or pool["metadata"].get("finalizers"))
 
 
+def serve_checks(server: ApiServer, *names: str) -> list[str]:
+    """AdmissionChecks that are active; the one called ``refused`` may not be changed."""
+    group = "/apis/kueue.x-k8s.io"
+    version = "kueue.x-k8s.io/v1beta2"
+    conditions = [{"type": "Active", "status": "True", "reason": "Active", "message": ""}]
+    paths = [f"{group}/v1beta2/admissionchecks/{name}" for name in names]
+    for path in paths:
+        server.storage.create(
+            path, apiVersion=version, spec={"controllerName": CONTROLLER}, status={"conditions": conditions}
+        )
+
+    async def serve(seen: Seen) -> web.StreamResponse | None:
+        if seen.path == group:
+            return web.json_response({"versions": [{"groupVersion": version}]})
+        return refused(403, "Forbidden") if seen.path.endswith("/refused/status") else None
+
+    server.before = serve
+    return paths
+
+
+def is_active(server: ApiServer, path: str) -> str:
+    """The status of its condition Active."""
+    (condition,) = server.objects[path]["status"]["conditions"]
+    return str(condition["status"])
+
+
 DONE = "HostPool team/p: released node-a, removed its finalizer\n"
 
 
@@ -253,6 +283,29 @@ class TestTheProcess:
         server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
         said = "controllers have not ended, so the Lease decides: streams/ctl-1\n"
         assert await command(server, tmp_path, "--all", *PLACE, "--delete-controller", "--wait", "2") == (0, DONE, said)
+
+    async def test_no_admission_check_waits_for_a_controller_that_has_gone(
+        self, server: ApiServer, tmp_path: Path
+    ) -> None:
+        checks = serve_checks(server, "placement", "refused")
+        would = "would set its condition Active to False"
+        said = (
+            "HostPool team/p: would release node-a, would remove its finalizer\n"
+            f"AdmissionCheck placement: {would}\nAdmissionCheck refused: {would}\n"
+        )
+        assert await command(server, tmp_path, "--all", "--dry-run") == (0, said, "")
+        assert [is_active(server, path) for path in checks] == ["True", "True"]
+        code, out, err = await command(server, tmp_path, "--all")
+        lines = out.removeprefix(DONE).splitlines()
+        assert (code, lines[0]) == (3, "AdmissionCheck placement: set its condition Active to False")
+        assert lines[1].startswith("AdmissionCheck refused: not released: ")
+        assert err.endswith("streams-placement: warning: 1 of 3 could not be fully released: run the command again\n")
+        assert [is_active(server, path) for path in checks] == ["False", "True"]
+
+    async def test_one_pool_is_released_without_the_admission_checks(self, server: ApiServer, tmp_path: Path) -> None:
+        (check,) = serve_checks(server, "placement")
+        assert await command(server, tmp_path, "team/p") == (0, DONE, AGAIN)
+        assert is_active(server, check) == "True"
 
     async def test_without_a_place_for_the_lease_it_says_so(self, server: ApiServer, tmp_path: Path) -> None:
         async def nowhere(seen: Seen) -> web.StreamResponse | None:

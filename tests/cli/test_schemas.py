@@ -140,9 +140,12 @@ def test_hosts_given_back(answer: Answer) -> None:
     assert answer("release", "--all", "--dry-run") == {
         "dryRun": True,
         "released": [
-            {"what": "HostPool team/one", "hosts": ["n1"], "finalizer": True, "stays": True, "failure": ""},
+            {
+                "what": "HostPool team/one", "hosts": ["n1"], "finalizer": True, "stays": True, "closed": False,
+                "failure": "",
+            },
         ],
-    }
+    }  # fmt: skip
 
 
 def test_versions(answer: Answer) -> None:

@@ -1,5 +1,6 @@
 """``release``: takes the Lease of the controllers, so that none acts, then releases hosts of HostPools.
 
+With all HostPools, it also makes the AdmissionChecks of Kueue inactive that no controller will answer any more.
 If the namespace of the Lease is not known, it refuses while a controller runs. ``cli/release`` starts it, also in the
 Job that the chart runs before it is uninstalled.
 """
@@ -19,6 +20,7 @@ from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.app.cluster_source import configuration_of
+from webhook.controller.admissionchecks.closed_checks import ClosedChecks
 from webhook.controller.controller_pods import LABELS, end_controllers, running_controllers
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
@@ -52,6 +54,8 @@ TellFreed = Callable[[Freed], None]
 async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> None:
     """Remove the marks of HostPools from nodes; a dry run only tells which, and asks for no Lease.
 
+    With all HostPools, AdmissionChecks of Kueue become inactive as well.
+
     Raises FatalError if there is no cluster, if a controller still acts, which would give the hosts again, or if a list
     cannot be read. The failure of one pool is in its ``Freed``.
     """
@@ -60,19 +64,33 @@ async def release(settings: Settings, wish: ReleaseRequest, tell: TellFreed) -> 
     try:
         async with Connection(configuration) as connection:
             if wish.dry_run:
-                await _run(Release(ObjectClient(connection), dry_run=True), wish, tell)
+                await _run(ObjectClient(connection), wish, tell)
             elif namespace:
                 await _under_lease(connection, LeaseRef(namespace, settings.lease_name), wish, tell)
             else:
                 await _refuse_if_controllers_run(ObjectClient(connection))
-                await _run(Release(ObjectClient(connection)), wish, tell)
+                await _run(ObjectClient(connection), wish, tell)
     except (ApiError, LostError) as failure:
         raise FatalError(f"hosts could not be released: {failure}") from failure
 
 
-async def _run(releaser: Release, wish: ReleaseRequest, tell: TellFreed) -> None:
-    async for freed in releaser.run(wish.scopes):
+async def _run(server: ObjectClient, wish: ReleaseRequest, tell: TellFreed) -> None:
+    async for freed in Release(server, dry_run=wish.dry_run).run(wish.scopes):
         tell(freed)
+    if Scope() in wish.scopes:
+        await _close(ClosedChecks(server), wish, tell)
+
+
+async def _close(checks: ClosedChecks, wish: ReleaseRequest, tell: TellFreed) -> None:
+    """Make the AdmissionChecks inactive; the failure of one does not keep the others open."""
+    for check in await checks.open():
+        failure = ""
+        try:
+            if not wish.dry_run:
+                await checks.close(check)
+        except ApiError as error:
+            failure = str(error)
+        tell(Freed(what=f"AdmissionCheck {check.name}", closed=not failure, failure=failure))
 
 
 async def _refuse_if_controllers_run(reader: ObjectClient) -> None:
@@ -94,7 +112,7 @@ async def _under_lease(connection: Connection, place: LeaseRef, wish: ReleaseReq
         if running:
             _log.warning("controllers have not ended, so the Lease decides: %s", enumerated(running, NAMED))
     election = Election(server, namespace=place.namespace, name=place.lease, identity=own_identity())
-    giving = Release(ObjectClient(connection, fence=election.check))
+    giving = ObjectClient(connection, fence=election.check)
     try:
         async with asyncio.timeout(wish.wait_seconds) as patience:
 

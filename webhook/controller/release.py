@@ -63,14 +63,16 @@ def parse_scope(text: str) -> Scope:
 class Freed(Struct, frozen=True, kw_only=True):
     """What was released of one pool, or would be with ``--dry-run``: ``hosts`` are names of nodes.
 
-    ``stays`` tells that the pool is not being deleted, so that a controller would assign hosts again. ``failure`` says
-    why the pool was not released, or only in part.
+    ``stays`` tells that the pool is not being deleted, so that a controller would assign hosts again. ``closed`` tells
+    of an AdmissionCheck that it is no longer active. ``failure`` says why the pool, or the check, was not released, or
+    only in part.
     """
 
     what: str
     hosts: tuple[str, ...] = ()
     finalizer: bool = False
     stays: bool = False
+    closed: bool = False
     failure: str = ""
 
 

@@ -7,6 +7,7 @@ from tests.e2e.chart.test_rendered_node_groups import rules, variables
 
 ON: Final[Values] = {"settings": {"kueue": True}}
 CONTROLLER: Final = f"{RELEASE}-controller"
+HOOK: Final = f"{RELEASE}-release"
 
 
 def test_the_rights_come_with_the_setting() -> None:
@@ -17,6 +18,15 @@ def test_the_rights_come_with_the_setting() -> None:
         ("kueue.x-k8s.io", "resourceflavors"): ["get"],
     }
     assert "kueue" not in str(rules({}, CONTROLLER))
+
+
+def test_the_hook_of_an_uninstallation_may_make_checks_inactive_with_the_setting() -> None:
+    added = [rule for rule in rules(ON, HOOK) if rule not in rules({}, HOOK)]
+    assert {(*rule["apiGroups"], *rule["resources"]): rule["verbs"] for rule in added} == {
+        ("kueue.x-k8s.io", "admissionchecks"): ["get", "list"],
+        ("kueue.x-k8s.io", "admissionchecks/status"): ["patch"],
+    }
+    assert "kueue" not in str(rules({}, HOOK))
 
 
 def test_the_webhook_gets_none() -> None:

@@ -68,7 +68,10 @@ def add(subparsers: Subparsers) -> None:
         help="A HostPool, existing or deleted; NAMESPACE selects all of its HostPools.",
     )
     parser.add_argument(
-        "--all", action="store_true", help="All HostPools, and labels and taints on nodes that belong to no HostPool."
+        "--all",
+        action="store_true",
+        help="All HostPools, and labels and taints on nodes that belong to no HostPool; AdmissionChecks of Kueue "
+        "become inactive.",
     )
     parser.add_argument("--dry-run", action="store_true", help="Only print what would be released.")
     parser.add_argument(
@@ -156,4 +159,6 @@ def _line(freed: Freed, *, dry_run: bool) -> str:
         done.append(f"{'would release' if dry_run else 'released'} {names}")
     if freed.finalizer:
         done.append("would remove its finalizer" if dry_run else "removed its finalizer")
+    if freed.closed:
+        done.append("would set its condition Active to False" if dry_run else "set its condition Active to False")
     return f"{freed.what}: {', '.join(done) or 'nothing to release'}"
