@@ -21,6 +21,7 @@ from webhook.placement.objects.volumes import ClaimName, Volumes
 from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults
 
 if TYPE_CHECKING:  # a module that only logs answers need not import the decision core
+    from webhook.placement.planning.group import Group, Placed
     from webhook.placement.planning.search.solver import Solving
 
 
@@ -175,6 +176,32 @@ class WholeQuestion(Struct, frozen=True):
     resume: Callable[["Solving"], Awaitable["Answer"]]
 
 
+class PromisedObject(Struct, frozen=True, gc=False):
+    """An object that was admitted and whose pods may not be there yet: its API path, and its uid."""
+
+    namespace: str
+    path: str
+    uid: str
+
+
+class PromisedQuestion(Struct, frozen=True):
+    """Which of these objects are not stored, any more or at all? Their uids are the reply.
+
+    The last of them may have been admitted a moment ago: within ``patience`` seconds each will be stored, or never.
+    """
+
+    objects: tuple[PromisedObject, ...]
+    patience: float = 0.0
+
+
+class Promise(Struct, frozen=True, eq=False):
+    """The room that an object is promised with the answer: its pods are made once it is stored."""
+
+    object: PromisedObject
+    group: "Group"
+    placed: "Placed"
+
+
 class WorkloadsQuestion(Struct, frozen=True):
     """Which workloads has the API server whose pods belong to this job of the namespace?
 
@@ -222,6 +249,7 @@ class Answer(Struct, frozen=True, gc=False):
     the caller's words and may hold anything. ``waits`` is why a pod is let in that no node can run now (``WaitCause``),
     empty for all others. ``rules`` are those of a refusal; an answer that allows has rules only in audit mode, where it
     would be a refusal. An answer with a ``question`` stands if there is no API server to ask; the reply may change it.
+    With a ``promise`` the object is told that its pods have room.
     """
 
     status: int
@@ -237,3 +265,4 @@ class Answer(Struct, frozen=True, gc=False):
     waits: str = ""
     rules: tuple[str, ...] = ()
     question: Question | None = None
+    promise: Promise | None = None

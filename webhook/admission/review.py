@@ -128,11 +128,18 @@ class Review(Struct, frozen=True, dict=True):
     resource: Raw = Raw(b"null")
     deep: bool = False
     """Whether object or oldObject are nested too deeply to be decoded; both are ``null`` then."""
+    dry: Raw = Raw(b"false")
+    """The field ``dryRun``."""
 
     @property
     def subject(self) -> Subject:
         """What is done to which kind of object: the key of every table of checks."""
         return self.kind.group, self.kind.kind, self.subresource, self.operation
+
+    @property
+    def dry_run(self) -> bool:
+        """Whether nothing will be stored, whatever the answer is."""
+        return bytes(self.dry) == b"true"
 
     @property
     def scaled(self) -> str:
@@ -170,6 +177,7 @@ _USER = msgspec.json.Decoder(User | None)
 _RESOURCE = msgspec.json.Decoder(_Resource | None)
 _NOBODY = User()
 _NULL = Raw(b"null")
+_NO = Raw(b"false")
 _EMPTY = Raw(b'""')
 _NO_KIND = Raw(b"{}")
 
@@ -213,6 +221,7 @@ def read_review(body: bytes) -> Review:
         fields.get("userInfo", _NULL),
         fields.get("resource", _NULL),
         deep,
+        fields.get("dryRun", _NO),
     )
 
 

@@ -19,7 +19,7 @@ from tests.cluster import objects
 from tests.cluster.judging.job_reviews import APART, LARGE, MANY, TWO, elements, job_review
 from tests.fake_clock import FakeClock
 from tests.workload_templates import workload
-from webhook.admission.answer import Answer, RightsQuestion, WorkloadsQuestion
+from webhook.admission.answer import Answer, PromisedQuestion, RightsQuestion, WorkloadsQuestion
 from webhook.admission.validate import validate
 from webhook.cluster.judging import channel, worker_judge
 from webhook.cluster.judging.changes import ChangeLog
@@ -62,12 +62,12 @@ class Queries(ReviewQueries):
     def __init__(self) -> None:
         super().__init__()
         self.found: Any = None
-        self.asked: list[Findable] = []
+        self.asked: list[Findable | PromisedQuestion] = []
         self.asking = asyncio.Event()
         self.open = asyncio.Event()
         self.open.set()
 
-    async def found_out(self, question: Findable) -> Any:
+    async def found_out(self, question: Findable | PromisedQuestion) -> Any:
         self.asked.append(question)
         self.asking.set()
         await self.open.wait()
@@ -79,7 +79,7 @@ class Queries(ReviewQueries):
 class Around:
     """A worker over an inventory of one node, and everything around it."""
 
-    def __init__(self) -> None:
+    def __init__(self, policy: Policy | None = None) -> None:
         self.inventory = cluster(nodes(1, labels={"streams.ibm.com/hostpool": "ib"}), [pool(tags=["ib"])])
         self.changes = ChangeLog()
         self.kinds = dict(zip(KINDS, self.changes.kinds(), strict=True))
@@ -89,7 +89,7 @@ class Around:
         self.work: Work | None = None
         self.worker = JobWorker(
             lambda: self.inventory,
-            Policy(),
+            policy or Policy(),
             self.changes,
             self.queries,
             self.counted,

@@ -17,7 +17,7 @@ from webhook.cluster.objects.kinds import KINDS, AnyKind
 SENT: list[ToWorker | FromWorker] = [
     Judge(1, b"body", 2.5),
     InventoryChange(0, node()),
-    JudgedReview(1, Answer(200, b"{}", Outcome.ALLOWED)),
+    JudgedReview(1, Answer(200, b"{}", Outcome.ALLOWED), keeping=60.0),
 ]
 
 

@@ -13,6 +13,7 @@ from tests.e2e.api import MERGE, Api, Object
 from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
 from tests.e2e.chart.placement_pods import ready_pods
+from tests.e2e.chart.rendering import NAMESPACE
 from tests.e2e.chart.test_outage import DEPLOYMENT
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.operators.open_definition import open_definition
@@ -131,6 +132,41 @@ def test_without_a_running_webhook_only_those_that_ask_are_refused(admin: Api) -
         admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 2}})
         until(lambda: len(ready_pods(admin)) == 2, "they are back")
         until(lambda: admin.send("POST", f"{CLUSTERS}?dryRun=All", cluster("asks", 1)).code == 201, "they answer")
+
+
+def racing(name: str) -> Object:
+    """One whose three pods need all nodes, in a job that no other test has."""
+    found: Object = json.loads(json.dumps(cluster(name, 2)).replace('"ray"', '"race"'))
+    return found
+
+
+def replicas(admin: Api) -> list[Object]:
+    """All pods of the webhook, also those that are about to end, and may answer still."""
+    chosen = "app.kubernetes.io/component=webhook"
+    found: list[Object] = admin.get(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector=chosen)["items"]
+    return found
+
+
+TAKEN: Final = "room that applications were promised within the last minute, for 3 pods, counts as taken"
+
+
+def test_two_are_not_promised_the_same_room(admin: Api, plane: ControlPlane) -> None:
+    """Each replica knows its own promises, so there is one."""
+    admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 1}})
+    try:
+        until(lambda: len(replicas(admin)) == len(ready_pods(admin)) == 1, "the other one has ended", SECONDS)
+        admin.create(racing("first"), dryRun="All")
+        applied(plane, racing("first"))
+        done = plane.kubectl("apply", "--filename", "-", stdin=json.dumps(racing("second")))
+        assert done.returncode != 0
+        assert TAKEN in done.stderr
+        assert 'hostExlocation("ray") cannot hold: 0 of 3 nodes can run this pod.' in done.stderr
+        assert admin.find(f"{CLUSTERS}/second") is None
+        admin.delete(f"{CLUSTERS}/first")
+        applied(plane, racing("second"))
+    finally:
+        admin.patch(f"{DEPLOYMENT}/scale", {"spec": {"replicas": 2}})
+        until(lambda: len(ready_pods(admin)) == 2, "both are back", SECONDS)
 
 
 def test_a_mistake_is_refused_with_the_component(plane: ControlPlane) -> None:

@@ -9,11 +9,14 @@ from collections.abc import Sequence
 from typing import Final
 
 import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.answer import (
     Answer,
     ClassQuestion,
+    Promise,
+    PromisedObject,
     ReferenceQuestion,
     RightsQuestion,
     VolumesQuestion,
@@ -25,10 +28,12 @@ from webhook.admission.review import Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs.job_verdict import JobVerdict, counted_as_taken
 from webhook.placement.jobs.whole_application import PodsToJudge, judge_application, pools_used, read_pods
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.kind import OperatorKind
 from webhook.placement.kinds.references import reference_of, says_something
+from webhook.placement.kube.names import is_namespace, is_object_name
 from webhook.placement.objects.volumes import Volumes
 from webhook.placement.planning.search.solver import Solving
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
@@ -173,7 +178,9 @@ def _with_volumes(
         if verdict.refused and application.suspended:
             verdict = verdict.postponed()
         if not verdict.refused:
-            return allowed(review, verdict.warnings)
+            return replace(allowed(review, verdict.warnings), promise=_promise(review, policy, application, verdict))
+        if inventory.promised and verdict.fault is Fault.FORBIDDEN:
+            verdict = replace(verdict, warnings=(*verdict.warnings, counted_as_taken(inventory.promised)))
         if review.subresource:
             said = f"{_becoming(verdict.fault, policy)}: {verdict.headline}"
             return allowed(review, [said, *verdict.warnings])  # in no mode is it a refusal, which rules would count
@@ -183,6 +190,35 @@ def _with_volumes(
         return denied(review, verdict.fault, verdict.text, verdict.warnings, rules=verdict.rules)
 
     return WholeQuestion(resume)
+
+
+class _SubmittedIdentity(Struct, frozen=True):
+    name: str = ""
+    uid: str = ""
+
+
+class _SubmittedApplication(Struct, frozen=True):
+    metadata: _SubmittedIdentity = _SubmittedIdentity()
+
+
+def _promise(review: Review, policy: Policy, application: OperatorApplication, verdict: JobVerdict) -> Promise | None:
+    """The room that a new application is promised, if its operator makes the pods at once.
+
+    The API server has given the object its name and uid before this review.
+    """
+    if review.operation != "CREATE" or review.subresource or review.dry_run or application.suspended:
+        return None
+    kind = policy.kinds[review.kind.group, review.kind.kind]
+    if kind.scheduled or not any(one.count and not one.apart for one in application.components):
+        return None
+    metadata = msgspec.json.decode(review.object, type=_SubmittedApplication).metadata
+    if not metadata.uid or not is_object_name(metadata.name) or not is_namespace(review.namespace):
+        return None
+    if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
+        return None
+    home = f"/apis/{review.kind.group}/{review.kind.version}/namespaces/{review.namespace}"
+    stored = PromisedObject(review.namespace, f"{home}/{kind.kind.resource}/{metadata.name}", metadata.uid)
+    return Promise(stored, verdict.group, verdict.answer.placed)
 
 
 def _becoming(fault: Fault, policy: Policy) -> str:

@@ -32,6 +32,7 @@ from webhook.placement.elements.template_fields import Names, UnknownField, unkn
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.element_pods import claims_of_job, demands_more
+from webhook.placement.jobs.job_verdict import counted_as_taken
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -283,9 +284,11 @@ async def _whole(
     verdict = model.verdict
     if not verdict.refused:
         return allowed(review, [*warnings, *verdict.warnings])
+    promised = [counted_as_taken(inventory.promised)] if inventory.promised and verdict.fault is Fault.FORBIDDEN else []
     if policy.audit:
-        return allowed(review, [f"audit: this would be refused: {verdict.headline}"], rules=verdict.rules)
-    return denied(review, verdict.fault, verdict.text, rules=verdict.rules)
+        said = f"audit: this would be refused: {verdict.headline}"
+        return allowed(review, [said, *promised], rules=verdict.rules)
+    return denied(review, verdict.fault, verdict.text, promised, rules=verdict.rules)
 
 
 def problems_of(document: Unstructured, namespace: str, inventory: Inventory) -> list[Problem]:

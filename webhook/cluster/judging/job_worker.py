@@ -44,7 +44,10 @@ LARGE: Final = 64 * 1024
 """Bytes of a body that is not even decoded here if it is that of a Job."""
 
 IDLE: Final = 30.0
-"""Seconds without a Job after which the worker is ended: each change of the cluster costs as long as it runs."""
+"""Seconds without a Job after which the worker is ended: each change of the cluster costs as long as it runs.
+
+It stays for longer while it keeps room that applications were promised.
+"""
 
 PATIENCE: Final = 5.0
 """Seconds beyond the time for one Job in which the worker must say something if it has anything to do."""
@@ -143,7 +146,7 @@ class JobWorker:
         self._replies: dict[int, asyncio.Future[FromWorker]] = {}
         self._number = 0
         self._used = self._heard = 0.0
-        self._paused_until = 0.0
+        self._paused_until = self._keeping_until = 0.0
         self._ended: set[asyncio.Future[tuple[int, int]]] = set()
 
     @property
@@ -208,6 +211,7 @@ class JobWorker:
         if isinstance(reply, Failed):
             _log.error("the process that decides about Jobs had an error; the server decides: %s", reply.trace)
             raise WorkerFailedError(FallbackCause.FAILED)
+        self._keeping_until = self._clock() + reply.keeping
         return reply.answer
 
     async def _said(self, worker: _Worker, number: int, message: Judge | ApiReply) -> FromWorker:
@@ -320,7 +324,7 @@ class JobWorker:
             return
         now = self._clock()
         if not self._replies:
-            if now - self._used > IDLE:
+            if now - self._used > IDLE and now > self._keeping_until:
                 self.end(kill=False)
         elif now - self._heard > self.seconds + PATIENCE:
             self._fail(FallbackCause.STUCK)

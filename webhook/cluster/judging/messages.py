@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from webhook.admission.answer import Answer
+from webhook.admission.answer import Answer, PromisedQuestion
 from webhook.cluster.judging.changes import InventoryChange
 from webhook.cluster.queries.review_queries import Findable
 
@@ -39,17 +39,18 @@ class Forget(Struct, frozen=True):
 
 
 class JudgedReview(Struct, frozen=True):
-    """From the worker: the answer to a review."""
+    """From the worker: the answer to a review; so many seconds from now the worker keeps room that was promised."""
 
     number: int
     answer: Answer
+    keeping: float = 0.0
 
 
 class Asking(Struct, frozen=True):
     """From the worker: what the answer depends on, and only the API server knows."""
 
     number: int
-    question: Findable
+    question: Findable | PromisedQuestion
 
 
 class Failed(Struct, frozen=True):

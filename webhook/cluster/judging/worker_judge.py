@@ -5,14 +5,30 @@ import socket
 import time
 import traceback
 from collections import deque
+from collections.abc import Collection
 from typing import Any, Final
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.admission.answer import Answer, ClassQuestion, RightsQuestion, WholeQuestion, WorkloadsQuestion
+from kubeapi.clock import Clock
+from webhook.admission.answer import (
+    Answer,
+    ClassQuestion,
+    Promise,
+    PromisedObject,
+    PromisedQuestion,
+    RightsQuestion,
+    WholeQuestion,
+    WorkloadsQuestion,
+)
+from webhook.admission.checks.applications import OPERATIONS
+from webhook.admission.responses import REASONS
+from webhook.admission.review import MALFORMED, read_review
 from webhook.admission.validate import validate
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
+from webhook.cluster.judging.kept_room import KeptRoom
 from webhook.cluster.judging.messages import (
     ApiReply,
     Asking,
@@ -25,33 +41,82 @@ from webhook.cluster.judging.messages import (
     ToWorker,
     written,
 )
+from webhook.cluster.judging.stand_ins import stand_ins
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
+from webhook.placement.text.api_kinds import STREAMS_JOB
+from webhook.placement.text.problem import Fault
 
 _PIECE: Final = 1 << 18
 """Bytes that are read at a time."""
 
+MOST: Final = 1000
+"""Pods whose room is kept at most: each costs some 0.03 ms where it is put into the inventory, or taken out."""
+
+STORED: Final = 0.5
+"""Seconds after which an admitted object counts as stored, or as one that never will be.
+
+Other webhooks may decide until then. A refusal waits for as long at most: the API server gives a review three seconds.
+"""
+
+ASKED: Final = 20
+"""Objects that are asked about at most, for one refusal."""
+
+
+class _OwnerUid(Struct, frozen=True, gc=False):
+    uid: str = ""
+
+
+class _OwnedUidMetadata(Struct, frozen=True, gc=False, rename="camel"):
+    uid: str = ""
+    owner_references: tuple[_OwnerUid, ...] | None = None
+
+
+class _OwnedUidObject(Struct, frozen=True, gc=False):
+    metadata: _OwnedUidMetadata = _OwnedUidMetadata()
+
+
+class _JudgedBody(Struct, frozen=True):
+    """A review that is judged until ``end``, which was ``seconds`` away at first.
+
+    The room that was promised to ``unheeded`` objects counts as free for it. ``certain`` tells that all others that
+    were promised room are known to be stored.
+    """
+
+    number: int
+    body: bytes
+    end: float
+    seconds: float
+    unheeded: tuple[PromisedObject, ...] = ()
+    certain: bool = False
+
 
 class _AskedReview(Struct, frozen=True):
-    """A review whose question the API server is asked."""
+    """A review whose question the API server is asked; without a question, about what was promised."""
 
+    review: _JudgedBody
     answer: Answer
-    question: Findable
-    end: float
+    question: Findable | None = None
 
 
 class WorkerJudge:
-    """Judges reviews of ``/validate`` over an inventory that it alone changes, as it is told."""
+    """Judges reviews of ``/validate`` over an inventory that it alone changes, as it is told.
 
-    def __init__(self, inventory: Inventory, policy: Policy, changes: ChangeLog) -> None:
+    In that inventory stand-ins keep the room that applications were promised. Whole applications and Jobs are judged
+    beside these, all other objects without them.
+    """
+
+    def __init__(self, inventory: Inventory, policy: Policy, changes: ChangeLog, clock: Clock = time.monotonic) -> None:
         self._inventory = inventory
         self._policy = policy
         self._changes = changes
         self._waiting: dict[int, _AskedReview] = {}
+        self._room: KeptRoom[PromisedObject] = KeptRoom(inventory, clock, MOST)
 
     def take(self, message: ToWorker) -> FromWorker | None:
         """What there is to say to the message."""
@@ -62,35 +127,98 @@ class WorkerJudge:
             self._waiting.pop(message.number, None)
             return None
         try:
-            return self._judged(message) if isinstance(message, Judge) else self._resumed(message)
+            return self._begun(message) if isinstance(message, Judge) else self._resumed(message)
         except Exception:  # noqa: BLE001 -- the server decides what to do without an answer
             return Failed(message.number, traceback.format_exc())
 
     def _change(self, change: InventoryChange) -> None:
+        pod = change.value if isinstance(change.value, PodInfo) else None
+        bound = pod is not None and bool(pod.node) and not self._inventory.has_pod(pod.uid)
         with contextlib.suppress(Exception):  # the same was raised in the server, which has said so
             self._changes.apply(change, self._inventory)
+        if pod is not None and bound:
+            self._room.bound(pod)
 
-    def _judged(self, message: Judge) -> FromWorker:
-        answer = validate(message.body, self._inventory, self._policy)
-        return self._going_on(message.number, answer, message.end)
+    def _begun(self, message: Judge) -> FromWorker:
+        self._room.expire()
+        return self._judged(_JudgedBody(message.number, message.body, message.end, message.end - time.monotonic()))
+
+    def _judged(self, review: _JudgedBody) -> FromWorker:
+        """What there is to say to the review, from the beginning."""
+        review = replace(review, unheeded=self._unheeded(review.body))
+        with self._room.without(review.unheeded):
+            return self._going_on(review, validate(review.body, self._inventory, self._policy))
+
+    def _unheeded(self, body: bytes) -> tuple[PromisedObject, ...]:
+        """Those whose room counts as free: the object and its owners; all of them for what is promised nothing."""
+        promised = self._room.holders()
+        if not promised:
+            return ()
+        review = read_review(body)
+        whole = not review.subresource and review.operation in OPERATIONS
+        kind = review.kind.group, review.kind.kind
+        if not whole or (kind not in self._policy.kinds and kind != (STREAMS_JOB.group, STREAMS_JOB.name)):
+            return tuple(promised)
+        try:
+            metadata = msgspec.json.decode(review.object, type=_OwnedUidObject).metadata
+        except MALFORMED:
+            return ()  # what is wrong with it is for the checks to say
+        own = {metadata.uid, *(owner.uid for owner in metadata.owner_references or ())}
+        return tuple(one for one in promised if one.namespace == review.namespace and one.uid in own)
 
     def _resumed(self, message: ApiReply) -> FromWorker | None:
         waiting = self._waiting.pop(message.number, None)
         if waiting is None:
             return None
-        return self._going_on(message.number, _with_reply(waiting.answer, waiting.question, message.value), waiting.end)
+        if waiting.question is None:
+            return self._certain(waiting, message.value)
+        review = replace(waiting.review, unheeded=self._unheeded(waiting.review.body))
+        with self._room.without(review.unheeded):
+            return self._going_on(review, _with_reply(waiting.answer, waiting.question, message.value))
 
-    def _going_on(self, number: int, answer: Answer, end: float) -> FromWorker:
+    def _certain(self, waiting: _AskedReview, missing: Collection[str]) -> FromWorker:
+        """What there is to say once it is known which objects, that were promised room, are not there."""
+        gone = [one for one in self._room.holders() if one.uid in missing]
+        for one in gone:
+            self._room.release(one)
+        if gone:
+            end = time.monotonic() + waiting.review.seconds
+            return self._judged(replace(waiting.review, certain=True, end=end))
+        return JudgedReview(waiting.review.number, waiting.answer, self._room.left)
+
+    def _going_on(self, review: _JudgedBody, answer: Answer) -> FromWorker:
         """The final answer, or the next question that is for the API server."""
         while isinstance(answer.question, WholeQuestion):
-            answer = finished(_decided(answer.question, AtOnce(end - time.monotonic())))
+            answer = finished(_decided(answer.question, AtOnce(review.end - time.monotonic())))
         question = answer.question
         if question is None:
-            return JudgedReview(number, answer)
+            return self._final(review, answer)
         if not isinstance(question, Findable):
             raise TypeError(f"no whole Job depends on a {type(question).__name__}")
-        self._waiting[number] = _AskedReview(answer, question, end)
-        return Asking(number, _asked(question))
+        self._waiting[review.number] = _AskedReview(review, answer, question)
+        return Asking(review.number, _asked(question))
+
+    def _final(self, review: _JudgedBody, answer: Answer) -> FromWorker:
+        """The answer, after which its room is kept; of a refusal it is asked first whether promised room is needed."""
+        if answer.promise is not None:
+            self._keep(review, answer.promise)
+            answer = replace(answer, promise=None)
+        if not review.certain and answer.reason == REASONS[Fault.FORBIDDEN]:
+            ages = {one: age for one, age in self._room.holders().items() if one not in review.unheeded}
+            doubted = tuple(ages)[:ASKED]
+            if doubted:
+                self._waiting[review.number] = _AskedReview(review, answer)
+                patience = max(STORED - min(ages[one] for one in doubted), 0.0)
+                return Asking(review.number, PromisedQuestion(doubted, patience))
+        return JudgedReview(review.number, answer, self._room.left)
+
+    def _keep(self, review: _JudgedBody, promise: Promise) -> None:
+        """Keep the room of the object, in place of that of an owner, from which it was made."""
+        for owner in review.unheeded:
+            self._room.release(owner)
+        made = promise.object
+        pods = stand_ins(f"promised/{made.uid}", made.namespace, promise.group, promise.placed)
+        self._room.hold(made, made.namespace, [*pods])
 
 
 async def _decided(question: WholeQuestion, solving: Solving) -> Answer:

@@ -19,6 +19,7 @@ from webhook.admission.answer import (
     OwnersQuestion,
     PodQuestion,
     PoolUse,
+    PromisedQuestion,
     ReferenceQuestion,
     RegionQuestion,
     RightsQuestion,
@@ -36,6 +37,8 @@ from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
 from webhook.cluster.queries.pod_classes import PodClasses
 from webhook.cluster.queries.pod_owners import SECONDS as OWNER_SECONDS
 from webhook.cluster.queries.pod_owners import PodOwners
+from webhook.cluster.queries.promised_objects import SECONDS as PROMISED_SECONDS
+from webhook.cluster.queries.promised_objects import PromisedObjects
 from webhook.cluster.queries.referenced_objects import SECONDS as REFERENCE_SECONDS
 from webhook.cluster.queries.referenced_objects import ReferencedObjects
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
@@ -80,6 +83,7 @@ class ReviewQueries:
         regions: ScaledJobs | None = None,
         owners: PodOwners | None = None,
         references: ReferencedObjects | None = None,
+        promised: PromisedObjects | None = None,
     ) -> None:
         self.sizes = sizes
         self._fields = fields
@@ -88,6 +92,7 @@ class ReviewQueries:
         self._volumes = volumes
         self._verdicts = verdicts or JobVerdicts()
         self._rights = rights
+        self._promised = promised
         asks: dict[type, _Ask | None] = {
             **self._always(references),
             SizeQuestion: (lambda answer, question, _: _sized(answer, question, sizes)) if sizes else None,
@@ -144,6 +149,7 @@ class ReviewQueries:
             regions=ScaledJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
             owners=PodOwners(ObjectClient(connection, seconds=OWNER_SECONDS)),
             references=ReferencedObjects(ObjectClient(connection, seconds=REFERENCE_SECONDS)),
+            promised=PromisedObjects(ObjectClient(connection, seconds=PROMISED_SECONDS)),
         )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
@@ -157,7 +163,7 @@ class ReviewQueries:
         ask = self._by_kind.get(type(question))
         return answer if ask is None else ask(answer, question, since)
 
-    async def found_out(self, question: Findable) -> Any:  # noqa: ANN401 -- of each question
+    async def found_out(self, question: Findable | PromisedQuestion) -> Any:  # noqa: ANN401 -- of each question
         """What the API server says to the question, for its ``resume``; nothing where such questions are not asked.
 
         Of classes it is what :meth:`PodDefaults.looked_up` takes. Raises ApiError if rights cannot be found out.
@@ -170,6 +176,8 @@ class ReviewQueries:
             return await self._volumes.find(question.claims) if self._volumes else None
         if isinstance(question, WorkloadsQuestion):
             return await self._workloads.find(question.namespace, question.job) if self._workloads else None
+        if isinstance(question, PromisedQuestion):
+            return await self._promised.missing(question) if self._promised else frozenset()
         return await self._fields.unknown(question.fields) if self._fields else None
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:

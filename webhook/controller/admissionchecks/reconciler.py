@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
+from webhook.cluster.judging.kept_room import SECONDS
 from webhook.controller.admissionchecks.check_answer import (
     EXCLUDED,
     NOTHING_ASKED,
@@ -22,7 +23,7 @@ from webhook.controller.admissionchecks.check_answer import (
 )
 from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.pod_sets import PodSetUpdate, read_flavor, read_pod_sets
-from webhook.controller.admissionchecks.promised_room import SECONDS, PromisedRoom
+from webhook.controller.admissionchecks.promised_room import PromisedRoom
 from webhook.controller.admissionchecks.records import CheckedWorkload, read_workload
 from webhook.controller.admissionchecks.woken_workloads import WokenWorkloads
 from webhook.controller.admissionchecks.workload_judge import WorkloadJudge, WorkloadVerdict

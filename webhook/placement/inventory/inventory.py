@@ -64,7 +64,8 @@ class Inventory:
         "_change_count", "_guarding", "_guards", "_held", "_job_pods", "_repelling", "_taken_ports", "device_fits",
         "devices", "ending", "foreign_pods", "guests", "intents", "jobs", "jobs_version", "leaving", "leaving_changed",
         "node_groups", "nodes",
-        "pod_defaults", "pools", "priorities", "references", "sleepers", "topologies", "visitors", "volumes", "waiting",
+        "pod_defaults", "pools", "priorities", "promised", "references", "sleepers", "topologies", "visitors",
+        "volumes", "waiting",
     )  # fmt: skip
 
     def __init__(self, spared: Collection[str] | None = None, guests: Guests | None = None) -> None:
@@ -96,6 +97,8 @@ class Inventory:
         """Pods of jobs without a node, and sleepers, by uid."""
         self.sleepers: dict[str, PodInfo] = {}
         """Pods without a node that tolerate the taint of exclusive hosts, by uid."""
+        self.promised = 0
+        """How many of the pods are stand-ins for pods that were promised their room, and do not run yet."""
         self._job_pods: dict[Name, JobPods] = {}
         self._guards: dict[str, dict[int, set[str]]] = {}
         """Uids of pods with required podAntiAffinity, by topology key and slot."""

@@ -8,13 +8,18 @@ from msgspec.structs import replace
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.planning.group import Group, GroupAnswer
 from webhook.placement.planning.optional_hardware import GrantedAmount
-from webhook.placement.text.problem import Fault
+from webhook.placement.text.problem import Fault, counted
 from webhook.placement.text.rule import Rule
 
 UNDECIDED: Final = (
     "no decision in time on whether all processing elements can run at the same time: some of them may have to wait"
 )
 """The warning for a Job that is admitted without a decision."""
+
+
+def counted_as_taken(pods: int) -> str:
+    """The warning about a refusal that may have to do with the room of so many pods that do not run yet."""
+    return f"room that applications were promised within the last minute, for {counted(pods, 'pod')}, counts as taken"
 
 
 class JobVerdict(Struct, frozen=True, eq=False):

@@ -189,7 +189,8 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     """A kind: its ``components``, in the order in which the operator creates them.
 
     ``specPath`` is where an object embeds the spec of another kind, the ``componentsOf`` that kind are then before its
-    own. ``suspendPath`` is true while the operator creates no pods. ``through`` are kinds of objects that the operator
+    own. ``suspendPath`` is true while the operator creates no pods; with ``scheduled`` it creates them at times that
+    the object states. ``through`` are kinds of objects that the operator
     makes between the object and its pods; Kubernetes' own need not be named. Where a path of ``notJudged`` is true,
     some pods are not known. With a ``reference`` another object says what the pods are; ``annotatedPaths`` are further
     objects whose annotations and labels reach the pods. ``remarks`` are sentences about all objects of the kind.
@@ -202,6 +203,7 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     kind: GroupKind
     components: tuple[Component, ...] = ()
     suspend_path: Formula | None = None
+    scheduled: bool = False
     spec_replicas_path: Formula | None = None
     spec_path: Formula | None = None
     components_of: str = ""

@@ -1,0 +1,329 @@
+"""Applications that are admitted are promised their room until their pods run: by the worker, without a process."""
+
+import time
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.answers import refused, response, warnings
+from tests.builders import NAMESPACE, bound_pod, cluster, nodes, review
+from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
+from tests.cluster.judging.job_reviews import elements, job_review
+from tests.fake_clock import FakeClock
+from tests.workload_templates import workload
+from webhook.admission.answer import PromisedQuestion, WorkloadsQuestion
+from webhook.cluster.judging.changes import ChangeLog, InventoryChange
+from webhook.cluster.judging.messages import ApiReply, Asking, FromWorker, Judge, JudgedReview
+from webhook.cluster.judging.worker_judge import ASKED, MOST, STORED, WorkerJudge
+from webhook.cluster.objects.kinds import KINDS, PODS
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.pod import PodInfo
+
+ONE = application_review("one")
+TWO = application_review("two")
+JOB = job_review(elements("") | {"resources": {"requests": {"cpu": "4"}}})
+TAKEN = "room that applications were promised within the last minute, for 4 pods, counts as taken"
+
+
+class Promising:
+    """A worker over two nodes, which one application fills."""
+
+    def __init__(self, inventory: Inventory | None = None, policy: Policy = POLICY) -> None:
+        self.inventory = inventory or cluster(nodes(2))
+        self.clock = FakeClock(1000.0)
+        self.judge = WorkerJudge(self.inventory, policy, ChangeLog(), self.clock)
+
+    def ask(self, body: bytes, number: int = 1) -> FromWorker | None:
+        return self.judge.take(Judge(number, body, time.monotonic() + 60))
+
+    def certain(self, body: bytes) -> JudgedReview:
+        """The answer; what was promised is for objects that are stored."""
+        found = self.ask(body)
+        if isinstance(found, Asking):
+            assert isinstance(found.question, PromisedQuestion)
+            found = self.judge.take(ApiReply(1, frozenset()))
+        assert isinstance(found, JudgedReview)
+        assert found.answer.promise is None
+        return found
+
+    def allows(self, body: bytes) -> bool:
+        """Whether the review is admitted."""
+        allowed: bool = response(self.certain(body).answer)["allowed"]
+        return allowed
+
+    def stand_ins(self, job: str = "one", namespace: str = NAMESPACE) -> list[PodInfo]:
+        return [pod for _, pod in self.inventory.job_pods(namespace, job).pods.values()]
+
+    def pod(self, pod: PodInfo) -> None:
+        """The watch brings a pod."""
+        self.judge.take(InventoryChange(KINDS.index(PODS), pod))
+
+
+@pytest.fixture
+def promising() -> Promising:
+    return Promising()
+
+
+def test_two_applications_are_not_promised_the_same_room(promising: Promising) -> None:
+    assert promising.allows(ONE)
+    assert len(promising.stand_ins()) == promising.inventory.promised == 4
+    found = promising.certain(application_review("two", namespace="elsewhere"))
+    assert refused(found.answer)[1].startswith("requests cpu 4 cannot hold: 0 of 1 pod fits (head).")
+    assert warnings(found.answer) == [TAKEN]
+
+
+def test_neither_is_a_job(promising: Promising) -> None:
+    assert promising.allows(JOB)
+    assert promising.allows(ONE)
+    found = promising.certain(JOB)
+    assert refused(found.answer)[0] == 403
+    assert warnings(found.answer) == [TAKEN]
+
+
+def test_in_audit_mode_the_warning_says_so_too() -> None:
+    promising = Promising(policy=replace(POLICY, audit=True))
+    for body in (ONE, TWO, JOB):
+        assert promising.allows(body)
+    found = promising.ask(JOB)
+    assert isinstance(found, JudgedReview)
+    first, second = warnings(found.answer)
+    assert (first[:30], second) == ("audit: this would be refused: ", TAKEN)
+
+
+def test_a_workload_is_not_kept_from_the_room(promising: Promising) -> None:
+    """It may be what the operator makes of the application, and by other ways than its owners tell."""
+    apart = workload("Deployment", 'hostExlocation("x")', count=2, name="sink", job="one", requests={"cpu": "4"})
+    other = workload("Deployment", 'hostExlocation("y")', count=1, name="source", job="one")
+    body = review(apart, kind="Deployment", group="apps")
+    assert promising.allows(ONE)
+    found = promising.ask(body)
+    assert isinstance(found, Asking)
+    assert isinstance(found.question, WorkloadsQuestion)
+    found = promising.judge.take(ApiReply(1, [other]))
+    assert isinstance(found, JudgedReview)
+    assert response(found.answer)["allowed"]
+    assert len(promising.stand_ins()) == 4
+
+
+def test_the_room_is_given_back_after_a_minute(promising: Promising) -> None:
+    assert promising.allows(ONE)
+    promising.clock.now += 59
+    assert not promising.allows(TWO)
+    promising.clock.now += 1
+    assert promising.allows(TWO)
+    assert promising.inventory.promised == 4
+
+
+def test_a_pod_that_gets_its_node_takes_the_place_of_a_stand_in(promising: Promising) -> None:
+    promising.allows(ONE)
+    for number, pod in enumerate(promising.stand_ins()):
+        real = replace(pod, uid=f"real-{number}")
+        promising.pod(replace(real, node=""))
+        assert promising.inventory.promised == 4 - number
+        promising.pod(real)
+        promising.pod(real)  # as after a change of its status
+        assert promising.inventory.promised == 3 - number
+    assert not promising.allows(TWO)
+    assert sorted(pod.uid for pod in promising.stand_ins()) == [f"real-{number}" for number in range(4)]
+
+
+def test_another_pod_takes_the_place_of_none(promising: Promising) -> None:
+    promising.allows(ONE)
+    (first, *_) = promising.stand_ins()
+    for number, other in enumerate(({"namespace": "elsewhere"}, {"job": "other"}, {"requests": {"cpu": 1}})):
+        promising.pod(replace(first, uid=f"real-{number}", **other))
+        assert promising.inventory.promised == 4
+
+
+def test_a_stand_in_on_another_node_is_as_good(promising: Promising) -> None:
+    promising.allows(application_review("one", spec=ray_spec("one", 0)))
+    (pod,) = promising.stand_ins()
+    promising.pod(replace(pod, uid="real", node="node-b" if pod.node == "node-a" else "node-a"))
+    assert (promising.inventory.promised, [one.uid for one in promising.stand_ins()]) == (0, ["real"])
+
+
+# What is promised nothing
+
+NONE: dict[str, dict[str, Any]] = {
+    "a dry run": {"dryRun": True},
+    "a suspended one": {"spec": {**ray_spec("one"), "suspend": True}},
+    "one without a uid": {"metadata": {"uid": ""}},
+    "one whose name is none": {"metadata": {"name": "../x"}},
+    "in a namespace that can be none": {"namespace": "a/b"},
+    "a change": {"operation": "UPDATE", "old": {"spec": ray_spec("one", 1)}},
+    "one that runs at certain times": {
+        "kind": "ScheduledSparkApplication",
+        "group": "sparkoperator.k8s.io",
+        "spec": {
+            "schedule": "@daily",
+            "template": {
+                "type": "Scala",
+                "mode": "cluster",
+                "driver": {"labels": {"streams.ibm.com/job": "one"}},
+                "executor": {},
+            },
+        },
+    },
+    "steps, of which each runs when there is room": {
+        "kind": "Workflow",
+        "group": "argoproj.io",
+        "spec": {
+            "entrypoint": "main",
+            "podMetadata": {"labels": {"streams.ibm.com/job": "one"}},
+            "templates": [{"name": "main", "container": {"image": "i"}}],
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("changed", NONE.values(), ids=NONE.keys())
+def test_nothing_is_promised_to(promising: Promising, changed: dict[str, Any]) -> None:
+    assert promising.allows(application_review("one", **changed))
+    assert promising.inventory.promised == 0
+
+
+def test_nothing_is_promised_to_one_that_is_not_decided_in_time(promising: Promising) -> None:
+    found = promising.judge.take(Judge(1, ONE, time.monotonic() - 1))
+    assert isinstance(found, JudgedReview)
+    assert (response(found.answer)["allowed"], promising.inventory.promised) == (True, 0)
+
+
+def test_nothing_is_promised_to_one_that_is_refused(promising: Promising) -> None:
+    assert not promising.allows(application_review("one", spec=ray_spec("one", 4)))
+    assert promising.inventory.promised == 0
+
+
+def test_the_same_object_twice_is_promised_its_room_once(promising: Promising) -> None:
+    """As where the API server did not hear the first answer."""
+    assert promising.allows(ONE)
+    assert promising.allows(ONE)
+    assert (promising.inventory.promised, len(promising.stand_ins())) == (4, 4)
+
+
+# What is made of an object
+
+
+def test_an_object_that_is_made_of_another_one_takes_over_its_room(promising: Promising) -> None:
+    job = {"entrypoint": "x", "submissionMode": "HTTPMode", "rayClusterSpec": ray_spec("one")}
+    assert promising.allows(application_review("one", kind="RayJob", spec=job))
+    assert promising.inventory.promised == 4
+    assert promising.allows(application_review("made", owner="uid-one", spec=ray_spec("one")))
+    assert promising.inventory.promised == 4
+    assert not promising.allows(TWO)
+
+
+def test_owners_that_cannot_be_read_are_none(promising: Promising) -> None:
+    promising.allows(ONE)
+    assert not promising.allows(application_review("two", metadata={"ownerReferences": 7}))
+
+
+def test_an_owner_in_another_namespace_is_none(promising: Promising) -> None:
+    promising.allows(ONE)
+    assert not promising.allows(application_review("two", owner="uid-one", namespace="elsewhere"))
+
+
+def test_an_object_that_claims_an_owner_and_is_refused_takes_nothing(promising: Promising) -> None:
+    promising.allows(ONE)
+    assert not promising.allows(application_review("two", owner="uid-one", spec=ray_spec("two", 9)))
+    assert len(promising.stand_ins()) == 4
+    assert not promising.allows(TWO)
+
+
+# Objects that were never stored, or are gone
+
+
+def test_a_refusal_asks_whether_what_was_promised_is_needed(promising: Promising) -> None:
+    assert promising.allows(ONE)
+    promising.clock.now += STORED
+    found = promising.ask(TWO)
+    assert isinstance(found, Asking)
+    assert isinstance(found.question, PromisedQuestion)
+    (one,) = found.question.objects
+    assert found.question.patience == 0.0
+    assert (one.path, one.uid) == (f"/apis/ray.io/v1/namespaces/{NAMESPACE}/rayclusters/one", "uid-one")
+    found = promising.judge.take(ApiReply(1, frozenset({"uid-one"})))
+    assert isinstance(found, JudgedReview)
+    assert response(found.answer)["allowed"]
+    assert (promising.stand_ins(), len(promising.stand_ins("two"))) == ([], 4)
+
+
+@pytest.mark.parametrize(("age", "patience"), [(0.0, STORED), (STORED / 2, STORED / 2), (STORED + 1, 0.0)])
+def test_one_that_was_admitted_a_moment_ago_may_not_be_stored_yet(
+    promising: Promising, age: float, patience: float
+) -> None:
+    promising.allows(ONE)
+    promising.clock.now += age
+    found = promising.ask(TWO)
+    assert isinstance(found, Asking)
+    assert isinstance(found.question, PromisedQuestion)
+    assert found.question.patience == patience
+
+
+def test_one_that_fits_in_no_case_is_refused_all_the_same(promising: Promising) -> None:
+    promising.allows(ONE)
+    promising.clock.now += STORED
+    assert isinstance(promising.ask(application_review("two", spec=ray_spec("two", 9))), Asking)
+    found = promising.judge.take(ApiReply(1, frozenset({"uid-one"})))
+    assert isinstance(found, JudgedReview)
+    assert (refused(found.answer)[0], warnings(found.answer), promising.inventory.promised) == (403, [], 0)
+
+
+def test_a_mistake_asks_nothing(promising: Promising) -> None:
+    promising.allows(ONE)
+    promising.clock.now += STORED
+    wrong = ray_spec("two")
+    wrong["headGroupSpec"]["template"]["metadata"]["annotations"] = {"streams.ibm.com/placement": "host("}
+    found = promising.ask(application_review("two", spec=wrong))
+    assert isinstance(found, JudgedReview)
+    assert refused(found.answer)[0] == 422
+
+
+def test_few_objects_are_asked_about_for_one_refusal() -> None:
+    promising = Promising(cluster(nodes(ASKED + 1)))
+    for number in range(ASKED + 1):
+        assert promising.allows(application_review(f"app-{number}", spec=ray_spec(f"app-{number}", 1)))
+    promising.clock.now += STORED
+    found = promising.ask(TWO)
+    assert isinstance(found, Asking)
+    assert isinstance(found.question, PromisedQuestion)
+    assert [one.uid for one in found.question.objects] == [f"uid-app-{number}" for number in range(ASKED)]
+
+
+# Bounds
+
+
+def test_the_namespace_that_was_promised_most_gives_up_its_oldest_room() -> None:
+    promising = Promising(cluster(nodes(MOST // 8, cpu=64_000)))
+
+    def promised(name: str, pods: int, namespace: str = NAMESPACE) -> None:
+        body = application_review(name, spec=ray_spec(name, pods - 1, "1"), namespace=namespace)
+        assert promising.allows(body)
+
+    promised("bystander", 1, "elsewhere")
+    promised("one", MOST // 2)
+    promised("two", MOST // 2 - 1)
+    assert promising.inventory.promised == MOST
+    promised("three", 2)
+    counts = [len(promising.stand_ins(name)) for name in ("one", "two", "three")]
+    assert counts == [0, MOST // 2 - 1, 2]
+    assert len(promising.stand_ins("bystander", "elsewhere")) == 1
+
+
+def test_the_server_hears_for_how_long_room_is_kept(promising: Promising) -> None:
+    found = promising.ask(ONE)
+    assert isinstance(found, JudgedReview)
+    assert found.keeping == 60.0
+    promising.clock.now += 20
+    found = promising.ask(TWO)
+    assert isinstance(found, Asking)
+    found = promising.judge.take(ApiReply(1, frozenset()))
+    assert isinstance(found, JudgedReview)
+    assert found.keeping == 40.0
+
+
+def test_a_pod_of_no_job_is_matched_as_well(promising: Promising) -> None:
+    assert promising.allows(ONE)
+    promising.pod(bound_pod("node-a", job="", uid="free"))
+    assert promising.inventory.promised == 4

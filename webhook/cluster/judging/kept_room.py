@@ -1,0 +1,143 @@
+"""``KeptRoom``: room that was promised, held in an inventory by stand-ins until the pods are bound.
+
+What is admitted as a whole has no pods yet. Meanwhile stand-ins hold what these will request, so that the next one that
+is judged is not promised the same room. A pod of the namespace that gets its node takes the place of a stand-in of the
+same job that requests the same.
+"""
+
+import contextlib
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator
+from typing import Final, Generic, TypeVar
+
+from msgspec import Struct
+
+from kubeapi.clock import Clock
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.objects.pod import PodInfo
+
+SECONDS: Final = 60.0
+"""Seconds for which room is kept: pods are made and bound within a few, and nothing may hoard room."""
+
+Holder = TypeVar("Holder", bound=Hashable)
+
+_Likeness = tuple[str, frozenset[tuple[str, int]]]
+"""The job of a pod, and what it requests."""
+
+
+class _Room(Struct, frozen=True):
+    """The stand-ins of one holder by what they are like and by node; when they were made, and until when they stay."""
+
+    namespace: str
+    since: float
+    until: float
+    pods: dict[_Likeness, dict[str, list[PodInfo]]]
+
+    def all(self) -> Iterator[PodInfo]:
+        """All stand-ins."""
+        for nodes in self.pods.values():
+            for alike in nodes.values():
+                yield from alike
+
+
+class KeptRoom(Generic[Holder]):
+    """The stand-ins of all holders in ``inventory``; ``clock`` measures how long they stay.
+
+    With ``most`` there are so many stand-ins at most: the namespace that has the most of them gives up its oldest room.
+    """
+
+    def __init__(self, inventory: Inventory, clock: Clock, most: int | None = None) -> None:
+        self._inventory = inventory
+        self._clock = clock
+        self._most = most
+        self._rooms: dict[Holder, _Room] = {}
+        self._aside: set[Holder] = set()
+        """Those whose stand-ins are out of the inventory for a while."""
+
+    @property
+    def left(self) -> float:
+        """Seconds until the last room is given up."""
+        return max((room.until for room in self._rooms.values()), default=0.0) - self._clock() if self._rooms else 0.0
+
+    def holders(self) -> dict[Holder, float]:
+        """Those whose room is kept, the oldest first, with the seconds since it has been."""
+        now = self._clock()
+        return {holder: now - room.since for holder, room in self._rooms.items()}
+
+    def hold(self, holder: Holder, namespace: str, pods: Iterable[PodInfo], *, passed: float = 0.0) -> None:
+        """Keep the room of these stand-ins, promised so many seconds ago, in place of what the holder had before."""
+        self.release(holder)
+        self._aside.discard(holder)
+        now = self._clock()
+        room = _Room(namespace, now, now + SECONDS - passed, {})
+        for pod in pods:
+            room.pods.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
+        self._rooms[holder] = room
+        self._put(room)
+        self._shrink()
+
+    def release(self, holder: Holder) -> None:
+        """Give up what is kept for the holder."""
+        room = self._rooms.pop(holder, None)
+        if room is not None and holder not in self._aside:
+            self._take(room)
+
+    def expire(self) -> None:
+        """Give up what has been kept for too long."""
+        now = self._clock()
+        for holder in [holder for holder, room in self._rooms.items() if room.until <= now]:
+            self.release(holder)
+
+    def bound(self, pod: PodInfo) -> None:
+        """A pod has got its node: it holds its own room from now on."""
+        likeness = _likeness(pod)
+        for room in self._rooms.values():
+            nodes = room.pods.get(likeness) if room.namespace == pod.namespace else None
+            if nodes:
+                node = pod.node if pod.node in nodes else next(iter(nodes))
+                self._drop(nodes[node].pop())
+                if not nodes[node]:
+                    del nodes[node]
+                return
+
+    @contextlib.contextmanager
+    def without(self, holders: Collection[Holder]) -> Iterator[None]:
+        """The inventory without the stand-ins of these holders, for a while in which no pod is bound."""
+        for holder in holders:
+            self._take(self._rooms[holder])
+        self._aside.update(holders)
+        try:
+            yield
+        finally:
+            for holder in self._aside & self._rooms.keys():
+                self._put(self._rooms[holder])
+            self._aside.clear()
+
+    def _shrink(self) -> None:
+        """Give up the oldest room of the namespace that has the most, until there is no more than there may be."""
+        while self._most is not None:
+            counts = {holder: sum(1 for _ in room.all()) for holder, room in self._rooms.items()}
+            if sum(counts.values()) <= self._most:
+                return
+            by_namespace = Counter[str]()
+            for holder, count in counts.items():
+                by_namespace[self._rooms[holder].namespace] += count
+            (largest, _), *_ = by_namespace.most_common(1)
+            self.release(next(one for one, room in self._rooms.items() if room.namespace == largest))
+
+    def _put(self, room: _Room) -> None:
+        for pod in room.all():
+            self._inventory.set_pod(pod)
+            self._inventory.promised += 1
+
+    def _take(self, room: _Room) -> None:
+        for pod in room.all():
+            self._drop(pod)
+
+    def _drop(self, pod: PodInfo) -> None:
+        self._inventory.remove_pod(pod.uid)
+        self._inventory.promised -= 1
+
+
+def _likeness(pod: PodInfo) -> _Likeness:
+    return pod.job, frozenset(pod.requests.items())
