@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from msgspec import Raw, Struct
+from msgspec.structs import replace
 
 from webhook.cluster.objects import items
 from webhook.placement.jobs.whole_application import PodsToJudge, read_pods
@@ -78,9 +79,28 @@ class _Flavor(Struct, frozen=True):
 
 
 class PodSets(Struct, frozen=True):
-    """The pod sets of a Workload, and what is known of its admission."""
+    """The pod sets of a Workload, and what is known of its admission; of each so many pods are ``running`` already."""
 
     document: _PodSetsDocument
+    running: Mapping[str, int] = {}
+
+    def growing(self, before: "PodSets") -> "PodSets":
+        """The same where the pods of ``before`` run already, as far as their templates and flavors are equal."""
+        had, has = before.live, self.live
+        same = {name: count for name, (count, *pods) in had.items() if name in has and [*has[name][1:]] == pods}
+        return replace(self, running=same)
+
+    @property
+    def live(self) -> dict[str, tuple[int, Json, dict[str, str]]]:
+        """For each pod set how many pods there are to be, their template and their flavors."""
+        assigned = {one.name: one for one in self._assignments}
+        ended = {one.name: one.count for one in self.document.status.reclaimable_pods or ()}
+        found = {}
+        for pods in self.document.spec.pod_sets or ():
+            mine = assigned.get(pods.name, _Assignment())
+            stated = pods.count if mine.count is None else mine.count
+            found[pods.name] = max(stated - ended.get(pods.name, 0), 0), pods.template, mine.flavors or {}
+        return found
 
     @property
     def flavors(self) -> tuple[str, ...]:
@@ -96,15 +116,13 @@ class PodSets(Struct, frozen=True):
     def application(self, flavors: Mapping[str, PodSetUpdate]) -> OperatorApplication:
         """The pods, where the ResourceFlavors with these names add that."""
         status = self.document.status
-        assigned = {one.name: one for one in self._assignments}
-        ended = {one.name: one.count for one in status.reclaimable_pods or ()}
+        live = self.live
         updates = [update for check in status.admission_checks or () for update in check.pod_set_updates or ()]
         components = []
         for place, pods in enumerate(self.document.spec.pod_sets or ()):
-            mine = assigned.get(pods.name, _Assignment())
-            stated = pods.count if mine.count is None else mine.count
-            count = max(stated - ended.get(pods.name, 0), 0)
-            added = [flavors[name] for name in dict.fromkeys((mine.flavors or {}).values())]
+            stated, _, mine = live[pods.name]
+            count = max(stated - self.running.get(pods.name, 0), 0)
+            added = [flavors[name] for name in dict.fromkeys(mine.values())]
             added += [update for update in updates if update.name == pods.name]
             field = f"spec.podSets[{place}].template"
             pod = _with(pods.template, added)

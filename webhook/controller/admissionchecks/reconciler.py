@@ -22,11 +22,12 @@ from webhook.controller.admissionchecks.check_answer import (
     rejected,
 )
 from webhook.controller.admissionchecks.check_store import CheckStore
-from webhook.controller.admissionchecks.pod_sets import PodSetUpdate, read_flavor, read_pod_sets
+from webhook.controller.admissionchecks.pod_sets import PodSets, PodSetUpdate, read_flavor, read_pod_sets
 from webhook.controller.admissionchecks.promised_room import PromisedRoom
 from webhook.controller.admissionchecks.records import CheckedWorkload, read_workload
 from webhook.controller.admissionchecks.woken_workloads import WokenWorkloads
 from webhook.controller.admissionchecks.workload_judge import WorkloadJudge, WorkloadVerdict
+from webhook.controller.admissionchecks.workload_slice import read_slice
 from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
@@ -177,7 +178,23 @@ class WorkloadChecks:
         if _MAY_ASK not in text:
             return None
         pod_sets = read_pod_sets(text)
+        before = await self._before(workload, text)
+        pod_sets = pod_sets if before is None else pod_sets.growing(before)
         return pod_sets.pods(await self._flavors(workload, pod_sets.flavors))
+
+    async def _before(self, workload: CheckedWorkload, text: bytes) -> PodSets | None:
+        """The pod sets of the Workload that this one replaces, while their pods run; ``None`` for most."""
+        own = read_slice(text)
+        name = own.replaces(workload.namespace)
+        if not name:
+            return None
+        try:
+            other = await self._server.read(f"{workload.home}/{name}")
+        except ApiError as failure:
+            if failure.cause is not Cause.MISSING:
+                raise
+            return None
+        return read_pod_sets(other) if own.grows(read_slice(other)) else None
 
     async def _flavors(self, workload: CheckedWorkload, names: Sequence[str]) -> dict[str, PodSetUpdate]:
         """What the ResourceFlavors of these names add to pods."""

@@ -99,7 +99,12 @@ class CheckedWorkload(Struct, frozen=True, gc=False):
     @property
     def path(self) -> str:
         """Its API path, in the version in which it was read."""
-        return f"/apis/{self.api_version}/namespaces/{quote(self.namespace)}/{KUEUE_WORKLOAD.resource}/{self.name}"
+        return f"{self.home}/{self.name}"
+
+    @property
+    def home(self) -> str:
+        """The API path of all Workloads of its namespace, in that version."""
+        return f"/apis/{self.api_version}/namespaces/{quote(self.namespace)}/{KUEUE_WORKLOAD.resource}"
 
     @property
     def placed(self) -> bool:
