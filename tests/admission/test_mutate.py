@@ -130,6 +130,28 @@ def test_a_pod_that_needs_nothing_is_allowed_without_a_patch() -> None:
     )
 
 
+FORGED = pod(job=None, pe=None, labels={keys.SEAL: "1"})
+"""A pod that asks for nothing, with a seal that only a user can have written."""
+
+NOT_YOURS = f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out"
+
+
+def test_a_pod_that_asks_for_nothing_brings_no_seal() -> None:
+    assert refused(mutated(FORGED)) == (422, NOT_YOURS)
+
+
+def test_a_static_pod_may() -> None:
+    shown = pod(job=None, pe=None, labels={keys.SEAL: "1"}, annotations={MIRROR: "x"})
+    user = {"username": "system:node:node-a", "groups": ["system:nodes"]}
+    assert mutated(shown, userInfo=user).outcome is Outcome.ALLOWED
+
+
+def test_in_audit_mode_it_is_told_so() -> None:
+    answer = mutated(FORGED, policy=Policy(audit=True))
+    would = f"audit: this would be refused: {NOT_YOURS.partition(': ')[2]}"
+    assert (answer.outcome, warnings(answer)) == (Outcome.ALLOWED, [would])
+
+
 IGNORED = {
     "UPDATE": {"operation": "UPDATE"},
     "DELETE": {"operation": "DELETE"},

@@ -9,6 +9,11 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
+{{/* Which pods the webhook decides about by themselves. Only the webhook writes a seal, so a pod that comes with one is looked at: the guard is not asked about it later. In audit mode there are no seals. */}}
+{{- define "streams-placement.asksOrSealed" -}}
+{{ include "streams-placement.optedIn" . }}{{ if ne .Values.settings.mode "audit" }} || 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
+{{- end -}}
+
 {{/* The template of a workload's pods, as a list of one: CEL has no other way to name a thing. A PodTemplate has no spec. */}}
 {{- define "streams-placement.templates" -}}
 [has(object.template) ? object.template : has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
@@ -122,6 +127,9 @@ authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate
 
 {{- define "streams-placement.notOptedIn" -}}
 !({{ include "streams-placement.optedIn" . }})
+{{- end -}}
+{{- define "streams-placement.asksNotNorSealed" -}}
+!({{ include "streams-placement.asksOrSealed" . }})
 {{- end -}}
 {{- define "streams-placement.doesNotAsk" -}}
 !({{ include "streams-placement.asks" . }})

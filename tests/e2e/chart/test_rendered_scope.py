@@ -66,6 +66,14 @@ def test_of_pods_that_were_not_reviewed_nothing_is_evaluated_but_by_the_guard() 
     )
 
 
+@pytest.mark.parametrize(("mode", "sealing"), [("enforce", True), ("audit", False)])
+def test_a_pod_that_comes_with_a_seal_is_decided_about(mode: str, *, sealing: bool) -> None:
+    """The guard is not asked about it, so it must not be the user who wrote the seal."""
+    asks, others = (hook["matchConditions"] for hook in hooks(render({"settings": {"mode": mode}}))[:2])
+    sealed = "|| 'streams.ibm.com/seal' in object.metadata.?labels.orValue({})"
+    assert [sealed in one["expression"] for one in (*asks, *others)] == [sealing, sealing]
+
+
 CHANGED: dict[str, tuple[Values, list[str]]] = {
     "by default": ({}, ["changed"]),
     "where using a pool takes a right, which is asked for then": ({"authorizePools": True}, ["not-mirror"]),

@@ -5,6 +5,7 @@ from typing import Final
 
 import pytest
 
+from tests.builders import typed
 from tests.e2e.api import JSON_PATCH, Api, Object
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.tenant import by_policy, refusal, tenant
@@ -13,7 +14,8 @@ from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, pod, pod_spec
-from webhook.placement.text.keys import EXCLUSIVE, JOB
+from webhook.admission.seal import seal
+from webhook.placement.text.keys import EXCLUSIVE, JOB, SEAL
 from webhook.placement.text.keys import exclusive as exclusive_value
 
 OWNER: Final = "owner"
@@ -21,6 +23,8 @@ SPACE: Final = "round"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 POOL: Final = f"{pools(OWNER)}/mine"
 GUARD: Final = 'admission webhook "guard.placement.streams.ibm.com" denied the request: '
+DECIDED: Final = 'admission webhook "pods.placement.streams.ibm.com" denied the request: '
+NOT_YOURS: Final = "only the webhook writes this label; leave it out"
 LATER: Final = 'admission webhook "tolerations.placement.streams.ibm.com" denied the request: '
 ADDED: Final = (
     "a toleration of streams.ibm.com/exclusive cannot be added to a pod: name the HostPool when you create it"
@@ -65,6 +69,15 @@ def test_one_that_tolerates_the_taint_is_refused_as_well(user: Api, admin: Api) 
     spec = pod_spec(nodeName=onto(admin)["nodeName"], tolerations=[OURS])
     answer = user.send("POST", PODS, pod("p", SPACE, spec, annotations={"kubernetes.io/config.mirror": "x"}))
     assert answer.code == 403
+
+
+@pytest.mark.parametrize("fits", [True, False], ids=["fits", "does not fit"])
+def test_a_pod_with_a_seal_that_its_user_wrote_is_refused(user: Api, *, fits: bool) -> None:
+    """Anybody can compute one that fits; a pod that asks for nothing has none."""
+    plain = pod("p", SPACE, pod_spec(tolerations=[EVERYTHING]))
+    forged = pod("p", SPACE, plain["spec"], labels={SEAL: seal(typed(plain), {}, ()) if fits else "1"})
+    answer = user.send("POST", f"{PODS}?dryRun=All", forged)
+    assert (answer.code, answer.message) == (422, f"{DECIDED}metadata.labels[{SEAL}]: {NOT_YOURS}")
 
 
 def test_static_pods_of_the_host_itself_are_shown(plane: ControlPlane, admin: Api) -> None:
