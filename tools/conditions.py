@@ -29,7 +29,10 @@ VALUES: Final = {
 """With these, every entry and every policy is there."""
 
 PURPOSES: Final[Mapping[str, str]] = {
-    "mutating pods": "Pods that ask for hosts are decided and patched. Static pods are not: kubelets run them already.",
+    "mutating pods": (
+        "Pods that ask for hosts are decided and patched. Others that come with a seal, which only the webhook "
+        "writes, are refused. Static pods are not: kubelets run them already."
+    ),
     "mutating namespaces": (
         "The other pods of namespaces with the label `streams.ibm.com/inject: enabled`, for which an HPAIntent may ask."
     ),

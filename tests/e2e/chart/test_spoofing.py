@@ -130,6 +130,10 @@ WRITTEN: Final[dict[str, tuple[Object, str]]] = {
         asking("p", SPACE, spec=pod_spec(tolerations=[{"key": EXCLUSIVE, "operator": "Exists"}])),
         f"spec.tolerations[0]: only the webhook tolerates {EXCLUSIVE}: {NAME_IT}",
     ),
+    "a seal": (
+        pod("p", SPACE, labels={"streams.ibm.com/seal": "1"}),
+        "metadata.labels[streams.ibm.com/seal]: only the webhook writes this label; leave it out",
+    ),
     "an annotation to be skipped by": (
         asking("p", SPACE, annotations={"streams.ibm.com/inject": "disabled"}),
         "metadata.annotations[streams.ibm.com/inject]: unknown annotation",
