@@ -47,6 +47,7 @@ def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
         "job_process": True,
         "claim_templates": True,
         "kueue": False,
+        "provisioning_requests": False,
         "verify_pods": True,
         "exclusive_effect": "NoSchedule",
         "exclusive_strangers": "streams",

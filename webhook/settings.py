@@ -125,6 +125,10 @@ class Settings(BaseSettings):
     kueue: bool = Field(
         default=False, description="Whether the controller answers admission checks of Kueue (docs/kueue.md)."
     )
+    provisioning_requests: bool = Field(
+        default=False,
+        description="Whether the controller asks the cluster autoscaler for room for Jobs that wait for new nodes.",
+    )
     job_seconds: float = Field(
         1.0,
         ge=0,

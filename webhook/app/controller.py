@@ -32,6 +32,7 @@ async def control(settings: Settings, announce: Callable[[str], None]) -> None:
         ThreadSearches(settings.job_seconds),
         traces,
         settings.kueue,
+        settings.provisioning_requests,
     )
     place = LeaseRef(settings.lease_namespace or own_namespace() or NAMESPACE, settings.lease_name)
     tell = ReadingLog(metrics.cluster_failures())

@@ -29,6 +29,9 @@ from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.element_triggers import ElementTriggers
 from webhook.controller.processingelements.reconciler import ProcessingElements
 from webhook.controller.processingelements.steering import Steering
+from webhook.controller.provisioningrequests.asked_pods import AskedPods
+from webhook.controller.provisioningrequests.reconciler import ProvisioningRequests
+from webhook.controller.provisioningrequests.request_store import RequestStore, request_kind
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue, run_workers
@@ -67,10 +70,14 @@ class JobWork:
         self.queues = JobQueues(fair_queue(clock), fair_queue(clock), fair_queue(clock))
         store, inventory = self.store, watched.inventory
         reports = JobReports(server, store, events, now)
-        kept = Reservations(watched, store, (clock, now))
+        times = clock, now
+        kept = Reservations(watched, store, times)
         self.judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
         scaled = ScaledRegions(store, clock)
-        self._jobs = Jobs(server, store, reports, problems_of_job, self.judge, regions=scaled, times=(clock, now))
+        asks = self._asks = self._asking(server, reports, rules, clock) if rules.asks_autoscaler else None
+        self._jobs = Jobs(
+            server, store, reports, problems_of_job, self.judge, regions=scaled, times=times, asks=asks is not None
+        )
         self._regions = ParallelRegions(server, store, scaled, now)
         scaled.wake.append(self.queues.regions.add)
         self._plans = LaunchPlans(server, watched, store, self.judge, reports, clock)
@@ -86,6 +93,14 @@ class JobWork:
             RegionTriggers(store, self.queues.regions),
         )
 
+    def _asking(
+        self, server: ObjectEditor, reports: JobReports, rules: ReconcilerSettings, clock: Clock
+    ) -> ProvisioningRequests:
+        """The reconciler of questions to the cluster autoscaler, whose requests are watched as well."""
+        requests = RequestStore()
+        self.kinds = *self.kinds, request_kind(requests)
+        return ProvisioningRequests(server, self.store, requests, reports, AskedPods(self.judge.promised, rules), clock)
+
     def planned_hosts(self, pool: Pool) -> Mapping[int, str]:
         """The nodes that the plan of the pool's Job has for it, by index."""
         job = self.store.jobs.all.get((pool.namespace, pool.job)) if pool.job else None
@@ -97,6 +112,8 @@ class JobWork:
             await self.judge.resume(job)
         for triggers in (*self._triggers, self._review, self._plans):
             triggers.begin()
+        if self._asks:
+            self._asks.begin()
         workers = functools.partial(run_workers, traces=self._traces)
         await gather_or_cancel(
             [
@@ -105,6 +122,7 @@ class JobWork:
                 workers(self.queues.regions, self._regions.reconcile, name="parallel regions of job", workers=1),
                 workers(self._plans.queue, self._plans.plan, name="launches of job", workers=1),
                 workers(self._review.queue, self._review.look, name="running job", workers=1),
+                *([workers(self._asks.queue, self._asks.reconcile, name="asking job")] if self._asks else []),
                 self.judge.forget(),
             ]
         )

@@ -31,7 +31,7 @@ class ReconcilerSettings(Struct, frozen=True):
 
     ``runtime_image`` is the image of processing elements without a template, ``solving`` how it is found out whether a
     whole Job can run, ``traces`` what has a span for each reconcile. ``kueue`` is whether admission checks of
-    Kueue are answered.
+    Kueue are answered, ``provisioning_requests`` whether the cluster autoscaler is asked for room.
     """
 
     policy: Policy
@@ -40,3 +40,9 @@ class ReconcilerSettings(Struct, frozen=True):
     solving: Callable[[], Solving] = AtOnce
     traces: Traces | None = None
     kueue: bool = False
+    provisioning_requests: bool = False
+
+    @property
+    def asks_autoscaler(self) -> bool:
+        """Whether it is asked about Jobs that wait for new nodes: there are none without node groups."""
+        return self.provisioning_requests and self.policy.scale_up != "off"

@@ -54,7 +54,13 @@ request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.met
 
 {{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
 {{- define "streams-placement.notOwned" -}}
+{{- if and .Values.settings.provisioningRequests (eq .Values.settings.scaleUp "auto") -}}
+(request.kind.kind != 'PodTemplate' || {{ include "streams-placement.notTheController" . }}) && (
+{{- end -}}
 !object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind in ['Deployment', 'CronJob']) || !(request.userInfo.username == 'system:kube-controller-manager' || request.userInfo.username.startsWith('system:serviceaccount:kube-system:'))
+{{- if and .Values.settings.provisioningRequests (eq .Values.settings.scaleUp "auto") -}}
+)
+{{- end -}}
 {{- end -}}
 
 {{/* The API server's image of a static pod, which is never scheduled. Every user can write the annotation; only kubelets are believed. */}}

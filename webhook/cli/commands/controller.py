@@ -17,6 +17,7 @@ _FLAGS: Final = (
     "strict", "exclusive_effect", "exclusive_strangers", "excluded_namespaces", "poolable_nodes", "elastic",
     "scale_up", "node_shapes",
     "exclusive_quota", "pool_quota", "mode", "element_requests", "claim_templates", "kueue", "job_seconds",
+    "provisioning_requests",
     "replace_unusable_after", "replace_unlabelled", "name_degraded_pools", "runtime_image", "reviewed_kinds",
 )  # fmt: skip
 _DESCRIPTION: Final = (

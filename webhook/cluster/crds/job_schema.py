@@ -357,8 +357,8 @@ _STATUS: Final = obj(
         "conditions": conditions_schema(
             "Conditions of the Job.",
             "A condition of the Job.",
-            "Submitted once all pools and processing elements exist; Ready while all of these run; or Satisfiable "
-            "while all of them could be started again.",
+            "Submitted once all pools and processing elements exist; Ready while all of these run; Satisfiable "
+            "while all of them could be started again; or CapacityFound if an autoscaler has room for them.",
         ),
         "observedGeneration": OBSERVED_GENERATION,
     },

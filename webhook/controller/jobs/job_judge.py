@@ -55,6 +55,8 @@ class Judgement(Struct, frozen=True):
     """The Job with its processing elements; ``None`` if it was not judged."""
     fusion: JobFusion | None = None
     """How the operators of a Job that states such are fused."""
+    grows: bool = False
+    """Whether it needs nodes that node groups make."""
 
     @property
     def made(self) -> bool:
@@ -115,7 +117,7 @@ class JobJudge:
             return replace(fused, satisfiable=ConditionState(holds=False, reason=UNSATISFIABLE, message=why))
         if verdict.grows:
             said = ConditionState(holds=True, reason=SATISFIABLE, message="; ".join(verdict.warnings))
-            return replace(fused, satisfiable=said)
+            return replace(fused, satisfiable=said, grows=True)
         if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
             return fused
         plan = await cheapest(verdict.group, verdict.answer.placed, exact=False)

@@ -9,14 +9,20 @@ from msgspec.structs import replace
 from kubeapi.clock import Clock
 from webhook.controller.events.event import EventText, Regarding
 from webhook.controller.events.recorder import EventRecorder, record
-from webhook.controller.jobs.stored_job_status import JobStatus, job_status_patch, status_of_job
+from webhook.controller.jobs.stored_job_status import (
+    CAPACITY_ASKED,
+    CAPACITY_NOT_NEEDED,
+    JobStatus,
+    job_status_patch,
+    status_of_job,
+)
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_progress import STRANDED, UNSATISFIABLE, JobPhase
 from webhook.placement.kube.timestamps import timestamp
-from webhook.placement.objects.condition import ConditionState
+from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import counted, enumerated
 
@@ -31,6 +37,9 @@ The API server handles the whole Job for each: some 0.1 ms an element.
 
 SLOWEST: Final = 10.0
 """Seconds between two such writes, however many elements there are."""
+
+_QUIET: Final = frozenset({UNKNOWN.reason, CAPACITY_ASKED.reason, CAPACITY_NOT_NEEDED.reason})
+"""Reasons of the condition CapacityFound that tell nothing new."""
 
 _TROUBLE: Final = frozenset({UNSATISFIABLE, STRANDED})
 
@@ -109,6 +118,7 @@ def _news(before: JobStatus, after: JobStatus) -> Iterator[EventText]:
         yield EventText("Warning" if warns else "Normal", after.phase.value, after.ready.message)
     if after.phase not in {JobPhase.FAILED, JobPhase.DELETING}:
         yield from _of_satisfiable(before.satisfiable, after.satisfiable)
+        yield from _of_capacity(before.capacity, after.capacity)
 
 
 def _of_satisfiable(before: ConditionState, after: ConditionState) -> Iterator[EventText]:
@@ -116,4 +126,10 @@ def _of_satisfiable(before: ConditionState, after: ConditionState) -> Iterator[E
     if after.reason in _TROUBLE and (before.reason, before.message) != (after.reason, after.message):
         yield EventText("Warning", after.reason, after.message)
     elif after.holds and before.reason in _TROUBLE:
+        yield EventText("Normal", after.reason, after.message)
+
+
+def _of_capacity(before: ConditionState, after: ConditionState) -> Iterator[EventText]:
+    """An Event about the answer of the cluster autoscaler, or why there is none."""
+    if after.reason not in _QUIET and (before.reason, before.message) != (after.reason, after.message):
         yield EventText("Normal", after.reason, after.message)

@@ -21,7 +21,15 @@ from webhook.controller.jobs.job_plan import JobPlan, owned_elements, owned_pool
 from webhook.controller.jobs.job_reports import JobReports
 from webhook.controller.jobs.owned_objects import OwnedObjects
 from webhook.controller.jobs.scaled_regions import ScaledRegions
-from webhook.controller.jobs.stored_job_status import INVALID, SUBMITTING, JobStatus, failed, status_of_job
+from webhook.controller.jobs.stored_job_status import (
+    CAPACITY_ASKED,
+    CAPACITY_NOT_NEEDED,
+    INVALID,
+    SUBMITTING,
+    JobStatus,
+    failed,
+    status_of_job,
+)
 from webhook.controller.jobs.submission_times import SubmissionTimes
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
@@ -63,7 +71,8 @@ ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
 class Jobs:
     """The reconciler, called by any number of workers.
 
-    ``times`` are the clock of durations, and the time in seconds since 1970.
+    ``times`` are the clock of durations, and the time in seconds since 1970. ``asks`` is whether the cluster autoscaler
+    is asked about Jobs that wait for new nodes.
     """
 
     def __init__(  # noqa: PLR0913 -- what it knows of, each once
@@ -76,6 +85,7 @@ class Jobs:
         *,
         regions: ScaledRegions,
         times: tuple[Clock, Clock],
+        asks: bool = False,
     ) -> None:
         self._judge = judge
         self._regions = regions
@@ -85,6 +95,7 @@ class Jobs:
         self._problems = problems
         self._objects = OwnedObjects(server, store)
         self._submissions = SubmissionTimes(*times)
+        self._asks = asks
 
     async def reconcile(self, name: Name) -> float | None:
         """Reconcile the Job; returns the seconds until the next pass, ``None`` if only a change needs one.
@@ -196,6 +207,9 @@ class Jobs:
     async def _promise(self, job: StoredJob, spec: JobSpec, begun: JobStatus, judged: Judgement) -> StoredJob:
         """Write that status, with the plan and the fusion of the Job, and keep the room that is promised."""
         plan = msgspec.to_builtins(judged.plan) if judged.plan else {}
+        if self._asks:
+            known = begun.capacity if begun.capacity == UNKNOWN else CAPACITY_NOT_NEEDED
+            begun = replace(begun, capacity=CAPACITY_ASKED if judged.grows else known)
         begun = replace(begun, plan={**plan, "judgedAt": self._reports.moment()} if plan else {})
         if judged.fusion is not None:
             regions = region_widths(job.model() or spec, spec)

@@ -22,6 +22,21 @@ INVALID: Final = "Invalid"
 """Reason of a Job that breaks rules: nothing is made, and nothing undone."""
 
 
+CAPACITY_FOUND: Final = "CapacityFound"
+"""The condition of a Job about which the cluster autoscaler is asked, and the reason where it has room."""
+
+ASKED: Final = "Asked"
+"""Reason of the condition CapacityFound while the cluster autoscaler has not answered yet."""
+
+CAPACITY_ASKED: Final = ConditionState(
+    holds=False, reason=ASKED, message="the cluster autoscaler is asked whether it has room for its pods"
+)
+
+CAPACITY_NOT_NEEDED: Final = ConditionState(
+    holds=False, reason="NotNeeded", message="the cluster autoscaler is not asked: no pod waits for a new node"
+)
+
+
 class JobStatus(Struct, frozen=True, kw_only=True):
     """The status of a Job. ``generation`` is that of the spec which the condition Submitted is about, 0 without one."""
 
@@ -34,6 +49,8 @@ class JobStatus(Struct, frozen=True, kw_only=True):
     submitted: ConditionState = UNKNOWN
     ready: ConditionState = UNKNOWN
     satisfiable: ConditionState = UNKNOWN
+    capacity: ConditionState = UNKNOWN
+    """What the cluster autoscaler says, if it is asked."""
     fusion: Document | None = None
     """What is to be written as ``fusion``; ``None`` leaves that of before."""
     plan: Document | None = None
@@ -91,6 +108,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
         submitted=condition_in(there, "Submitted", UNKNOWN),
         ready=condition_in(there, "Ready", UNKNOWN),
         satisfiable=condition_in(there, "Satisfiable", UNKNOWN),
+        capacity=condition_in(there, CAPACITY_FOUND, UNKNOWN),
     )
 
 
@@ -100,6 +118,8 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:
         said["Satisfiable"] = status.satisfiable
+    if status.capacity != UNKNOWN:
+        said[CAPACITY_FOUND] = status.capacity
     wanted: Document = {
         "phase": status.phase.value,
         "processingElements": status.tally.total,

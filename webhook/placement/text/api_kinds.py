@@ -119,6 +119,11 @@ ADMISSION_CHECK: Final = ApiKind("kueue.x-k8s.io", "AdmissionCheck", "admissionc
 RESOURCE_FLAVOR: Final = ApiKind("kueue.x-k8s.io", "ResourceFlavor", "resourceflavors", ("v1beta2", "v1beta1"))
 """What Kueue queues, who decides on it beside its quota, and the nodes that a quota is of; in no stable version yet."""
 
+PROVISIONING_REQUEST: Final = ApiKind(
+    "autoscaling.x-k8s.io", "ProvisioningRequest", "provisioningrequests", ("v1beta1",)
+)
+"""A question to the cluster autoscaler about pods that do not exist yet."""
+
 REPLICATION_CONTROLLER: Final = ApiKind("", "ReplicationController", "replicationcontrollers")
 POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
 
