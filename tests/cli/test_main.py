@@ -30,9 +30,8 @@ def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.param(["ls"], ': error: unknown command "ls": use one of check, clusters, ', id="unknown command"),
         pytest.param(["--port", "1"], "invalid choice: '1'", id="flag without a command"),
         pytest.param(
-            ["explain"],
-            " explain: error: the following arguments are required: -f/--filename\n"
-            "See streams-placement explain --help.\n",
+            ["plan"],
+            " plan: error: the following arguments are required: -f/--filename\nSee streams-placement plan --help.\n",
             id="a flag that is missing",
         ),
     ],

@@ -63,7 +63,7 @@ def test_the_first_word_is_a_command_with_its_summary() -> None:
         pytest.param(["--v"], ["--version"], id="flag before any command"),
         pytest.param(["-"], ["-h", "--help", "--version"], id="every spelling after a single dash"),
         pytest.param(["nonsense", ""], [], id="unknown command"),
-        pytest.param(["explain", ""], ["--filename"], id="what must be there comes first"),
+        pytest.param(["plan", ""], ["--filename"], id="what must be there comes first"),
         pytest.param(["explain", "--rec"], ["--recursive"], id="flag"),
         pytest.param(["explain", "-R", "--rec"], [], id="flag that is there already"),
         pytest.param(["explain", "-f", "a", "--file"], ["--filename"], id="flag that may be repeated"),

@@ -383,7 +383,7 @@ REFUSED: dict[str, tuple[Callable[[], web.Response], int, str]] = {
         3,
         (
             "streams-placement: the API server refuses the review in namespace default: "
-            "spec.whatIf.drain: needs the right to list nodes\n"
+            "--drain: needs the right to list nodes\n"
         ),
     ),
     "too large": (
@@ -534,6 +534,16 @@ async def test_a_file_that_cannot_be_read_is_2_although_the_others_are_admitted(
 
 
 # What if
+
+
+async def test_a_drain_is_asked_about_without_manifests(reviews: ReviewServer, asked: Asked) -> None:
+    reviews.answer = lambda _namespace, _spec: {
+        "evicted": [{"namespace": "team-a", "name": "a", "verdict": "Unplaced", "message": "no room"}]
+    }
+    said = "drained: a\n  Pod a in namespace team-a finds no node: no room\n"
+    assert await asked("-n", "team-a", "--drain", "a") == (1, said, "")
+    assert reviews.reviews[0]["spec"] == {"whatIf": {"drain": ["a"]}}
+    assert reviews.paths[0].split("/")[5] == "team-a"
 
 
 async def test_changes_that_count_as_made_are_sent(reviews: ReviewServer, asked: Asked) -> None:

@@ -45,12 +45,44 @@ def test_a_pod_that_is_gone_no_longer_keeps_others_off_its_node(explain: Explain
     assert (out in before, out in after) == (True, False)
 
 
-def test_a_node_that_does_not_exist_is_wrong_use(explain: Explain) -> None:
-    assert explain(*POD, *CLUSTER, "--drain", "nothing") == (
-        2,
-        "",
-        'streams-placement: spec.whatIf.drain[0]: there is no node "nothing"\n',
+@pytest.mark.parametrize(
+    ("words", "error"),
+    [
+        (["--drain", "worker-1", "nothing"], '--drain nothing: there is no node "nothing"'),
+        (["--cordon", "no\nthing"], '--cordon no\\nthing: there is no node "no\\nthing"'),
+        (["--add-nodes", "nothing"], '--add-nodes nothing=1: there is no node "nothing"'),
+        (["--add-nodes", "worker-1=900", "worker-2=900"], "--add-nodes: has 1,800 nodes, at most 1,000 are allowed"),
+        (["--remove-pod", "a/b"], '--remove-pod a/b: there is no pod "b" in namespace a'),
+        (
+            ["--drain", "x", "--cordon", "y"],
+            '--drain x: there is no node "x"; --cordon y: there is no node "y"',
+        ),
+        (["--drain", "x" * 300], f"--drain {'x' * 80}: must be a name of 1 to 253 characters"),
+    ],
+)
+def test_an_error_names_the_flag(explain: Explain, words: list[str], error: str) -> None:
+    assert explain(*POD, *CLUSTER, *words) == (2, "", f"streams-placement: {error}\n")
+
+
+def test_a_drain_needs_no_manifest(explain: Explain) -> None:
+    code, out, err = explain(*CLUSTER, "--drain", "worker-1", "--strict")
+    assert (code, err) == (0, "")
+    assert out == (
+        "drained: worker-1\n"
+        "  Pod parallel-0-fjcqz in namespace default is deleted: no controller recreates the pod\n"
+        "  Pod parallel-1-kq2zt in namespace default is deleted: no controller recreates the pod\n"
     )
+    assert explain(*CLUSTER, "--drain", "worker-13", "--cordon", "worker-1") == (
+        0,
+        "drained: worker-13\n  no pod is evicted\n",
+        "",
+    )
+
+
+@pytest.mark.parametrize("words", [(), ("--cordon", "worker-1"), ("--strict",)])
+def test_without_a_drain_a_manifest_is_needed(explain: Explain, words: tuple[str, ...]) -> None:
+    error = "nothing is asked: give manifests with -f, or nodes with --drain"
+    assert explain(*CLUSTER, *words) == (2, "", f"streams-placement: {error}\n")
 
 
 def test_changes_need_a_snapshot_or_the_webhook(explain: Explain) -> None:

@@ -18,14 +18,15 @@ _CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NO
 """``apiVersion`` and ``kind`` of objects that are in no namespace."""
 
 
-def add_manifests(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that name manifests."""
+def add_manifests(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
+    """Declare the flags that name manifests; unless these are ``required`` there may be none."""
     parser.add_argument(
         "-f",
         "--filename",
         action="extend",
         nargs="+",
-        required=True,
+        required=required,
+        default=[],
         metavar="FILE",
         help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
     )

@@ -31,6 +31,7 @@ from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation, beside, explain
 from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
+from webhook.placementreview.review import WhatIf
 from webhook.settings import Settings, flag
 
 _DESCRIPTION: Final = (
@@ -61,6 +62,10 @@ HELP_EXAMPLES: Final = (
         cluster=True,
     ),
     HelpExample(
+        "which pods find no node again if a node is drained",
+        "streams-placement explain --snapshot examples/cluster --drain worker-3",
+    ),
+    HelpExample(
         "what EMCO, SPL or Twister2 files would make",
         "streams-placement convert examples/convert/isolation.spl"
         " | streams-placement explain -f - --snapshot examples/cluster",
@@ -72,7 +77,7 @@ HELP_EXAMPLES: Final = (
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "explain", _DESCRIPTION, HELP_EXAMPLES)
-    add_manifests(parser)
+    add_manifests(parser, required=False)
     add_output(
         parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
     )
@@ -95,7 +100,7 @@ def run(arguments: argparse.Namespace) -> int:
     """
     settings = flags.read(arguments)
     changes = changes_of(arguments, settings)
-    _check_server(arguments)
+    _check_asked(arguments, changes)
     given, unread = readable_manifests_of(arguments)
     _leave_out(unread)
     if arguments.server or changes:
@@ -103,7 +108,8 @@ def run(arguments: argparse.Namespace) -> int:
         from webhook.cli.reviews.reviewed_manifests import explain_by_review  # noqa: PLC0415
 
         count, admitted = explain_by_review(given, arguments, settings, changes)
-        _note_nothing(_NOTHING, range(count), given, strict=arguments.must_judge)
+        if arguments.filename:
+            _note_nothing(_NOTHING, range(count), given, strict=arguments.must_judge)
         return Exit.REFUSED if not admitted else Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "review":
         reviews = list(_reviews(given))
@@ -128,8 +134,10 @@ def run(arguments: argparse.Namespace) -> int:
     return Exit.WRONG_USE if unread or undecoded else Exit.OK
 
 
-def _check_server(arguments: argparse.Namespace) -> None:
-    """Raise :class:`WrongUse` for a setting of verdicts with ``--server``: the webhook has its own."""
+def _check_asked(arguments: argparse.Namespace, changes: WhatIf | None) -> None:
+    """Raise :class:`WrongUse` if nothing is asked, or for a setting of verdicts with ``--server``: it has its own."""
+    if not arguments.filename and not (changes and changes.drain):
+        raise WrongUse("nothing is asked: give manifests with -f, or nodes with --drain")
     if not arguments.server:
         return
     for name in flags.JUDGING:

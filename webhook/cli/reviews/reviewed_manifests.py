@@ -18,13 +18,14 @@ from webhook.cli.reviews.review_explanation import (
     evictions_of,
     explanations_of,
 )
-from webhook.cli.reviews.what_if_flags import namespace_of
+from webhook.cli.reviews.what_if_flags import in_flags, namespace_of
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.differences import changed_lines
 from webhook.cli.terminal.output import TEXT, write
 from webhook.placement.text.api_kinds import HOST_POOL
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.placementreview.review import EvictedElsewhere, ReviewSpec, ReviewStatus, WhatIf
+from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
 _LISTED: Final = 12
@@ -57,7 +58,9 @@ async def _asked(given: Manifests, settings: Settings, namespace: str, changes: 
             documents = [document for _, document in given]
             return await reviewed(reviewer, documents, namespace, ReviewSpec(what_if=changes), warn)
     except RejectedReviewError as error:
-        raise WrongUse(str(error)) from error
+        raise WrongUse(in_flags(str(error), changes)) from error
+    except FatalError as error:
+        raise FatalError(in_flags(str(error), changes)) from error
 
 
 def _show(

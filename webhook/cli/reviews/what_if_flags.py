@@ -9,12 +9,20 @@ from typing import Final
 
 from webhook.cli.arguments import flags
 from webhook.cli.exits import WrongUse
-from webhook.placement.text.problem import quote
+from webhook.placement.text.problem import escape, quote
 from webhook.placementreview.review import AddedNodes, PodName, WhatIf
 from webhook.settings import Settings
 
 _ADDED: Final = re.compile(r"(?P<like>[^=]+)(?:=(?P<count>[1-9][0-9]{0,5}))?")
 """The name of a node, and how many nodes like it are added: one if it is not stated."""
+
+_FIELD: Final = re.compile(
+    r"\bspec\.whatIf\.(?P<field>drain|cordon|addNodes|removePods)\b(?:\[(?P<place>[0-9]{1,5})\])?[.\w]*"
+)
+"""A field of a review that a flag sets, in the text of an error."""
+
+_SHOWN: Final = 80
+"""Characters of a value that are repeated."""
 
 
 def add_what_if(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +69,24 @@ def changes_of(arguments: argparse.Namespace, settings: Settings) -> WhatIf | No
     if (arguments.server or changes) and arguments.output in {"html", "review"}:
         raise WrongUse(f"a review has no form {arguments.output}: give -o text, json or yaml")
     return changes
+
+
+def in_flags(text: str, changes: WhatIf | None) -> str:
+    """The error in one line, with flags in place of fields: ``--drain node-x`` for ``spec.whatIf.drain[0]``."""
+    line = "; ".join(text.splitlines())
+    return _FIELD.sub(lambda match: _flag(match["field"], match["place"], changes or WhatIf()), line)
+
+
+def _flag(field: str, place: str | None, changes: WhatIf) -> str:
+    """The flag of that field, with its value at that place; without a place the flag alone."""
+    flag, values = {
+        "drain": ("--drain", changes.drain),
+        "cordon": ("--cordon", changes.cordon),
+        "addNodes": ("--add-nodes", [f"{added.like}={added.count}" for added in changes.add_nodes]),
+        "removePods": ("--remove-pod", [f"{pod.namespace}/{pod.name}" for pod in changes.remove_pods]),
+    }[field]
+    value = values[int(place)] if place and int(place) < len(values) else ""
+    return f"{flag} {escape(value[:_SHOWN])}" if value else flag
 
 
 def _added(text: str) -> AddedNodes:
