@@ -23,6 +23,20 @@ def sleepy() -> bytes:
     return b""
 
 
+async def test_an_answer_that_breaks_off_is_none() -> None:
+    """Its process was killed while it spoke."""
+
+    def half(act: Callable[[socket.socket], object]) -> Forked:
+        def speak(channel: socket.socket) -> None:
+            channel.sendall(b'201{"kind": "Placement')
+
+        assert act
+        return forked(speak)
+
+    with pytest.raises(NoAnswerError, match="the review failed or needed too much memory"):
+        await ReviewProcess(half).run(lambda: b"x")
+
+
 async def test_the_answer_comes_from_another_process_which_ends() -> None:
     process = ReviewProcess()
     assert int(await process.run(lambda: str(os.getpid()).encode())) != os.getpid()

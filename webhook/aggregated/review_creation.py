@@ -38,6 +38,8 @@ LIMITS: Final = Limits(
 
 _JSON: Final = "application/json"
 _CREATED: Final = 201
+_CODE: Final = 3
+"""Digits of an HTTP status."""
 
 
 class ReviewOutcome(Struct, frozen=True, omit_defaults=True):
@@ -135,17 +137,30 @@ class ReviewCreation:
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
                 said = await self._process.run(
-                    lambda: msgspec.json.encode(self._answering(question)), min(SECONDS, give_up - perf_counter())
+                    lambda: _written(review, question, self._answering(question)),
+                    min(SECONDS, give_up - perf_counter()),
                 )
         except NoTurnError as error:
             raise ReviewFaultError(429, str(error)) from None
         except NoAnswerError as error:
             raise ReviewFaultError(error.code, str(error)) from None
-        outcome = msgspec.json.decode(said, type=ReviewOutcome)
-        if outcome.code != _CREATED:
-            raise ReviewFaultError(outcome.code, outcome.message)
-        metadata = {**(review.metadata or {}), "namespace": namespace}
-        return json(_CREATED, msgspec.json.encode(_CreatedReview(metadata, review.spec, outcome.status)))
+        code = int(said[:_CODE])
+        del said[:_CODE]
+        if code != _CREATED:
+            raise ReviewFaultError(code, said.decode())
+        return json(_CREATED, said)
+
+
+def _written(review: _ReviewEnvelope, question: ReviewQuestion, outcome: ReviewOutcome) -> bytes:
+    """The HTTP status, and the body of the answer or the message of the error.
+
+    It is made in the process of the review: for the loop of admission 8 MiB of JSON would be 14 ms.
+    """
+    if outcome.code != _CREATED:
+        return f"{outcome.code}{outcome.message}".encode()
+    metadata = {**(review.metadata or {}), "namespace": question.namespace}
+    created = msgspec.json.encode(_CreatedReview(metadata, review.spec, outcome.status))
+    return b"%d%b" % (_CREATED, created)
 
 
 def _check_header(request: web.BaseRequest, limit: int) -> None:

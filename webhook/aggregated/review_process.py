@@ -34,13 +34,16 @@ LEAST: Final = 32 * 1024 * 1024
 REST: Final = 19.0
 """How many times as long as a process takes to start no other one is started."""
 
-ANSWER_LIMIT: Final = 8 * 1024 * 1024
-"""Bytes of an answer: what the names of 15,000 nodes take for each of ten manifests."""
+ANSWER_LIMIT: Final = 11 * 1024 * 1024
+"""Bytes of an answer: its manifests, of 3 MiB, and what the names of 15,000 nodes take for each of ten of them."""
 
 _PIECE: Final = 256 * 1024
 
 _CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its own control group (cgroup v2)."""
+
+_END: Final = b"\0"
+"""What follows a whole answer, and is in no text."""
 
 _log = logging.getLogger(__name__)
 
@@ -84,7 +87,7 @@ class ReviewProcess:
         self._rested = 0.0
         self._ending: set[asyncio.Future[tuple[int, int]]] = set()
 
-    async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytes:
+    async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytearray:
         """The answer of the work, which has so many seconds; :class:`NoAnswerError` if there is none."""
         await asyncio.sleep(max(self._rested - perf_counter(), 0.0))
         child = self._started(work)
@@ -96,7 +99,7 @@ class ReviewProcess:
                 504, f"the review took longer than {seconds:.3g} seconds; ask about fewer manifests at a time"
             ) from None
         except ConnectionError:  # killed by the system
-            answer = b""
+            answer = bytearray()
         finally:
             self._end(child)
         if not answer:
@@ -135,20 +138,24 @@ class ReviewProcess:
         waiting.add_done_callback(self._ending.discard)
 
 
-async def _received(channel: socket.socket) -> bytes:
-    """All that the process says until it ends; nothing if that is too much."""
+async def _received(channel: socket.socket) -> bytearray:
+    """All that the process says until it ends; nothing if that is too much, or not all of it."""
     loop, answer = asyncio.get_running_loop(), bytearray()
     while piece := await loop.sock_recv(channel, _PIECE):
         answer += piece
-        if len(answer) > ANSWER_LIMIT:
-            return b""
-    return bytes(answer)
+        if len(answer) > ANSWER_LIMIT + len(_END):
+            return bytearray()
+    if not answer.endswith(_END):
+        return bytearray()  # it was killed while it spoke
+    del answer[-len(_END) :]
+    return answer
 
 
 def _answer(work: ReviewWork, memory: int, channel: socket.socket) -> None:
     """The whole work of the process, which may take so many bytes of memory."""
     _bound_memory(memory)
     channel.sendall(work())
+    channel.sendall(_END)
 
 
 def _bound_memory(memory: int) -> None:

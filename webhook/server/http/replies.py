@@ -40,7 +40,7 @@ class HttpFault(Struct, frozen=True, gc=False):
     message: str
 
 
-def json(status: int, body: bytes) -> web.Response:
+def json(status: int, body: bytes | bytearray) -> web.Response:
     """A response with a body that is JSON already."""
     return web.Response(status=status, body=body, headers=_JSON)
 
