@@ -1,7 +1,8 @@
 """An API server for one client: lists in compressed pages, and watches without events.
 
 The lists are the files of a snapshot folder, one in each page. Run as
-``python -m bench.listing FOLDER CERTIFICATE KEY``; prints one line as soon as it answers, like the product.
+``python -m bench.listing FOLDER CERTIFICATE KEY [AUTHORITY]``; prints one line as soon as it answers, like the product.
+With the authority of a front proxy it publishes that one, and allows everything to everyone.
 """
 
 import asyncio
@@ -17,7 +18,9 @@ import uvloop
 from aiohttp import web
 
 from bench.standing import stand
+from webhook.aggregated import front_proxy
 from webhook.cluster.objects.kinds import KINDS
+from webhook.cluster.queries import authorization
 
 VERSION: Final = "1000"
 """The version that everything has for ever."""
@@ -57,16 +60,29 @@ def _files(folder: Path, resource: str) -> list[Path]:
     return sorted(folder.glob(f"{resource}-*.json"))
 
 
-async def serve(folder: Path, certificate: str, key: str) -> None:
+async def _config_map(authority: str) -> web.Response:
+    data = {"requestheader-client-ca-file": authority, "requestheader-username-headers": '["X-Remote-User"]'}
+    return web.json_response({"data": data})
+
+
+async def _allowed(_: web.Request) -> web.Response:
+    return web.json_response({"status": {"allowed": True}}, status=201)
+
+
+async def serve(folder: Path, certificate: str, key: str, authority: str = "") -> None:
     """Answer on a free port of loopback until cancelled."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
     app = web.Application()
     for kind in KINDS:
         app.router.add_get(kind.path, _handler(_files(folder, kind.resource)))
+    if authority:
+        app.router.add_get(front_proxy.PATH, lambda _: _config_map(authority))
+        app.router.add_post(authorization.PATH, _allowed)
     runner = web.AppRunner(app, access_log=None, handle_signals=True, shutdown_timeout=0)
     await stand(runner, context)
 
 
 if __name__ == "__main__":
-    uvloop.run(serve(Path(sys.argv[1]), *sys.argv[2:4]))
+    of_front_proxy = Path(sys.argv[4]).read_text(encoding="ascii") if sys.argv[4:] else ""
+    uvloop.run(serve(Path(sys.argv[1]), *sys.argv[2:4], of_front_proxy))

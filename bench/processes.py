@@ -98,10 +98,10 @@ def rest(folder: Path) -> contextlib.AbstractContextManager[Server]:
     return _running("rest", command, folder)
 
 
-def listing(cache: Path, snapshot: Path) -> contextlib.AbstractContextManager[Server]:
-    """A snapshot as an API server shows it."""
-    pair = map(str, certificate(cache))
-    return _running("listing", (sys.executable, "-m", "bench.listing", str(snapshot), *pair), cache)
+def listing(cache: Path, snapshot: Path, front_proxy: Path | None = None) -> contextlib.AbstractContextManager[Server]:
+    """A snapshot as an API server shows it, with that authority of its front proxy."""
+    words = (str(snapshot), *map(str, certificate(cache)), *([str(front_proxy)] if front_proxy else []))
+    return _running("listing", (sys.executable, "-m", "bench.listing", *words), cache)
 
 
 def pod_lives(cache: Path, count: int, rate: float) -> contextlib.AbstractContextManager[Server]:
@@ -110,8 +110,8 @@ def pod_lives(cache: Path, count: int, rate: float) -> contextlib.AbstractContex
     return _running("lives", (sys.executable, "-m", "bench.lives", *pair, str(count), str(rate)), cache)
 
 
-def watching(cache: Path, api: Server) -> contextlib.AbstractContextManager[Server]:
-    """The webhook as it is in a pod, with the account of one, over what that server lists."""
+def watching(cache: Path, api: Server, more: Sequence[str] = ()) -> contextlib.AbstractContextManager[Server]:
+    """The webhook as it is in a pod, with the account of one and ``more`` flags, over what that server lists."""
     cert, key = certificate(cache)
     account = cache / "account"
     account.mkdir(exist_ok=True)
@@ -123,7 +123,7 @@ def watching(cache: Path, api: Server) -> contextlib.AbstractContextManager[Serv
         "KUBERNETES_SERVICE_HOST": str(where.hostname),
         "KUBERNETES_SERVICE_PORT": str(where.port),
     }
-    flags = ("--tls-cert", str(cert), "--tls-key", str(key))
+    flags = ("--tls-cert", str(cert), "--tls-key", str(key), *more)
     return _running("watching", (sys.executable, str(_IN_POD), "webhook", "serve", *flags, *_PORTS), cache, environment)
 
 
