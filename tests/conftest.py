@@ -5,14 +5,21 @@ import os
 import signal
 import sys
 from collections.abc import Generator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import coverage
 import pytest
 
+from tests.collected_files import INTEGRATION, hidden, is_left_out
 from tests.example_count import everyday_profile
+from tests.traced_imports import ProductImports
 from tests.worker_reports import tell_little
 
-_TRACER = pytest.StashKey[object]()
+if TYPE_CHECKING:
+    from _typeshed import TraceFunction
+
+_TRACER: pytest.StashKey["TraceFunction | None"] = pytest.StashKey()
 """The tracer of coverage, if there is one."""
 
 
@@ -25,8 +32,18 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()  # until all tests are collected: that makes millions of objects, and none of them is garbage
     # Parses IRIs for jsonschema, which no schema here mentions, and takes each process a second to load.
     sys.modules["rfc3987_syntax"] = None  # type: ignore[assignment]
-    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
-        sys.settrace(None)  # the process that hands tests out to workers runs none of our code
+    _trace_our_code_only(config)
+
+
+def _trace_our_code_only(config: pytest.Config) -> None:
+    """Nothing is traced but imports of the product, and what a test and its fixtures do.
+
+    The rest is pytest's own: the collection of all tests would take twice as long.
+    """
+    tracer = config.stash[_TRACER] = sys.gettrace()
+    sys.settrace(None)
+    if tracer is not None and (hasattr(config, "workerinput") or not config.getoption("numprocesses", None)):
+        sys.meta_path.insert(0, ProductImports(tracer))
 
 
 def _fork_between_traces() -> None:
@@ -38,6 +55,18 @@ def _fork_between_traces() -> None:
     lock = getattr(collector, "data_lock", None)
     if lock is not None:
         os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Files without a test of the suite are not imported."""
+    return is_left_out(collection_path, config.getoption("markexpr")) or None
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Integration tests are known by the text of their file, so that they are not left out."""
+    if found := hidden(items):
+        raise pytest.UsageError(f"files with integration tests say {INTEGRATION}: {', '.join(map(str, sorted(found)))}")
 
 
 def pytest_collection_finish() -> None:
@@ -56,19 +85,8 @@ def pytest_unconfigure() -> None:
     gc.enable()
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Nothing is traced but what a test and its fixtures do: the rest is pytest's own, and costs as much again."""
-    item.stash[_TRACER] = sys.gettrace()
-    sys.settrace(None)
-    try:
-        return (yield)
-    finally:
-        sys.settrace(item.stash[_TRACER])
-
-
 def _traced(item: pytest.Item) -> Generator[None, object, object]:
-    sys.settrace(item.stash[_TRACER])
+    sys.settrace(item.config.stash[_TRACER])
     try:
         return (yield)
     finally:

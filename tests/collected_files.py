@@ -1,0 +1,32 @@
+"""Files that a run of the unit or of the integration tests need not import: they have none of its tests."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+INTEGRATION: Final = "pytest.mark.integration"
+"""As each file with integration tests has it: marks that it would get from elsewhere are not looked for."""
+
+_ALL: Final = re.compile(rf"^pytestmark = .*{re.escape(INTEGRATION)}\b", re.MULTILINE)
+"""All tests of the file are integration tests."""
+
+
+def is_left_out(path: Path, selected: str) -> bool:
+    """Whether the expression of ``-m`` selects no test of the file, by its text."""
+    if not (path.name.startswith("test_") and path.suffix == ".py"):
+        return False
+    match selected:
+        case "integration":
+            return INTEGRATION not in path.read_text()
+        case "not integration":
+            return _ALL.search(path.read_text()) is not None
+    return False
+
+
+def hidden(items: Iterable[pytest.Item]) -> set[Path]:
+    """Files with integration tests that do not say so."""
+    paths = {item.path for item in items if item.get_closest_marker("integration")}
+    return {path for path in paths if INTEGRATION not in path.read_text()}

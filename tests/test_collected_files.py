@@ -1,0 +1,49 @@
+"""Files are left out of a run only if none of their tests belongs to it."""
+
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.collected_files import hidden, is_left_out
+
+ALL = "import pytest\n\npytestmark = pytest.mark.integration\n"
+SEVERAL = "import pytest\n\npytestmark = [pytest.mark.examples, pytest.mark.integration]\n"
+ONE = "import pytest\n\n@pytest.mark.integration\ndef test_a(): ...\n"
+NONE = "def test_b(): ...\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "integration"),
+    [(ALL, False, True), (SEVERAL, False, True), (ONE, True, True), (NONE, True, False)],
+    ids=["all are", "all are, and more", "one is", "none is"],
+)
+def test_each_suite_imports_the_files_that_have_its_tests(
+    tmp_path: Path, text: str, *, unit: bool, integration: bool
+) -> None:
+    file = tmp_path / "test_some.py"
+    file.write_text(text)
+    assert is_left_out(file, "not integration") is not unit
+    assert is_left_out(file, "integration") is not integration
+    assert not is_left_out(file, "")
+    assert not is_left_out(file, "hypothesis or examples")
+
+
+@pytest.mark.parametrize("name", ["conftest.py", "test_some.md", "builders.py"])
+def test_what_is_no_file_of_tests_is_left_alone(tmp_path: Path, name: str) -> None:
+    file = tmp_path / name
+    file.write_text(NONE)
+    assert not is_left_out(file, "integration")
+
+
+def test_a_file_that_has_its_marks_from_elsewhere_is_told(tmp_path: Path) -> None:
+    files = {name: tmp_path / f"test_{name}.py" for name in ("said", "hidden", "unit")}
+    files["said"].write_text(ONE)
+    files["hidden"].write_text(NONE)
+    files["unit"].write_text(NONE)
+
+    def item(name: str) -> Any:
+        return SimpleNamespace(path=files[name], get_closest_marker=lambda _: None if name == "unit" else object())
+
+    assert hidden([item("said"), item("hidden"), item("unit")]) == {files["hidden"]}
