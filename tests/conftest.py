@@ -14,6 +14,7 @@ import pytest
 from tests.collected_files import INTEGRATION, hidden, is_left_out
 from tests.example_count import everyday_profile
 from tests.traced_imports import ProductImports
+from tests.untraced import untraced_processes
 from tests.worker_reports import tell_little
 
 if TYPE_CHECKING:
@@ -115,10 +116,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """What random examples happen to reach is no coverage: a line counts where a test that says what it is for runs it.
 
     The gate then gives one answer for one state of the code; and tracing would more than double what properties cost.
-    The same holds for tests with the marker ``examples``.
+    The same holds for tests with the marker ``examples``, and for processes that either starts.
     """
     if item.get_closest_marker("hypothesis") or item.get_closest_marker("examples"):
-        return (yield)
+        with untraced_processes():
+            return (yield)
     return (yield from _traced(item))
 
 
