@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -12,6 +13,7 @@ import pytest
 from tests.cli.completion.shells import needed
 from tests.cli.terminals import bare
 from tests.golden.examples import EXAMPLES
+from tests.untraced import untraced_processes
 from webhook.cli import COMMANDS, load, main
 from webhook.cli.arguments.command_help import HelpExample
 
@@ -32,6 +34,13 @@ def examples(*, servers: bool) -> list[tuple[str, HelpExample]]:
     """Each example that needs no cluster, with its command."""
     modules: dict[str, HasExamples] = {name: load(name) for name in COMMANDS if (name in SERVERS) is servers}  # type: ignore[misc]
     return [(name, one) for name, module in modules.items() for one in module.HELP_EXAMPLES if not one.cluster]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _untraced() -> Iterator[None]:
+    """What the commands do counts as coverage in the tests of each, in this process."""
+    with untraced_processes():
+        yield
 
 
 @pytest.fixture

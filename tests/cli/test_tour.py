@@ -2,15 +2,24 @@
 
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.golden.examples import EXAMPLES, manifests
+from tests.untraced import untraced_processes
 from webhook.cli import main
 from webhook.cli.commands import tour
 
 pytestmark = pytest.mark.integration
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _untraced() -> Iterator[None]:
+    """The tour counts as coverage in this process, and its server in the tests of ``serve``."""
+    with untraced_processes():
+        yield
 
 
 def toured(*words: str) -> str:

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cli.terminals import bare, on_terminal
 from tests.golden.examples import EXAMPLES
+from tests.untraced import untraced_processes
 
 pytestmark = pytest.mark.integration
 
@@ -24,11 +25,12 @@ def _in_the_repository(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def piped(*words: str, **environment: str) -> tuple[int, str, str]:
-    """Exit code and what is written into pipes."""
+    """Exit code and what is written into pipes; the command counts as coverage in its tests in this process."""
     command = (sys.executable, "-m", "webhook", *words)
-    done = subprocess.run(  # noqa: S603 -- ourselves
-        command, env=bare(environment), capture_output=True, text=True, timeout=60, check=False
-    )
+    with untraced_processes():
+        done = subprocess.run(  # noqa: S603 -- ourselves
+            command, env=bare(environment), capture_output=True, text=True, timeout=60, check=False
+        )
     return done.returncode, done.stdout, done.stderr
 
 
