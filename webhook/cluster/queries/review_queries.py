@@ -94,13 +94,10 @@ class ReviewQueries:
         self._rights = rights
         self._promised = promised
         asks: dict[type, _Ask | None] = {
-            **self._always(references),
             SizeQuestion: (lambda answer, question, _: _sized(answer, question, sizes)) if sizes else None,
             PodQuestion: (lambda answer, question, _: _looked_at(answer, question, pods)) if pods else None,
             JobQuestion: (lambda answer, question, _: _of_job(self, answer, question, jobs)) if jobs else None,
-            RegionQuestion: (lambda _, question, since: _of_region(self, question, regions, since))
-            if regions
-            else None,
+            RegionQuestion: (lambda _, asked, since: _of_region(self, asked, regions, since)) if regions else None,
             OwnersQuestion: (lambda answer, question, _: _of_owners(self, answer, question, owners))
             if owners
             else None,
@@ -108,9 +105,9 @@ class ReviewQueries:
             if workloads
             else None,
         }
-        self._by_kind = {kind: ask for kind, ask in asks.items() if ask}
+        self._by_kind = {**self._always(references), **{kind: ask for kind, ask in asks.items() if ask}}
 
-    def _always(self, references: ReferencedObjects | None) -> dict[type, _Ask | None]:
+    def _always(self, references: ReferencedObjects | None) -> dict[type, _Ask]:
         """What completes answers whatever is asked of the API server."""
         return {
             FieldsQuestion: lambda _, question, since: _fielded(self, question, since),
