@@ -102,8 +102,7 @@ class Inventory:
         self._job_pods: dict[Name, JobPods] = {}
         self._guards: dict[str, dict[int, set[str]]] = {}
         """Uids of pods with required podAntiAffinity, by topology key and slot."""
-        self._guarding: dict[str, tuple[str, ...]] = {}
-        """``PodInfo.guards`` by uid of the pod."""
+        self._guarding: dict[str, tuple[str, ...]] = {}  # PodInfo.guards by uid of the pod
         self._repelling = Repelling()
         self._taken_ports = TakenHostPorts()
         self._change_count = 0
