@@ -58,8 +58,8 @@ PURPOSES: Final[Mapping[str, str]] = {
         "A parallel region is new or gets more channels, and somebody other than the controller writes it."
     ),
     "validating workloads": (
-        "The template of a workload asks for hosts, or the workload says so in the wrong place, and it is new, "
-        "grows, or says something else than before."
+        "The template of a workload asks for hosts or has a seal, or the workload asks in the wrong place, and it is "
+        "new, grows, or says something else than before."
     ),
     "validating namespaces": "The other workloads of namespaces with the label `streams.ibm.com/inject: enabled`.",
     "validating workload-guard": (

@@ -34,6 +34,8 @@ OURS = (
     "name the exclusive HostPool with host(...) instead"
 )
 
+NOT_YOURS = 422, f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out"
+
 
 def of_others(kind: str = "Deployment", **spec: Any) -> Json:
     """A workload of pods that ask for nothing."""
@@ -81,6 +83,13 @@ REFUSED: dict[str, tuple[Json, tuple[int, str]]] = {
                 "map the workers by the annotation streams.ibm.com/kubernetes.worker.mapping.uniform instead"
             ),
         )),
+    "a seal, by who asks for nothing": (of_others(labels={keys.SEAL: "1"}), NOT_YOURS),
+    "a seal without a value": (of_others(labels={keys.SEAL: ""}), NOT_YOURS),
+    "a seal, where everything is tolerated": (
+        of_others(labels={keys.SEAL: "1"}, tolerations=[EVERYTHING]), NOT_YOURS),
+    "a seal, by a CronJob": (of_others("CronJob", labels={keys.SEAL: "1"}), NOT_YOURS),
+    "a seal, by a DaemonSet": (of_others("DaemonSet", labels={keys.SEAL: "1"}), NOT_YOURS),
+    "a seal, by who runs no pod yet": (of_others(count=0, labels={keys.SEAL: "1"}), NOT_YOURS),
     "an unknown annotation": (
         workload(annotations={f"{keys.PREFIX}x": ""}),
         (422, "metadata.annotations[streams.ibm.com/x]: unknown annotation")),
@@ -119,6 +128,7 @@ ADMITTED: dict[str, Json] = {
     "an exclusive host by a DaemonSet of others": of_others("DaemonSet", nodeName="node-a"),
     "another node by name": of_others(nodeName="node-b"),
     "what the webhook writes, by hand": workload(annotations={keys.INJECTED: "{}"}),
+    "a seal, by who asks": workload(placement=APART, labels={keys.SEAL: "1"}),
     "one thing tolerated": of_others(tolerations=[{"key": "x", "operator": "Exists"}]),
 }
 
@@ -166,11 +176,16 @@ def test_a_pod_that_was_given_the_toleration_later_is_refused_in_the_same_words(
 
 
 @pytest.mark.parametrize(
-    "found",
-    [workload(placement=APART, tolerations=[EVERYTHING]), of_others(tolerations=[EVERYTHING])],
-    ids=["asking", "asking for nothing"],
+    ("found", "expected"),
+    [
+        (workload(placement=APART, tolerations=[EVERYTHING]), BY_TOLERATION),
+        (of_others(tolerations=[EVERYTHING]), BY_TOLERATION),
+        (of_others(labels={keys.SEAL: "1"}), NOT_YOURS),
+        (of_others(labels={keys.SEAL: "1"}, tolerations=[EVERYTHING]), NOT_YOURS),
+    ],
+    ids=["asking", "asking for nothing", "sealed", "sealed and tolerant"],
 )
-def test_explain_says_the_same_without_a_doubt(found: Json) -> None:
+def test_explain_says_the_same_without_a_doubt(found: Json, expected: tuple[int, str]) -> None:
     [described] = pods_of(found)
     told = explain("w.yaml", found, described, World(CLOSED, POLICY))
-    assert (told.code, told.message, told.warnings) == (*BY_TOLERATION, [])
+    assert (told.code, told.message, told.warnings) == (*expected, [])

@@ -1,7 +1,7 @@
 """``/mutate``: patches a pod that asks for placement, or refuses the pod (``docs/admission.md``)."""
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
@@ -25,7 +25,7 @@ from webhook.admission.responses import (
     unreadable_object,
 )
 from webhook.admission.review import MALFORMED, Review, UnreadableReviewError, read_review, subject_of
-from webhook.placement.decision.decision import Decision, decide
+from webhook.placement.decision.decision import Decision, decide, forged_seal
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
@@ -39,7 +39,7 @@ from webhook.placement.request.memo import LENGTH_LIMIT, Key, Memo, key_of
 from webhook.placement.request.world import World
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import POD
-from webhook.placement.text.problem import Fault, Problem
+from webhook.placement.text.problem import Fault
 
 _PODS: Final = subject_of(POD, "CREATE")
 
@@ -111,18 +111,12 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
         return denied(review, Fault.INVALID, unreadable_object("Pod", error, review.object))
     metadata = pod.metadata or NO_METADATA
     if exempt(metadata, review) or not concerned(pod, review.namespace, inventory):
-        return answered(review, _forged(metadata, review), policy)
+        return answered(review, () if exempt(metadata, review) else forged_seal(pod), policy)
     answer = _concerned(pod, review, inventory, policy, known)
     if not has_claims(pod.spec):
         return answer
     resume = functools.partial(_with_volumes, pod, review, inventory, policy, replace(known, memo=None))
     return replace(answer, question=VolumesQuestion(claims_of(pod.spec or PodSpec(), review.namespace), resume))
-
-
-def _forged(metadata: Metadata, review: Review) -> Iterator[Problem]:
-    """A problem if a pod that asks for nothing has a seal: the guard of exclusive hosts is not asked about it."""
-    if keys.SEAL in (metadata.labels or ()) and not exempt(metadata, review):
-        yield Problem(f"metadata.labels[{keys.SEAL}]", "only the webhook writes this label; leave it out")
 
 
 def _with_volumes(

@@ -29,9 +29,14 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.?spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
 {{- end -}}
 
-{{/* Which workloads ask for hosts, rightly or not. */}}
+{{/* Which workloads have pods that come with a seal: where they ask for nothing, they are refused one by one. In audit mode there are no seals. */}}
+{{- define "streams-placement.sealedTemplate" -}}
+{{ include "streams-placement.templates" . }}.exists(t, 'streams.ibm.com/seal' in t.?metadata.?labels.orValue({}))
+{{- end -}}
+
+{{/* Which workloads ask for hosts, rightly or not, or have a seal. */}}
 {{- define "streams-placement.asks" -}}
-{{ include "streams-placement.template" . }} || {{ include "streams-placement.misplaced" . }}
+{{ include "streams-placement.template" . }} || {{ include "streams-placement.misplaced" . }}{{ if ne .Values.settings.mode "audit" }} || {{ include "streams-placement.sealedTemplate" . }}{{ end }}
 {{- end -}}
 
 {{/* Workloads that are new, that get another template or more pods, or more of them at a time. */}}

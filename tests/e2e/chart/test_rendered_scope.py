@@ -74,6 +74,15 @@ def test_a_pod_that_comes_with_a_seal_is_decided_about(mode: str, *, sealing: bo
     assert [sealed in one["expression"] for one in (*asks, *others)] == [sealing, sealing]
 
 
+@pytest.mark.parametrize(("mode", "sealing"), [("enforce", True), ("audit", False)])
+def test_so_is_a_workload_of_such_pods_and_by_one_entry(mode: str, *, sealing: bool) -> None:
+    """What its pods would be refused for is said of it."""
+    found = {hook["name"].partition(".")[0]: hook for hook in hooks(render({"settings": {"mode": mode}}))[2:]}
+    sealed = "'streams.ibm.com/seal' in t.?metadata.?labels.orValue({})"
+    names = ("workloads", "workload-guard", "namespaces")
+    assert [sealed in found[name]["matchConditions"][0]["expression"] for name in names] == [sealing] * 3
+
+
 CHANGED: dict[str, tuple[Values, list[str]]] = {
     "by default": ({}, ["changed"]),
     "where using a pool takes a right, which is asked for then": ({"authorizePools": True}, ["not-mirror"]),

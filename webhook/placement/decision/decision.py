@@ -23,6 +23,7 @@ from webhook.placement.kube.size_limits import oversized
 from webhook.placement.provision.effects import Effect, SetResources
 from webhook.placement.request.ask import Ask, read, reread
 from webhook.placement.request.world import World
+from webhook.placement.text import keys
 from webhook.placement.text.problem import Fault, Problem, fault_of, render
 from webhook.placement.text.rule import OF_FAULT
 
@@ -179,6 +180,12 @@ def guard(pod: Pod, namespace: str, world: World) -> Decision:
     ask, _ = read(pod, namespace, world)
     wrong = tuple(refuse_tolerations(ask, standing_of(ask, world).constraints, world))
     return Decision(ask, wrong, additions=None if wrong else NOTHING)
+
+
+def forged_seal(pod: Pod) -> Iterator[Problem]:
+    """A problem if a pod that asks for nothing has a seal: the guard of exclusive hosts is not asked about it."""
+    if pod.metadata and keys.SEAL in (pod.metadata.labels or ()):
+        yield Problem(f"metadata.labels[{keys.SEAL}]", "only the webhook writes this label; leave it out")
 
 
 def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:

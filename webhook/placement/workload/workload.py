@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
-from webhook.placement.decision.decision import Decision, decide, decide_again, guard
+from webhook.placement.decision.decision import Decision, decide, decide_again, forged_seal, guard
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.relaxation import REFUSED
@@ -148,6 +148,8 @@ def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas)
 def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -> Decision:
     """Decide about the pods of a workload that asks for no placement."""
     decision = guard(world.inventory.pod_defaults.completed(pod, namespace), namespace, world)
+    if forged := tuple(forged_seal(pod)):
+        return replace(decision, problems=forged, additions=None)
     return _unless_idle(decision, replicas) if decision.refused else decision
 
 

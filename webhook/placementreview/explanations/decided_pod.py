@@ -5,13 +5,14 @@ from typing import Final
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.admission.checks.templates import DescribedPod, pod_metadata, with_misplaced
 from webhook.admission.opt_in import concerned
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.decision import Decision
+from webhook.placement.decision.decision import Decision, forged_seal
 from webhook.placement.kube.pod import Pod
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
@@ -70,8 +71,10 @@ def judge_described(described: DescribedPod, world: World) -> DecidedPod:
     pod = msgspec.convert(described.pod, Pod)
     namespace = (pod.metadata.namespace if pod.metadata else None) or NAMESPACE
     decision = decide_replicas(pod, namespace, world.inventory, world.policy, described.replicas)
-    decision = with_misplaced(decision, described.misplaced, world.policy)
     asks = concerned(pod, namespace, world.inventory)
+    if not asks and (forged := tuple(forged_seal(pod))):
+        decision = replace(decision, problems=forged, additions=None)
+    decision = with_misplaced(decision, described.misplaced, world.policy)
     # The world of the decision: without the live pods of a workload that is being changed, which its new pods replace.
     now = World(world.inventory, world.policy, leaving=described.replicas.owner)
     decided_in = (now.recovered() if decision.recovered else None) or now
