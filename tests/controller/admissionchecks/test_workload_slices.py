@@ -11,6 +11,7 @@ from webhook.controller.admissionchecks.workload_slice import REPLACES
 
 JOB: Final = [{"uid": "uid-other"}, {"uid": "uid-job", "controller": True}]
 HELD: Final = [condition("QuotaReserved"), condition("Admitted")]
+REPLACED: Final = {**condition("Finished"), "reason": "WorkloadSliceReplaced"}
 
 
 def two(count: int, **tweaks: Any) -> Json:
@@ -25,8 +26,8 @@ def workload(checked: CheckedCluster, name: str, *sets: Json, metadata: Json | N
 
 def running(checked: CheckedCluster, *sets: Json, metadata: Json | None = None, **status: Any) -> None:
     """The first Workload of the job, whose two pods run; Kueue ends it when the next one has its quota."""
-    replaced = [*HELD, condition("Finished")]
-    workload(checked, "first", *(sets or (two(2),)), metadata=metadata, **{"conditions": replaced, **status})
+    conditions = [*HELD, REPLACED]
+    workload(checked, "first", *(sets or (two(2),)), metadata=metadata, **{"conditions": conditions, **status})
     for name in ("node-a", "node-b"):
         checked.run(name, name, cpu="8", labels={"streams.ibm.com/job": "sets"})
 
@@ -72,6 +73,7 @@ OTHERS: Final[dict[str, tuple[Json, str]]] = {
     "one that was not admitted": ({"conditions": [condition("QuotaReserved")]}, "default/first"),
     "one without conditions": ({"conditions": []}, "default/first"),
     "one that was evicted": ({"conditions": [*HELD, condition("Evicted")]}, "default/first"),
+    "one whose job has ended": ({"conditions": [*HELD, {**REPLACED, "reason": "Succeeded"}]}, "default/first"),
     "one of another job": ({"metadata": {"ownerReferences": [{"uid": "x", "controller": True}]}}, "default/first"),
     "one without a job": ({"metadata": {"ownerReferences": [{"uid": "uid-job"}]}}, "default/first"),
     "one of another namespace": ({}, "elsewhere/first"),
@@ -86,6 +88,23 @@ async def test_all_pods_count_beside_those_of(checked: CheckedCluster, other: Js
     first = dict(other)
     running(checked, *first.pop("sets", ()), **first)
     growing(checked, two(3), key=key)
+    await checked.lead(15)
+    assert checked.answer("next")[0] == "Retry"
+
+
+async def test_pods_of_one_that_has_not_been_replaced_yet_run(checked: CheckedCluster) -> None:
+    running(checked, conditions=HELD)
+    growing(checked, two(3))
+    await checked.lead()
+    assert checked.answer("next")[0] == "Ready"
+
+
+async def test_a_job_that_was_stopped_since_runs_no_pods(checked: CheckedCluster) -> None:
+    """Kueue stops the job when its larger Workload is evicted, and the condition stays, as False."""
+    running(checked)
+    conditions = [condition("QuotaReserved"), condition("Evicted", "False")]
+    annotations = {"annotations": {REPLACES: "default/first"}}
+    workload(checked, "next", two(3), metadata=annotations, conditions=conditions)
     await checked.lead(15)
     assert checked.answer("next")[0] == "Retry"
 

@@ -15,6 +15,9 @@ from webhook.placement.kube.names import is_object_name
 REPLACES: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
 """The annotation with namespace and name of the Workload that is replaced."""
 
+_REPLACED: Final = "WorkloadSliceReplaced"
+"""The reason of the condition Finished of a Workload whose pods run on as those of a larger one."""
+
 
 class _SliceOwner(Struct, frozen=True, gc=False):
     uid: str = ""
@@ -42,14 +45,24 @@ class WorkloadSlice(Struct, frozen=True, gc=False):
         return name if home == namespace and is_object_name(name) else ""
 
     def grows(self, other: "WorkloadSlice") -> bool:
-        """Whether the pods of the other one, which it replaces, are its own already: both are of one job."""
-        true = {condition.type for condition in other.status.conditions or () if condition.status == "True"}
-        return self.job != "" and self.job == other.job and "Admitted" in true and "Evicted" not in true
+        """Whether the pods of the other one, which it replaces, are its own already: both are of one job that runs.
+
+        Kueue ends the other one, as replaced, when this one gets its quota. A job that has ended runs no more, and
+        one whose larger Workload was evicted was stopped, with all of its pods.
+        """
+        true = {condition.type: condition.reason for condition in other.status.conditions or () if _holds(condition)}
+        runs = "Admitted" in true and "Evicted" not in true and true.get("Finished", _REPLACED) == _REPLACED
+        stopped = any(condition.type == "Evicted" for condition in self.status.conditions or ())
+        return self.job != "" and self.job == other.job and runs and not stopped
 
     @property
     def job(self) -> str:
         """The uid of the job."""
         return next((owner.uid for owner in self.metadata.owner_references or () if owner.controller), "")
+
+
+def _holds(condition: wire.Condition) -> bool:
+    return condition.status == "True"
 
 
 def read_slice(text: bytes) -> WorkloadSlice:
