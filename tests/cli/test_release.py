@@ -302,6 +302,31 @@ class TestTheProcess:
         assert err.endswith("streams-placement: warning: 1 of 3 could not be fully released: run the command again\n")
         assert [is_active(server, path) for path in checks] == ["False", "True"]
 
+    async def test_an_uninstallation_does_not_fail_for_a_check(self, server: ApiServer, tmp_path: Path) -> None:
+        held(server, "")
+        checks = serve_checks(server, "refused", "then")
+        code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
+        assert (code, out) == (0, f"{DONE}AdmissionCheck then: set its condition Active to False\n")
+        assert err.startswith("AdmissionCheck refused of Kueue stays as it is: ")
+        assert [is_active(server, path) for path in checks] == ["True", "False"]
+
+    async def test_nor_where_checks_cannot_be_listed(self, server: ApiServer, tmp_path: Path) -> None:
+        """As with the definitions of Kueue left behind, whose webhook for conversions has gone."""
+        held(server, "")
+        serve_checks(server, "placement")
+        served = server.before
+
+        async def broken(seen: Seen) -> web.StreamResponse | None:
+            return refused(500, "InternalError") if seen.path.endswith("/admissionchecks") else await served(seen)
+
+        server.before = broken
+        code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
+        assert (code, out) == (0, DONE)
+        assert err.startswith("AdmissionChecks of Kueue stay as they are: ")
+        code, out, err = await command(server, tmp_path, "--all")
+        assert (code, out) == (3, "HostPool team/p: nothing to release\n")
+        assert "hosts could not be released: " in err
+
     async def test_one_pool_is_released_without_the_admission_checks(self, server: ApiServer, tmp_path: Path) -> None:
         (check,) = serve_checks(server, "placement")
         assert await command(server, tmp_path, "team/p") == (0, DONE, AGAIN)

@@ -20,7 +20,7 @@ from kubeapi.leaderelection.election import Election, own_identity
 from kubeapi.leaderelection.lease_hold import LeaseHold, LostError
 from kubeapi.leaderelection.lease_timing import LeaseTiming
 from webhook.app.cluster_source import configuration_of
-from webhook.controller.admissionchecks.closed_checks import ClosedChecks
+from webhook.controller.admissionchecks.closed_checks import STAY, ClosedChecks
 from webhook.controller.controller_pods import LABELS, end_controllers, running_controllers
 from webhook.controller.program import LeaseRef
 from webhook.controller.release import Freed, Release, Scope
@@ -82,13 +82,26 @@ async def _run(server: ObjectClient, wish: ReleaseRequest, tell: TellFreed) -> N
 
 
 async def _close(checks: ClosedChecks, wish: ReleaseRequest, tell: TellFreed) -> None:
-    """Make the AdmissionChecks inactive; the failure of one does not keep the others open."""
-    for check in await checks.open():
+    """Make the AdmissionChecks inactive; the failure of one does not keep the others open.
+
+    Where the controllers are deleted, failures are warnings: what Kueue does not answer must not keep the product.
+    """
+    try:
+        found = await checks.open()
+    except ApiError as error:
+        if not wish.end_controllers:
+            raise
+        _log.warning(STAY, error)
+        return
+    for check in found:
         failure = ""
         try:
             if not wish.dry_run:
                 await checks.close(check)
         except ApiError as error:
+            if wish.end_controllers:
+                _log.warning("AdmissionCheck %s of Kueue stays as it is: %s", check.name, error)
+                continue
             failure = str(error)
         tell(Freed(what=f"AdmissionCheck {check.name}", closed=not failure, failure=failure))
 

@@ -31,6 +31,9 @@ CLOSED: Final = ConditionState(
     message="streams-placement was uninstalled: install it again, or take this check out of all ClusterQueues",
 )
 
+STAY: Final = "AdmissionChecks of Kueue stay as they are: %s"
+"""The warning where they cannot be listed, with the failure."""
+
 TRIES: Final = 10
 """Attempts of one write: Kueue writes another condition now and then."""
 
@@ -61,7 +64,7 @@ class ClosedChecks:
         except ApiError as failure:
             if failure.cause is not Cause.FORBIDDEN:
                 raise
-            _log.warning("AdmissionChecks of Kueue stay as they are: %s", failure)
+            _log.warning(STAY, failure)
             return []
         return [check for check in found if check is not None and not check.deleting and not _closed(check)]
 
