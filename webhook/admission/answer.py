@@ -185,7 +185,7 @@ class PromisedObject(Struct, frozen=True, gc=False):
 
 
 class PromisedQuestion(Struct, frozen=True):
-    """Which of these objects are not stored, any more or at all? Their uids are the reply.
+    """Which of these objects are stored, and are not being deleted? Their uids are the reply.
 
     The last of them may have been admitted a moment ago: within ``patience`` seconds each will be stored, or never.
     """

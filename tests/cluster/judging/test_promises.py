@@ -42,10 +42,18 @@ class Promising:
         """The answer; what was promised is for objects that are stored."""
         found = self.ask(body)
         if isinstance(found, Asking):
-            assert isinstance(found.question, PromisedQuestion)
-            found = self.judge.take(ApiReply(1, frozenset()))
+            found = self.reply(found)
         assert isinstance(found, JudgedReview)
         assert found.answer.promise is None
+        return found
+
+    def reply(self, asking: FromWorker | None, *missing: str) -> JudgedReview:
+        """The answer once the API server has said that all objects in question are stored but these."""
+        assert isinstance(asking, Asking)
+        assert isinstance(asking.question, PromisedQuestion)
+        stored = frozenset(one.uid for one in asking.question.objects) - {*missing}
+        found = self.judge.take(ApiReply(asking.number, stored))
+        assert isinstance(found, JudgedReview)
         return found
 
     def allows(self, body: bytes) -> bool:
@@ -135,6 +143,19 @@ def test_another_pod_takes_the_place_of_none(promising: Promising) -> None:
     for number, other in enumerate(({"namespace": "elsewhere"}, {"job": "other"}, {"requests": {"cpu": 1}})):
         promising.pod(replace(first, uid=f"real-{number}", **other))
         assert promising.inventory.promised == 4
+
+
+def test_a_pod_with_more_requests_takes_the_place_of_the_largest_that_it_holds(promising: Promising) -> None:
+    """As with a sidecar, or defaults of a LimitRange: nothing counts twice."""
+    spec = ray_spec("one", 1)
+    spec["workerGroupSpecs"][0]["template"]["spec"]["containers"][0]["resources"]["requests"] = {"cpu": "2"}
+    promising.allows(application_review("one", spec=spec))
+    large, small = sorted(promising.stand_ins(), key=lambda pod: -pod.requests["cpu"])
+    for left, pod in ((1, large), (0, small)):
+        requests = {**pod.requests, "cpu": pod.requests["cpu"] + 100, "memory": 1 << 30}
+        promising.pod(replace(pod, uid=f"real-{left}", requests=requests))
+        assert promising.inventory.promised == left
+    assert sorted(pod.uid for pod in promising.stand_ins()) == ["real-0", "real-1"]
 
 
 def test_a_stand_in_on_another_node_is_as_good(promising: Promising) -> None:
@@ -243,8 +264,7 @@ def test_a_refusal_asks_whether_what_was_promised_is_needed(promising: Promising
     (one,) = found.question.objects
     assert found.question.patience == 0.0
     assert (one.path, one.uid) == (f"/apis/ray.io/v1/namespaces/{NAMESPACE}/rayclusters/one", "uid-one")
-    found = promising.judge.take(ApiReply(1, frozenset({"uid-one"})))
-    assert isinstance(found, JudgedReview)
+    found = promising.reply(found, "uid-one")
     assert response(found.answer)["allowed"]
     assert (promising.stand_ins(), len(promising.stand_ins("two"))) == ([], 4)
 
@@ -264,9 +284,7 @@ def test_one_that_was_admitted_a_moment_ago_may_not_be_stored_yet(
 def test_one_that_fits_in_no_case_is_refused_all_the_same(promising: Promising) -> None:
     promising.allows(ONE)
     promising.clock.now += STORED
-    assert isinstance(promising.ask(application_review("two", spec=ray_spec("two", 9))), Asking)
-    found = promising.judge.take(ApiReply(1, frozenset({"uid-one"})))
-    assert isinstance(found, JudgedReview)
+    found = promising.reply(promising.ask(application_review("two", spec=ray_spec("two", 9))), "uid-one")
     assert (refused(found.answer)[0], warnings(found.answer), promising.inventory.promised) == (403, [], 0)
 
 
@@ -280,15 +298,39 @@ def test_a_mistake_asks_nothing(promising: Promising) -> None:
     assert refused(found.answer)[0] == 422
 
 
-def test_few_objects_are_asked_about_for_one_refusal() -> None:
-    promising = Promising(cluster(nodes(ASKED + 1)))
+def test_few_objects_are_asked_about_for_one_refusal_and_no_others_keep_their_room_from_it() -> None:
+    """However many objects one namespace submits that are never stored."""
+    promising = Promising(cluster(nodes(ASKED + 2)))
     for number in range(ASKED + 1):
         assert promising.allows(application_review(f"app-{number}", spec=ray_spec(f"app-{number}", 1)))
+    assert promising.allows(application_review("last", spec=ray_spec("last", 1), namespace="elsewhere"))
     promising.clock.now += STORED
     found = promising.ask(TWO)
     assert isinstance(found, Asking)
     assert isinstance(found.question, PromisedQuestion)
-    assert [one.uid for one in found.question.objects] == [f"uid-app-{number}" for number in range(ASKED)]
+    asked = [f"uid-app-{number}" for number in range(ASKED - 1)]
+    assert [one.uid for one in found.question.objects] == ["uid-app-0", "uid-last", *asked[1:]]
+    larger = promising.ask(application_review("larger", spec=ray_spec("larger", 4)), number=2)
+    assert not response(promising.reply(larger).answer)["allowed"]
+    assert response(promising.reply(found).answer)["allowed"]
+    assert promising.inventory.promised == 2 * (ASKED + 2) + 4
+    assert len(promising.stand_ins(f"app-{ASKED}")) == 2
+
+
+def test_what_is_promised_while_a_refusal_asks_is_not_known_to_be_stored(promising: Promising) -> None:
+    """One that submits again and again what is never stored keeps no room from others."""
+    promising.allows(ONE)
+    found = promising.ask(TWO)
+    assert response(promising.reply(promising.ask(application_review("next"), number=2), "uid-one").answer)["allowed"]
+    assert response(promising.reply(found, "uid-one").answer)["allowed"]
+    assert promising.inventory.promised == 8
+
+
+def test_a_refusal_stands_if_all_that_were_promised_room_are_stored(promising: Promising) -> None:
+    promising.allows(ONE)
+    found = promising.ask(TWO)
+    assert not response(promising.reply(found).answer)["allowed"]
+    assert promising.inventory.promised == 4
 
 
 # Bounds
@@ -311,15 +353,19 @@ def test_the_namespace_that_was_promised_most_gives_up_its_oldest_room() -> None
     assert len(promising.stand_ins("bystander", "elsewhere")) == 1
 
 
+def test_what_has_more_pods_than_may_be_kept_is_promised_nothing() -> None:
+    promising = Promising(cluster(nodes(MOST // 8, cpu=64_000)))
+    assert promising.allows(application_review("one", spec=ray_spec("one", 1, "1")))
+    assert promising.allows(application_review("two", spec=ray_spec("two", MOST, "1")))
+    assert promising.inventory.promised == 2
+
+
 def test_the_server_hears_for_how_long_room_is_kept(promising: Promising) -> None:
     found = promising.ask(ONE)
     assert isinstance(found, JudgedReview)
     assert found.keeping == 60.0
     promising.clock.now += 20
-    found = promising.ask(TWO)
-    assert isinstance(found, Asking)
-    found = promising.judge.take(ApiReply(1, frozenset()))
-    assert isinstance(found, JudgedReview)
+    found = promising.reply(promising.ask(TWO))
     assert found.keeping == 40.0
 
 

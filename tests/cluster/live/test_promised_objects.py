@@ -10,8 +10,9 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
+from tests.fake_clock import FakeClock
 from webhook.admission.answer import PromisedObject, PromisedQuestion
-from webhook.cluster.queries.promised_objects import PAUSE, PromisedObjects
+from webhook.cluster.queries.promised_objects import LASTS, PAUSE, PromisedObjects
 from webhook.cluster.queries.review_queries import ReviewQueries
 
 pytestmark = pytest.mark.integration
@@ -41,37 +42,68 @@ def answering(objects: ApiServer, found: object) -> None:
 
 @pytest.mark.parametrize(
     "found",
-    [404, {"metadata": {"uid": "another"}}, {}, {"metadata": {"uid": "uid-two", "deletionTimestamp": "2026-01-01"}}],
-    ids=["none", "another object", "without a uid", "being deleted"],
-)
-async def test_what_is_not_stored_is_told(objects: ApiServer, queries: ReviewQueries, found: Any) -> None:
+    [404, 403, 500, "{", {"metadata": {"uid": "another"}}, {},
+     {"metadata": {"uid": "uid-two", "deletionTimestamp": "2026-01-01"}}],
+    ids=["none", "no right", "a failure", "no JSON", "another object", "without a uid", "being deleted"],
+)  # fmt: skip
+async def test_what_is_not_known_to_be_stored_is_not(objects: ApiServer, queries: ReviewQueries, found: Any) -> None:
     answering(objects, found)
-    assert await queries.found_out(PromisedQuestion(ASKED)) == {"uid-two"}
+    assert await queries.found_out(PromisedQuestion(ASKED)) == {"uid-one"}
 
 
-@pytest.mark.parametrize("found", [403, 500, "{", {"metadata": {"uid": "uid-two"}}], ids=str)
-async def test_what_is_stored_or_cannot_be_read_is_not(objects: ApiServer, queries: ReviewQueries, found: Any) -> None:
-    answering(objects, found)
-    assert await queries.found_out(PromisedQuestion(ASKED)) == frozenset()
+async def test_what_is_stored_is_told(objects: ApiServer, queries: ReviewQueries) -> None:
+    answering(objects, {"metadata": {"uid": "uid-two"}})
+    assert await queries.found_out(PromisedQuestion(ASKED)) == {"uid-one", "uid-two"}
 
 
 async def test_one_that_was_admitted_a_moment_ago_is_looked_for_again(objects: ApiServer) -> None:
-    waits: list[float] = []
+    waits, clock = list[float](), FakeClock(100.0)
 
     async def pause(seconds: float) -> None:
         waits.append(seconds)
+        clock.now += seconds
         if len(waits) == 2:
             answering(objects, {"metadata": {"uid": "uid-two"}})
 
     answering(objects, 404)
     async with Connection(objects.configuration()) as opened:
-        asked = PromisedObjects(ObjectClient(opened), pause)
-        assert await asked.missing(PromisedQuestion(ASKED, 0.5)) == frozenset()
-        assert waits == [PAUSE, PAUSE]
+        asked = PromisedObjects(ObjectClient(opened), pause, clock)
+        assert await asked.stored(PromisedQuestion(ASKED, 0.5)) == {"uid-one", "uid-two"}
+        assert waits == [pytest.approx(PAUSE)] * 2
+        clock.now += LASTS
         answering(objects, 404)
-        assert await asked.missing(PromisedQuestion(ASKED, 0.15)) == {"uid-two"}
-    assert waits[2:] == [PAUSE, pytest.approx(0.15 - PAUSE)]
+        assert await asked.stored(PromisedQuestion(ASKED, 0.15)) == {"uid-one"}
+    assert waits[2:] == [pytest.approx(PAUSE), pytest.approx(0.15 - PAUSE)]
 
 
-async def test_without_an_api_server_all_counts_as_stored() -> None:
+async def test_time_for_answers_counts_as_well(objects: ApiServer) -> None:
+    clock = FakeClock(100.0)
+
+    class Slow(ObjectClient):
+        async def read(self, path: str) -> bytes:
+            clock.now += 0.3
+            return await super().read(path)
+
+    answering(objects, 404)
+    async with Connection(objects.configuration()) as opened:
+        asked = PromisedObjects(Slow(opened), clock=clock)
+        assert await asked.stored(PromisedQuestion(ASKED, 0.5)) == {"uid-one"}
+    assert clock.now == pytest.approx(100.6)
+
+
+async def test_what_was_found_a_moment_ago_is_not_asked_for_again(objects: ApiServer) -> None:
+    clock = FakeClock(100.0)
+    answering(objects, {"metadata": {"uid": "uid-two"}})
+    async with Connection(objects.configuration()) as opened:
+        asked = PromisedObjects(ObjectClient(opened), clock=clock)
+        question = PromisedQuestion(ASKED)
+        for seen in (2, 2):
+            assert await asked.stored(question) == {"uid-one", "uid-two"}
+            assert len(objects.seen) == seen
+        clock.now += LASTS
+        await asked.stored(question)
+        assert len(objects.seen) == 4
+
+
+async def test_without_an_api_server_nothing_is_known_to_be_stored() -> None:
     assert await ReviewQueries().found_out(PromisedQuestion(ASKED)) == frozenset()

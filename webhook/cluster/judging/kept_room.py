@@ -2,7 +2,7 @@
 
 What is admitted as a whole has no pods yet. Meanwhile stand-ins hold what these will request, so that the next one that
 is judged is not promised the same room. A pod of the namespace that gets its node takes the place of a stand-in of the
-same job that requests the same.
+same job that requests the same, or else less: sidecars, defaults and operators add requests to pods.
 """
 
 import contextlib
@@ -90,15 +90,15 @@ class KeptRoom(Generic[Holder]):
 
     def bound(self, pod: PodInfo) -> None:
         """A pod has got its node: it holds its own room from now on."""
+        rooms = [room.pods for room in self._rooms.values() if room.namespace == pod.namespace]
         likeness = _likeness(pod)
-        for room in self._rooms.values():
-            nodes = room.pods.get(likeness) if room.namespace == pod.namespace else None
-            if nodes:
-                node = pod.node if pod.node in nodes else next(iter(nodes))
-                self._drop(nodes[node].pop())
-                if not nodes[node]:
-                    del nodes[node]
-                return
+        alike = next((found for room in rooms if (found := room.get(likeness))), None)
+        nodes = alike or (_largest_within(pod, rooms) if pod.job else None)
+        if nodes:
+            node = pod.node if pod.node in nodes else next(iter(nodes))
+            self._drop(nodes[node].pop())
+            if not nodes[node]:
+                del nodes[node]
 
     @contextlib.contextmanager
     def without(self, holders: Collection[Holder]) -> Iterator[None]:
@@ -137,6 +137,20 @@ class KeptRoom(Generic[Holder]):
     def _drop(self, pod: PodInfo) -> None:
         self._inventory.remove_pod(pod.uid)
         self._inventory.promised -= 1
+
+
+def _largest_within(
+    pod: PodInfo, rooms: Iterable[dict[_Likeness, dict[str, list[PodInfo]]]]
+) -> dict[str, list[PodInfo]] | None:
+    """The stand-ins of the pod's job, by node, that request no more of anything than it does, and most in all."""
+    most, largest, own = -1.0, None, pod.requests
+    for room in rooms:
+        for (job, requests), nodes in room.items():
+            if nodes and job == pod.job and all(amount <= own.get(name, 0) for name, amount in requests):
+                shares = sum(amount / own[name] for name, amount in requests if amount)
+                if shares > most:
+                    most, largest = shares, nodes
+    return largest
 
 
 def _likeness(pod: PodInfo) -> _Likeness:

@@ -4,8 +4,8 @@ import contextlib
 import socket
 import time
 import traceback
-from collections import deque
-from collections.abc import Collection
+from collections import Counter, deque
+from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 import msgspec
@@ -65,7 +65,7 @@ Other webhooks may decide until then. A refusal waits for as long at most: the A
 """
 
 ASKED: Final = 20
-"""Objects that are asked about at most, for one refusal."""
+"""Objects that are asked about at most, for one refusal: no others keep their room from what is refused."""
 
 
 class _OwnerUid(Struct, frozen=True, gc=False):
@@ -84,8 +84,8 @@ class _OwnedUidObject(Struct, frozen=True, gc=False):
 class _JudgedBody(Struct, frozen=True):
     """A review that is judged until ``end``, which was ``seconds`` away at first.
 
-    The room that was promised to ``unheeded`` objects counts as free for it. ``certain`` tells that all others that
-    were promised room are known to be stored.
+    The room that was promised to ``unheeded`` objects counts as free for it; ``owners`` are the object itself and its
+    owners among these. ``stored`` are the uids of those that are known to be stored, ``None`` before it was asked.
     """
 
     number: int
@@ -93,15 +93,17 @@ class _JudgedBody(Struct, frozen=True):
     end: float
     seconds: float
     unheeded: tuple[PromisedObject, ...] = ()
-    certain: bool = False
+    owners: tuple[PromisedObject, ...] = ()
+    stored: frozenset[str] | None = None
 
 
 class _AskedReview(Struct, frozen=True):
-    """A review whose question the API server is asked; without a question, about what was promised."""
+    """A review whose question the API server is asked; a refusal beside what was ``promised`` to these objects."""
 
     review: _JudgedBody
     answer: Answer
-    question: Findable | None = None
+    question: Findable | PromisedQuestion
+    promised: tuple[PromisedObject, ...] = ()
 
 
 class WorkerJudge:
@@ -145,12 +147,19 @@ class WorkerJudge:
 
     def _judged(self, review: _JudgedBody) -> FromWorker:
         """What there is to say to the review, from the beginning."""
-        review = replace(review, unheeded=self._unheeded(review.body))
+        review = self._by_now(review)
         with self._room.without(review.unheeded):
             return self._going_on(review, validate(review.body, self._inventory, self._policy))
 
-    def _unheeded(self, body: bytes) -> tuple[PromisedObject, ...]:
-        """Those whose room counts as free: the object and its owners; all of them for what is promised nothing."""
+    def _by_now(self, review: _JudgedBody) -> _JudgedBody:
+        """The review with those whose room counts as free, of all that are promised room by now."""
+        owners, stored = self._owners(review.body), review.stored
+        others = [one for one in self._room.holders() if one not in owners]
+        doubted = [] if stored is None else [one for one in others if one.uid not in stored]
+        return replace(review, owners=owners, unheeded=(*owners, *doubted))
+
+    def _owners(self, body: bytes) -> tuple[PromisedObject, ...]:
+        """The object itself and its owners; all that are promised room for what is promised none."""
         promised = self._room.holders()
         if not promised:
             return ()
@@ -170,20 +179,23 @@ class WorkerJudge:
         waiting = self._waiting.pop(message.number, None)
         if waiting is None:
             return None
-        if waiting.question is None:
-            return self._certain(waiting, message.value)
-        review = replace(waiting.review, unheeded=self._unheeded(waiting.review.body))
+        if isinstance(waiting.question, PromisedQuestion):
+            return self._certain(waiting, waiting.question, message.value)
+        review = self._by_now(waiting.review)
         with self._room.without(review.unheeded):
             return self._going_on(review, _with_reply(waiting.answer, waiting.question, message.value))
 
-    def _certain(self, waiting: _AskedReview, missing: Collection[str]) -> FromWorker:
-        """What there is to say once it is known which objects, that were promised room, are not there."""
-        gone = [one for one in self._room.holders() if one.uid in missing]
-        for one in gone:
-            self._room.release(one)
-        if gone:
+    def _certain(self, waiting: _AskedReview, asked: PromisedQuestion, stored: Collection[str]) -> FromWorker:
+        """What there is to say once it is known which of the objects, that were promised room, are stored.
+
+        What is not, loses its room; what was not asked about, or was promised meanwhile, keeps it from others only.
+        """
+        for one in asked.objects:
+            if one.uid not in stored:
+                self._room.release(one)
+        if any(one.uid not in stored for one in waiting.promised):
             end = time.monotonic() + waiting.review.seconds
-            return self._judged(replace(waiting.review, certain=True, end=end))
+            return self._judged(replace(waiting.review, stored=frozenset(stored), end=end))
         return JudgedReview(waiting.review.number, waiting.answer, self._room.left)
 
     def _going_on(self, review: _JudgedBody, answer: Answer) -> FromWorker:
@@ -203,22 +215,39 @@ class WorkerJudge:
         if answer.promise is not None:
             self._keep(review, answer.promise)
             answer = replace(answer, promise=None)
-        if not review.certain and answer.reason == REASONS[Fault.FORBIDDEN]:
+        if review.stored is None and answer.reason == REASONS[Fault.FORBIDDEN]:
             ages = {one: age for one, age in self._room.holders().items() if one not in review.unheeded}
-            doubted = tuple(ages)[:ASKED]
-            if doubted:
-                self._waiting[review.number] = _AskedReview(review, answer)
+            if ages:
+                doubted = _in_turn(ages)[:ASKED]
                 patience = max(STORED - min(ages[one] for one in doubted), 0.0)
-                return Asking(review.number, PromisedQuestion(doubted, patience))
+                question = PromisedQuestion(doubted, patience)
+                self._waiting[review.number] = _AskedReview(review, answer, question, tuple(ages))
+                return Asking(review.number, question)
         return JudgedReview(review.number, answer, self._room.left)
 
     def _keep(self, review: _JudgedBody, promise: Promise) -> None:
-        """Keep the room of the object, in place of that of an owner, from which it was made."""
-        for owner in review.unheeded:
+        """Keep the room of the object, in place of that of an owner, from which it was made.
+
+        What has more pods than may be kept is promised nothing, so that nothing is made of its many pods.
+        """
+        for owner in review.owners:
             self._room.release(owner)
         made = promise.object
+        if sum(map(len, promise.placed.slots)) > MOST:
+            return
         pods = stand_ins(f"promised/{made.uid}", made.namespace, promise.group, promise.placed)
         self._room.hold(made, made.namespace, [*pods])
+
+
+def _in_turn(objects: Iterable[PromisedObject]) -> tuple[PromisedObject, ...]:
+    """The first of each namespace, then the second, and so on: one namespace with many does not hide the others."""
+    places = Counter[str]()
+
+    def place(one: PromisedObject) -> int:
+        places[one.namespace] += 1
+        return places[one.namespace]
+
+    return tuple(sorted(objects, key=place))
 
 
 async def _decided(question: WholeQuestion, solving: Solving) -> Answer:

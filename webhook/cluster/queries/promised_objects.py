@@ -4,19 +4,24 @@ An object that was admitted may be refused after that by a quota or another webh
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+import time
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import msgspec
 from msgspec import Struct
 
 from kubeapi.client import decoding
-from kubeapi.client.errors import ApiError, Cause
+from kubeapi.client.errors import ApiError
+from kubeapi.clock import Clock
 from webhook.admission.answer import PromisedObject, PromisedQuestion
 from webhook.cluster.watch.lists import ListReader
 
 SECONDS: Final = 0.3
 """For all answers, which are asked for at the same time: a review waits for them."""
+
+LASTS: Final = 1.0
+"""Seconds for which an object that was found counts as stored: a flood of refusals does not ask for each of them."""
 
 PAUSE: Final = 0.1
 """Seconds until an object that is missing is looked for again: most are stored within a tenth of that."""
@@ -32,33 +37,46 @@ class _PromisedDocument(Struct, frozen=True):
 
 
 class PromisedObjects:
-    """Reads objects that were promised room, one by one; ``pause`` waits for so many seconds."""
+    """Reads objects that were promised room, one by one; ``pause`` waits for so many seconds of ``clock``."""
 
-    def __init__(self, server: ListReader, pause: Callable[[float], Awaitable[object]] = asyncio.sleep) -> None:
+    def __init__(
+        self,
+        server: ListReader,
+        pause: Callable[[float], Awaitable[object]] = asyncio.sleep,
+        clock: Clock = time.monotonic,
+    ) -> None:
         self._server = server
         self._pause = pause
+        self._clock = clock
+        self._found: dict[PromisedObject, float] = {}
+        """When each was found, for those of the last moment."""
 
-    async def missing(self, question: PromisedQuestion) -> frozenset[str]:
-        """The uids of those that are not stored, or are being deleted; one that cannot be read counts as stored.
+    async def stored(self, question: PromisedQuestion) -> frozenset[str]:
+        """The uids of those that are stored, and are not being deleted; none of one that cannot be read.
 
-        Those that are missing are looked for again until the patience of the question is over.
+        The others are looked for again until the patience of the question is over.
         """
-        left, missing = question.patience, await self._missing(question.objects)
-        while missing and left > 0:
+        now = self._clock()
+        self._found = {one: when for one, when in self._found.items() if now - when < LASTS}
+        found = [one for one in question.objects if one in self._found]
+        missing = [one for one in question.objects if one not in self._found]
+        end = now + question.patience
+        while True:
+            there = await asyncio.gather(*map(self._is_stored, missing))
+            found += [one for one, stored in zip(missing, there, strict=True) if stored]
+            missing = [one for one, stored in zip(missing, there, strict=True) if not stored]
+            left = end - self._clock()
+            if not missing or left <= 0:
+                break
             await self._pause(min(PAUSE, left))
-            left -= PAUSE
-            missing = await self._missing(missing)
-        return frozenset(one.uid for one in missing)
-
-    async def _missing(self, objects: Sequence[PromisedObject]) -> list[PromisedObject]:
-        stored = await asyncio.gather(*map(self._is_stored, objects))
-        return [one for one, there in zip(objects, stored, strict=True) if not there]
+        return frozenset(one.uid for one in found)
 
     async def _is_stored(self, one: PromisedObject) -> bool:
         try:
             found = msgspec.json.decode(await self._server.read(one.path), type=_PromisedDocument).metadata
-        except ApiError as failure:
-            return failure.cause is not Cause.MISSING
-        except decoding.ERRORS:
-            return True
-        return found.uid == one.uid and found.deletion_timestamp is None
+        except (ApiError, *decoding.ERRORS):
+            return False
+        stored = found.uid == one.uid and found.deletion_timestamp is None
+        if stored:
+            self._found[one] = self._clock()
+        return stored

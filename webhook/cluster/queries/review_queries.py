@@ -174,7 +174,7 @@ class ReviewQueries:
         if isinstance(question, WorkloadsQuestion):
             return await self._workloads.find(question.namespace, question.job) if self._workloads else None
         if isinstance(question, PromisedQuestion):
-            return await self._promised.missing(question) if self._promised else frozenset()
+            return await self._promised.stored(question) if self._promised else frozenset()
         return await self._fields.unknown(question.fields) if self._fields else None
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
