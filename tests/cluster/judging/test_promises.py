@@ -14,8 +14,9 @@ from tests.fake_clock import FakeClock
 from tests.workload_templates import workload
 from webhook.admission.answer import PromisedQuestion, WorkloadsQuestion
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
+from webhook.cluster.judging.kept_room import SECONDS, VAIN
 from webhook.cluster.judging.messages import ApiReply, Asking, FromWorker, Judge, JudgedReview
-from webhook.cluster.judging.worker_judge import ASKED, MOST, STORED, WorkerJudge
+from webhook.cluster.judging.worker_judge import ASKED, LATE, MOST, STORED, WorkerJudge
 from webhook.cluster.objects.kinds import KINDS, PODS
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -120,7 +121,7 @@ def test_the_room_is_given_back_after_a_minute(promising: Promising) -> None:
     promising.clock.now += 59
     assert not promising.allows(TWO)
     promising.clock.now += 1
-    assert promising.allows(TWO)
+    assert promising.allows(application_review("two", namespace="elsewhere"))
     assert promising.inventory.promised == 4
 
 
@@ -223,6 +224,46 @@ def test_the_same_object_twice_is_promised_its_room_once(promising: Promising) -
     assert (promising.inventory.promised, len(promising.stand_ins())) == (4, 4)
 
 
+def test_a_namespace_whose_pods_did_not_come_is_promised_nothing_for_a_while(promising: Promising) -> None:
+    """As where a quota refuses them: others would be kept out for ever, by a new object each minute."""
+    assert promising.allows(ONE)
+    promising.clock.now += SECONDS
+    assert promising.allows(TWO)
+    assert promising.inventory.promised == 0
+    promising.clock.now += VAIN - 1
+    assert promising.allows(TWO)
+    assert promising.inventory.promised == 0
+    promising.clock.now += 1
+    assert promising.allows(TWO)
+    assert promising.inventory.promised == 4
+
+
+def test_it_is_if_half_of_them_came(promising: Promising) -> None:
+    assert promising.allows(ONE)
+    for number, pod in enumerate(promising.stand_ins()[:2]):
+        promising.pod(replace(pod, uid=f"real-{number}"))
+    promising.clock.now += SECONDS
+    assert promising.allows(application_review("two", spec=ray_spec("two", 1)))
+    assert promising.inventory.promised == 2
+
+
+@pytest.mark.parametrize(("age", "promised"), [(LATE, 4), (LATE + 1, 0)])
+def test_one_that_was_deleted_counts_as_kept_in_vain(promising: Promising, age: float, promised: int) -> None:
+    promising.allows(ONE)
+    promising.clock.now += age
+    assert response(promising.reply(promising.ask(TWO), "uid-one").answer)["allowed"]
+    assert promising.inventory.promised == promised
+
+
+def test_one_that_was_given_up_while_a_refusal_asks_is_given_up_once(promising: Promising) -> None:
+    promising.allows(ONE)
+    promising.clock.now += SECONDS - 1
+    found = promising.ask(TWO)
+    promising.clock.now += 1
+    promising.ask(application_review("small", spec=ray_spec("small", 0)), number=2)
+    assert response(promising.reply(found, "uid-one").answer)["allowed"]
+
+
 # What is made of an object
 
 
@@ -233,6 +274,19 @@ def test_an_object_that_is_made_of_another_one_takes_over_its_room(promising: Pr
     assert promising.allows(application_review("made", owner="uid-one", spec=ray_spec("one")))
     assert promising.inventory.promised == 4
     assert not promising.allows(TWO)
+
+
+def test_it_keeps_the_room_for_no_longer(promising: Promising) -> None:
+    """Or objects that name one another would keep it for ever."""
+    assert promising.allows(ONE)
+    promising.clock.now += SECONDS / 2
+    assert promising.allows(application_review("made", owner="uid-one", spec=ray_spec("one")))
+    promising.clock.now += SECONDS / 4
+    assert promising.allows(application_review("next", owner="uid-made", spec=ray_spec("one")))
+    assert promising.inventory.promised == 4
+    promising.clock.now += SECONDS / 4
+    assert promising.allows(application_review("two", namespace="elsewhere"))
+    assert promising.stand_ins() == []
 
 
 def test_owners_that_cannot_be_read_are_none(promising: Promising) -> None:

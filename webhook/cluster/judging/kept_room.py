@@ -19,6 +19,12 @@ from webhook.placement.objects.pod import PodInfo
 SECONDS: Final = 60.0
 """Seconds for which room is kept: pods are made and bound within a few, and nothing may hoard room."""
 
+VAIN: Final = 180.0
+"""Seconds for which a namespace is not relied upon after most of a room was kept for pods that did not come.
+
+Not for longer, since operators may be slow: executors of Spark come once their driver runs.
+"""
+
 Holder = TypeVar("Holder", bound=Hashable)
 
 _Likeness = tuple[str, frozenset[tuple[str, int]]]
@@ -26,9 +32,13 @@ _Likeness = tuple[str, frozenset[tuple[str, int]]]
 
 
 class _Room(Struct, frozen=True):
-    """The stand-ins of one holder by what they are like and by node; when they were made, and until when they stay."""
+    """The stand-ins of one holder by what they are like and by node; when they were made, and until when they stay.
+
+    At first there were so ``many``.
+    """
 
     namespace: str
+    many: int
     since: float
     until: float
     pods: dict[_Likeness, dict[str, list[PodInfo]]]
@@ -51,6 +61,8 @@ class KeptRoom(Generic[Holder]):
         self._clock = clock
         self._most = most
         self._rooms: dict[Holder, _Room] = {}
+        self._vain: dict[str, float] = {}
+        """Namespaces in which room was kept in vain, and until when that counts."""
         self._aside: set[Holder] = set()
         """Those whose stand-ins are out of the inventory for a while."""
 
@@ -64,13 +76,25 @@ class KeptRoom(Generic[Holder]):
         now = self._clock()
         return {holder: now - room.since for holder, room in self._rooms.items()}
 
+    def spent(self, holder: Holder) -> float:
+        """The seconds of those for which its room is kept that are over for the holder."""
+        return SECONDS - (self._rooms[holder].until - self._clock())
+
+    def relies_on(self, namespace: str) -> bool:
+        """Whether most of the pods have come of late for which room was kept in the namespace.
+
+        An operator may never make them, or a quota refuse them: then the room would be kept from others for ever, by a
+        new object each minute.
+        """
+        return self._vain.get(namespace, 0.0) <= self._clock()
+
     def hold(self, holder: Holder, namespace: str, pods: Iterable[PodInfo], *, passed: float = 0.0) -> None:
         """Keep the room of these stand-ins, promised so many seconds ago, in place of what the holder had before."""
         self.release(holder)
         self._aside.discard(holder)
-        now = self._clock()
-        room = _Room(namespace, now, now + SECONDS - passed, {})
-        for pod in pods:
+        now, made = self._clock(), list(pods)
+        room = _Room(namespace, len(made), now, now + SECONDS - passed, {})
+        for pod in made:
             room.pods.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
         self._rooms[holder] = room
         self._put(room)
@@ -82,11 +106,19 @@ class KeptRoom(Generic[Holder]):
         if room is not None and holder not in self._aside:
             self._take(room)
 
+    def give_up(self, holder: Holder) -> None:
+        """Give up what is kept for the holder, in vain if most of its pods have not come."""
+        room = self._rooms[holder]
+        if 2 * sum(1 for _ in room.all()) > room.many:
+            self._vain[room.namespace] = self._clock() + VAIN
+        self.release(holder)
+
     def expire(self) -> None:
         """Give up what has been kept for too long."""
         now = self._clock()
         for holder in [holder for holder, room in self._rooms.items() if room.until <= now]:
-            self.release(holder)
+            self.give_up(holder)
+        self._vain = {namespace: until for namespace, until in self._vain.items() if until > now}
 
     def bound(self, pod: PodInfo) -> None:
         """A pod has got its node: it holds its own room from now on."""
@@ -123,7 +155,7 @@ class KeptRoom(Generic[Holder]):
             for holder, count in counts.items():
                 by_namespace[self._rooms[holder].namespace] += count
             (largest, _), *_ = by_namespace.most_common(1)
-            self.release(next(one for one, room in self._rooms.items() if room.namespace == largest))
+            self.give_up(next(one for one, room in self._rooms.items() if room.namespace == largest))
 
     def _put(self, room: _Room) -> None:
         for pod in room.all():

@@ -64,6 +64,9 @@ STORED: Final = 0.5
 Other webhooks may decide until then. A refusal waits for as long at most: the API server gives a review three seconds.
 """
 
+LATE: Final = 5.0
+"""Seconds after which an object that is not there was not refused by another webhook or a quota, but deleted."""
+
 ASKED: Final = 20
 """Objects that are asked about at most, for one refusal: no others keep their room from what is refused."""
 
@@ -190,9 +193,10 @@ class WorkerJudge:
 
         What is not, loses its room; what was not asked about, or was promised meanwhile, keeps it from others only.
         """
+        ages = self._room.holders()
         for one in asked.objects:
-            if one.uid not in stored:
-                self._room.release(one)
+            if one in ages and one.uid not in stored:
+                (self._room.give_up if ages[one] > LATE else self._room.release)(one)
         if any(one.uid not in stored for one in waiting.promised):
             end = time.monotonic() + waiting.review.seconds
             return self._judged(replace(waiting.review, stored=frozenset(stored), end=end))
@@ -230,13 +234,14 @@ class WorkerJudge:
 
         What has more pods than may be kept is promised nothing, so that nothing is made of its many pods.
         """
+        spent = [self._room.spent(owner) for owner in review.owners]
         for owner in review.owners:
             self._room.release(owner)
         made = promise.object
-        if sum(map(len, promise.placed.slots)) > MOST:
+        if sum(map(len, promise.placed.slots)) > MOST or not self._room.relies_on(made.namespace):
             return
         pods = stand_ins(f"promised/{made.uid}", made.namespace, promise.group, promise.placed)
-        self._room.hold(made, made.namespace, [*pods])
+        self._room.hold(made, made.namespace, pods, passed=max(spent, default=0.0))
 
 
 def _in_turn(objects: Iterable[PromisedObject]) -> tuple[PromisedObject, ...]:
