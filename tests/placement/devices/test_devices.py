@@ -67,14 +67,16 @@ def test_slices_by_node_and_pool() -> None:
     ids=["every node", "each device", "counters"],
 )
 def test_slice_of_several_nodes(wide: DeviceSlice) -> None:
-    """A slice that is not of one node, or has counters, is in the list of pools that every node looks at."""
+    """A slice that is not of one node, or has counters, is in the list of pools that are not of one node."""
     devices = Devices()
     devices.put_slice(wide)
     assert list(devices.wide_pools()) == [DevicePool(DRIVER, "fabric")]
+    assert list(devices.shared_pools()) == ([] if wide.counters else [DevicePool(DRIVER, "fabric")])
     assert not list(devices.local_pools("n1"))
     version = devices.changes.version
     devices.drop_slice("s")
     assert not list(devices.wide_pools())
+    assert not list(devices.shared_pools())
     assert devices.changes.since(version) is None
 
 

@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import node
+from tests.builders import nodes as some_nodes
 from tests.placement.devices.clusters import GI, GPU, MODEL, devices_of, equipped, held, on, wanting
 from tests.work import calls
 from webhook.placement.devices import fits as fits_module
@@ -471,3 +472,50 @@ def test_a_selector_that_differs_on_every_node_is_followed_a_little_in_each_deci
         assert answered > known
         known = answered
     assert known == 3 * NODES
+
+
+def partitioned(name: str, number: int) -> tuple[DeviceSlice, DeviceSlice]:
+    """The partitions of the only device of a node, and the counters that they share, as drivers publish them."""
+    consumes = Traits(consumes=(Counters("memory", (("memory", 40),)),))
+    parts = tuple(Device(f"part-{at}", (Attribute("serial", f"{name}-{at}"),), (), consumes) for at in range(number))
+    memory = (Counters("memory", (("memory", 80),)),)
+    return (
+        DeviceSlice(f"{name}-parts", GPU, name, 0, 2, Reach(node=name), parts),
+        DeviceSlice(f"{name}-memory", GPU, name, 0, 2, Reach(node=name), counters=memory),
+    )
+
+
+def divided(count: int) -> Inventory:
+    """A cluster of so many nodes, each with a pool of counters of its own."""
+    machines = some_nodes(count)
+    return equipped(*(part for one in machines for part in partitioned(one.name, 3)), machines=machines)
+
+
+def test_counters_of_other_nodes_do_not_make_nodes_differ() -> None:
+    inventory, budget = divided(5), DeviceBudget()
+    assert fit(inventory, TWO, budget=budget).nodes == 0b11111
+    assert budget.nodes == NODES - 1
+
+
+def test_pools_of_counters_are_not_gone_through_on_each_node() -> None:
+    small, large = divided(50), divided(200)
+    assert calls(lambda: fit(large, TWO)) < 6 * calls(lambda: fit(small, TWO))
+
+
+def test_a_look_at_nodes_with_counters_goes_on_where_the_last_one_ended() -> None:
+    """Nodes that all look different to the selector are looked at once each."""
+    inventory = divided(NODES + 8)
+    odd = wanting(DeviceChoice(GPU, selectors=(f'device.attributes["{GPU}"].serial != "node-000-0"',)))
+    first, budget = fit(inventory, odd), DeviceBudget()
+    assert (first.nodes.bit_count(), first.complete) == (NODES, False)
+    assert (fit(inventory, odd, budget=budget).complete, NODES - budget.nodes) == (True, 8)
+
+
+def test_counters_that_are_not_complete_leave_all_nodes_unsure() -> None:
+    """A slice that is missing may be one of any node, until the driver has published it."""
+    inventory = equipped(*partitioned("node-a", 2), *partitioned("node-b", 2)[1:])
+    found = fit(inventory, TWO)
+    assert (found.nodes, found.unknown) == (0b001, 0b110)
+    inventory.devices.put_slice(partitioned("node-b", 2)[0])
+    found = fit(inventory, TWO)
+    assert (found.nodes, found.unknown) == (0b011, 0b000)

@@ -39,8 +39,8 @@ class Devices:
     about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
     """
 
-    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_slices",
-                 "_templates", "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
+    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_shared",
+                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "doubtful", "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -55,6 +55,10 @@ class Devices:
         """By node, the pools that have slices of that node, each with the number of these slices."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
+        self._shared: dict[DevicePool, int] = {}
+        """Those of them of which some such slice has more than counters."""
+        self.doubtful: tuple[int, frozenset[DevicePool]] = -1, frozenset()
+        """For ``node_devices``: pools that nodes without devices of them cannot judge, and the version of changes."""
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[ClaimName, ResourceClaim] = {}
@@ -107,7 +111,7 @@ class Devices:
         if published.unread:
             self._unread[published.name] = published.reach
         self._pools.setdefault(published.pool_name, {})[published.name] = published
-        _count(self._where(published), published.pool_name, 1)
+        self._place(published, 1)
         self._changed(published.pool_name)
 
     def drop_slice(self, name: str) -> None:
@@ -121,7 +125,7 @@ class Devices:
         del self._pools[pool][name]
         if not self._pools[pool]:
             del self._pools[pool]
-        _count(self._where(removed), pool, -1)
+        self._place(removed, -1)
         if removed.reach and self._local.get(removed.reach.node) == {}:
             del self._local[removed.reach.node]
 
@@ -155,16 +159,23 @@ class Devices:
         """The pools that have slices for several nodes, or counters."""
         return self._wide
 
+    def shared_pools(self) -> Iterable[DevicePool]:
+        """The pools that may have devices which several nodes can use."""
+        return self._shared
+
     @property
     def wide(self) -> bool:
         """Whether what a node can use does not follow from its own slices alone, by shared pools or rules."""
         return bool(self._wide or self._rules)
 
-    def _where(self, published: DeviceSlice) -> dict[DevicePool, int]:
-        """The count of pools by where their devices are: of one node, or not."""
+    def _place(self, published: DeviceSlice, by: int) -> None:
+        """Count the slice where its devices are: of one node, or not."""
         if published.reach and published.reach.node and not published.counters:
-            return self._local.setdefault(published.reach.node, {})
-        return self._wide
+            _count(self._local.setdefault(published.reach.node, {}), published.pool_name, by)
+            return
+        _count(self._wide, published.pool_name, by)
+        if published.devices or not published.counters:
+            _count(self._shared, published.pool_name, by)
 
     def _changed(self, pool: DevicePool) -> None:
         """Record a change of the pool, for all nodes that may use it."""

@@ -238,7 +238,9 @@ class DeviceFits:
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each node of which it is not known, and put all together."""
-        changed = None if self._devices.wide else self._devices.changes.since(kept.version)
+        changed = self._devices.changes.since(kept.version)
+        if self._devices.wide and (changed != set() or kept.epoch != self._epoch):
+            changed = None
         if changed is None:
             kept.by_node.clear()
         for name in changed or ():

@@ -50,29 +50,48 @@ class NodeDevices(Struct, frozen=True, gc=False):
 
 def node_devices(devices: Devices, node: str, reaches: Reaches) -> NodeDevices:
     """The devices that the node can use."""
-    pools, unsure = [], False
-    for name in sorted({*devices.local_pools(node), *devices.wide_pools()}):
-        published = devices.slices_of(name)
-        relevant = [found for found in published.values() if found.counters or any(map(reaches, _reaches(found)))]
-        if not relevant:
-            continue
-        unsure = unsure or any(found.unread for found in relevant)
-        newest = max(found.generation for found in relevant)
-        relevant = [found for found in relevant if found.generation == newest]
-        others: list[DeviceSlice] = []
-        if len(relevant) != relevant[0].expected:
-            if any(found.generation > newest for found in published.values()):
-                continue  # the driver replaces what the node sees
-            others = [found for found in published.values() if found.generation == newest and found not in relevant]
-            if len(relevant) + len(others) != relevant[0].expected:
-                unsure = True
-                continue
-        pool = _pool(devices, name, relevant, others, reaches)
-        if pool is None:
-            unsure = True
-        else:
+    local = devices.local_pools(node)
+    pools, unsure = [], any(name not in local for name in _doubtful(devices))
+    for name in sorted({*local, *devices.shared_pools()}):
+        pool, known = _seen(devices, name, reaches)
+        unsure = unsure or not known
+        if pool and pool.devices:
             pools.append(pool)
     return NodeDevices(tuple(pools), unsure or _confused(pools))
+
+
+def _doubtful(devices: Devices) -> frozenset[DevicePool]:
+    """The pools of counters, and of devices of single nodes, that all other nodes are unsure of.
+
+    Each node sees the counters of all others, so this is found out once for all of them.
+    """
+    version, found = devices.doubtful
+    if version != devices.changes.version:
+        shared = {*devices.shared_pools()}
+        alone = (name for name in devices.wide_pools() if name not in shared)
+        found = frozenset(name for name in alone if not _seen(devices, name, lambda _: False)[1])
+        devices.doubtful = devices.changes.version, found
+    return found
+
+
+def _seen(devices: Devices, name: DevicePool, reaches: Reaches) -> tuple[UsablePool | None, bool]:
+    """The pool as the node sees it, if it does, and whether it is known what the node can use of it."""
+    published = devices.slices_of(name)
+    relevant = [found for found in published.values() if found.counters or any(map(reaches, _reaches(found)))]
+    if not relevant:
+        return None, True
+    known = not any(found.unread for found in relevant)
+    newest = max(found.generation for found in relevant)
+    relevant = [found for found in relevant if found.generation == newest]
+    others: list[DeviceSlice] = []
+    if len(relevant) != relevant[0].expected:
+        if any(found.generation > newest for found in published.values()):
+            return None, known  # the driver replaces what the node sees
+        others = [found for found in published.values() if found.generation == newest and found not in relevant]
+        if len(relevant) + len(others) != relevant[0].expected:
+            return None, False
+    pool = _pool(devices, name, relevant, others, reaches)
+    return pool, known and pool is not None
 
 
 def _reaches(published: DeviceSlice) -> Iterator[Reach]:
