@@ -360,3 +360,10 @@ async def test_a_job_that_ends_before_its_turn_is_not_looked_at(cluster: JobClus
     await cluster.wait(3)
     assert cluster.owned == []
     assert "Unsatisfiable" not in [reason for reason, _ in cluster.said]
+
+
+async def test_a_pool_of_a_job_asks_for_the_devices_that_the_job_states_and_says_no_more(cluster: JobCluster) -> None:
+    devices = [{"class": "gpu.example.com"}, {"class": "nic.example.com", "count": 2}]
+    cluster.job(hostPools=[{"name": "P", "size": 1, "elastic": True, "devices": devices}], processingElements=[{}])
+    await cluster.lead()
+    assert cluster.pool("parallel-p")["spec"]["devices"] == devices

@@ -205,15 +205,19 @@ def test_a_label_helps_nodes_with_the_devices_alone() -> None:
     assert lines[-1].startswith(f"Nearest fix: {fix}")
 
 
-def test_a_look_goes_on_where_the_last_one_ended() -> None:
-    """Selectors that tell all nodes apart; who is in no hurry looks at all of them at once."""
-    count = 300
+def told_apart(count: int) -> Inventory:
+    """So many nodes, each with a device that has a serial number of its own."""
     machines = nodes(count)
     slices = [
         replace(on(one.name, 1), devices=(Device("gpu-0", (Attribute("serial", f"s{at}"),)),))
         for at, one in enumerate(machines)
     ]
-    inventory = equipped(*slices, machines=machines)
+    return equipped(*slices, machines=machines)
+
+
+def test_a_look_goes_on_where_the_last_one_ended() -> None:
+    """Selectors that tell all nodes apart; who is in no hurry looks at all of them at once."""
+    inventory = told_apart(300)
     wanted = asking(DescribedDevices(GPU, f'device.attributes["{GPU}"].serial != "s0"'))
     looks = [host_devices.nodes_with_devices(wanted, inventory) for _ in range(3)]
     assert [found.nodes.bit_count() for found in looks] == [127, 255, 299]
@@ -263,3 +267,15 @@ def test_a_job_is_refused_whose_pool_too_few_nodes_have_devices_for() -> None:
 def test_a_job_is_warned_of_what_cannot_be_judged_of_its_pool() -> None:
     why = f', since "{BROKEN}" cannot be evaluated'
     assert of_job(1, BROKEN).warnings == (f"HostPool Gpus: devices of 2 hosts are not judged{why}",)
+
+
+def test_nodes_that_differ_are_looked_at_before_the_pool_of_a_job_is_planned() -> None:
+    """Only the last node has the device, and more nodes come before it than one look goes at."""
+    there = told_apart(900)
+    wanted = {"class": GPU, "selector": f'device.attributes["{GPU}"].serial == "s899"'}
+    declared = {"name": "Gpus", "size": 1, "devices": [wanted]}
+    verdict = judged(job_spec(element("host(Gpus)"), pools=(declared,)), there)
+    assert verdict.answer
+    assert verdict.answer.placed
+    assert verdict.warnings == ()
+    assert list(verdict.answer.placed.hosts.values()) == [{0: 899}]

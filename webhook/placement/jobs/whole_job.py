@@ -11,7 +11,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.checks.pool_devices import device_doubt
+from webhook.placement.checks.pool_devices import device_doubt, look_at_devices
 from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -120,6 +120,10 @@ async def judged(job: AppliedJob, world: World, solving: Solving, *, brief: bool
         without_hosts += await refused_pools(job.namespace, job.name, choices, world, solving)
         return JobVerdict(text=refuse_pools(without_hosts).text)
     await solving.rest()
+    for pool in choices:
+        if pool.devices and solving.left() > 0:
+            look_at_devices(pool, world)
+            await solving.rest()
     others = taken_from(choices, members, settled_hosts(job.pools, world), world)
     leaving = {(job.namespace, job.name): frozenset(job.staying)}
     group = GroupWithDevices(members, world, choices, solving, leaving, others)

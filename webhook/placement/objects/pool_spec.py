@@ -99,7 +99,7 @@ _ELASTIC: Final = SwitchRule(
 )
 
 
-class HostDevices(Struct, frozen=True, gc=False, forbid_unknown_fields=True):
+class HostDevices(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
     """An entry of ``devices``: so many devices of a class, each of which meets the CEL expression ``selector``."""
 
     device_class: Annotated[str, _CLASS] = field(default="", name="class")
