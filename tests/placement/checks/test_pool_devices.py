@@ -155,6 +155,12 @@ def test_a_class_that_does_not_exist(name: str, fix: str) -> None:
     ]
 
 
+def test_another_name_of_a_class_may_not_be_enough() -> None:
+    wanted = asking(DescribedDevices("gpus.example.com", count=2))
+    assert said(wanted)[-1] == f"Nearest fix: name DeviceClass {GPU} (1 of 2 would be eligible)."
+    assert said(asking(TWO))[0] == HEAD.format(2, "1 node is") + "."
+
+
 @pytest.mark.parametrize(
     ("wish", "classes", "why"),
     [

@@ -11,7 +11,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.pools.allocation import allocate
 from webhook.placement.pools.host_devices import EquippedNodes, nodes_with_devices
 from webhook.placement.request.world import World
-from webhook.placement.text.fix import Advice, Fix, Lower
+from webhook.placement.text.fix import Advice, Fix, Lower, Partly
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, counted, quote, shorten
 
@@ -65,7 +65,12 @@ def unmet_devices(pool: Pool, world: World) -> Fix | None:
     if not missing:
         return None
     like = nearest(missing, classes.names)
-    return Advice(f"name DeviceClass {like}" if like else f"create DeviceClass {missing}")
+    if not like:
+        return Advice(f"create DeviceClass {missing}")
+    named = (replace(wish, device_class=like) if wish.device_class == missing else wish for wish in pool.devices)
+    able, size = allocate(replace(pool, devices=tuple(named)), world.inventory, world.policy).eligible, pool.size or 0
+    fix = Advice(f"name DeviceClass {like}")
+    return Partly(fix, f"{able} of {size} would be eligible") if able < size else fix
 
 
 def _why(found: EquippedNodes) -> str:
