@@ -114,14 +114,16 @@ def _pool(
     if any((used.name, counter) not in counters for used in consumed for counter, _ in used.amounts):
         return None
     usable: list[UsableDevice] = []
-    rest: list[UsableDevice] = []
+    rest: list[Device] = []
     for part in ordered:
         for found in part.devices:
-            entry = _usable(devices, name, found)
-            whose = usable if part.reach is not None or (found.traits.reach and reaches(found.traits.reach)) else rest
-            whose.append(entry)
-    rest += [_usable(devices, name, found) for part in others for found in part.devices]
-    return UsablePool(name, tuple(usable), counters, tuple(found for found in rest if found.device.traits.consumes))
+            if part.reach is not None or (found.traits.reach and reaches(found.traits.reach)):
+                usable.append(_usable(devices, name, found))
+            else:
+                rest.append(found)
+    rest += [found for part in others for found in part.devices]
+    consuming = tuple(_usable(devices, name, found) for found in rest if found.traits.consumes)
+    return UsablePool(name, tuple(usable), counters, consuming)
 
 
 def _usable(devices: Devices, pool: DevicePool, device: Device) -> UsableDevice:
