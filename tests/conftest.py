@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,12 +51,22 @@ def _trace_our_code_only(config: pytest.Config) -> None:
 def _fork_between_traces() -> None:
     """Let no process be forked while another thread holds the lock of coverage's data: the child would wait forever.
 
-    The lock is taken where a file is traced for the first time in a thread.
+    The lock is taken where a file is traced for the first time in a thread. A child writes down what it traces itself,
+    not what its parent has traced for minutes: that would take each one seconds at its end.
     """
     collector = getattr(coverage.Coverage.current(), "_collector", None)
     lock = getattr(collector, "data_lock", None)
-    if lock is not None:
-        os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=lock.release)
+    data: dict[str, object] = getattr(collector, "data", {})
+    if lock is None:
+        return
+
+    def begin() -> None:
+        running = {frame.f_code.co_filename for frame, _ in traceback.walk_stack(None)}
+        for file in data.keys() - running:  # of what runs the rest of each function counts
+            del data[file]
+        lock.release()
+
+    os.register_at_fork(before=lock.acquire, after_in_parent=lock.release, after_in_child=begin)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

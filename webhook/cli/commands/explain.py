@@ -52,13 +52,8 @@ HELP_EXAMPLES: Final = (
         "streams-placement explain -f examples/pool-tagged.yaml --snapshot examples/cluster",
     ),
     HelpExample(
-        "a pod against the cluster of a context",
-        "streams-placement explain -f pod.yaml --context kind-lab",
-        cluster=True,
-    ),
-    HelpExample(
-        "as the webhook of the cluster answers, if a node were drained",
-        "streams-placement explain -f pod.yaml --server --drain node-a",
+        "as the webhook of the cluster of a context answers",
+        "streams-placement explain -f pod.yaml --server --context kind-lab",
         cluster=True,
     ),
     HelpExample(
