@@ -6,6 +6,7 @@ import pytest
 
 from tests.apiserver.paths import job_path
 from tests.controller.provisioningrequests.asking_cluster import APART, NODE_POOL, AskingCluster, said
+from webhook.controller.provisioningrequests import reconciler
 from webhook.controller.provisioningrequests.reconciler import ANSWERED
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
@@ -96,6 +97,43 @@ async def test_other_answers(asking: AskingCluster, conditions: list[Any], reaso
     assert asking.capacity()[1:] == (reason, message)
     assert asking.told(reason) == [(reason, message)]
     assert (asking.requests, asking.asked) == ([], 1)
+
+
+UNREAD = said("Failed", message="missing pod templates", reason="FailedToCreatePods")
+
+
+async def test_an_autoscaler_that_does_not_see_the_templates_yet_is_asked_again(
+    asking: AskingCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It looks at the request between its creation and that of its templates."""
+    monkeypatch.setattr(reconciler, "OPEN_IN_NAMESPACE", 1)
+    monkeypatch.setattr(reconciler, "OPEN", 1)
+    asking.ask()
+    await asking.lead()
+    first = asking.request
+    name = first["metadata"]["name"]
+    asking.answer(UNREAD)
+    await asking.lead()  # another leader goes on as well
+    assert [one["metadata"]["name"] for one in asking.requests] == [name, f"{name}-again-1"]
+    assert asking.requests[1]["spec"]["podSets"] == [{"podTemplateRef": {"name": f"{name}-again-1-0"}, "count": 4}]
+    assert [one["metadata"]["name"] for one in asking.templates] == [f"{name}-0", f"{name}-again-1-0"]
+    assert asking.capacity()[1] == "Asked"
+    asking.kube.change(asking.path(asking.requests[1]), {"status": {"conditions": [ROOM]}})
+    await asking.wait(2)
+    assert asking.capacity() == ("True", "CapacityFound", FOUND)
+    assert (asking.requests, asking.templates) == ([], [])
+
+
+async def test_an_autoscaler_that_cannot_read_the_pods_has_not_answered(asking: AskingCluster) -> None:
+    asking.ask()
+    await asking.lead()
+    name = f"{asking.request['metadata']['name']}-again-1"
+    for _ in range(2):
+        asking.kube.change(asking.path(asking.requests[-1]), {"status": {"conditions": [UNREAD]}})
+        await asking.wait(2)
+    why = f"the cluster autoscaler could not read the pods of ProvisioningRequest {name}: missing pod templates"
+    assert asking.capacity()[1:] == ("NotAnswered", why)
+    assert (asking.requests, asking.templates, asking.asked) == ([], [], 2)
 
 
 async def test_an_answer_does_not_change_the_verdict(asking: AskingCluster) -> None:

@@ -63,7 +63,7 @@ def test_requests_are_found_by_their_job() -> None:
         assert kind.value_key(found) == f"space/{name}"
         kind.put(store, found)  # type: ignore[arg-type]
     job = "space", "app"
-    assert ([one.name for one in store.of_job(job)], store.open, store.open_in("space")) == (["a", "b"], 2, 2)
+    assert ([one.name for one in store.of_job(job)], store.open(9), store.open_in("space")) == (["a", "b"], 2, 2)
     assert heard == [job, job]
     kind.put(store, kind.read(request("b", owner={**JOB, "name": "else"}))[0])  # type: ignore[arg-type]
     assert sorted(heard[2:]) == [job, ("space", "else")]  # type: ignore[type-var]
@@ -71,4 +71,13 @@ def test_requests_are_found_by_their_job() -> None:
     for key in ("space/a", "space/b", "space/c", "space/d"):
         kind.drop(store, key)  # type: ignore[arg-type]
     assert heard == [job, ("space", "else")]
-    assert (store.all, store.open, store.open_in("space"), store.of_job(job)) == ({}, 0, 0, [])
+    assert (store.all, store.open(9), store.open_in("space"), store.of_job(job)) == ({}, 0, 0, [])
+
+
+def test_requests_of_one_namespace_do_not_use_up_what_all_may_have_open() -> None:
+    """Whoever may make ProvisioningRequests in a namespace can give them a Job as their owner."""
+    store = RequestStore()
+    for at in range(50):
+        store.put(read_request(request(f"r{at}")))
+    store.put(read_request(request(namespace="other")))
+    assert store.open(10) == 11

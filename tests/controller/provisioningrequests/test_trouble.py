@@ -289,3 +289,42 @@ async def test_a_job_that_goes_while_it_is_answered(asking: AskingCluster) -> No
     asking.answer(said("Provisioned"))
     await asking.wait(3)
     assert (asking.requests, asking.templates, asking.owned) == ([], [], [])
+
+
+@pytest.mark.parametrize("home", [HOME, TEMPLATE_HOME], ids=["request", "template"])
+async def test_what_had_the_name_goes_before_it_is_read(asking: AskingCluster, home: str) -> None:
+    """The API server serves ProvisioningRequests all the same."""
+    await asking.lead()
+    refusing(asking, (home, failure(Cause.EXISTS)), once=True)
+    asking.ask()
+    await asking.wait(8)
+    assert (len(asking.requests), len(asking.templates), asking.capacity()[1]) == (1, 1, "Asked")
+
+
+async def test_what_has_the_name_cannot_be_read(asking: AskingCluster) -> None:
+    await asking.lead()
+    line = asking.candidate.line
+
+    def before(path: str) -> None:
+        if path == HOME:
+            line.failures.append(failure(Cause.FORBIDDEN, "no right to read"))
+            raise failure(Cause.EXISTS)
+
+    line.before = before
+    asking.ask()
+    await asking.wait(3)
+    assert asking.capacity()[1:] == ("NotAsked", f"{TAKEN}no right to read")
+
+
+async def test_requests_that_the_watch_never_brings_are_not_made_for_ever(asking: AskingCluster) -> None:
+    """The role has no right to list them."""
+    asking.delays = {REQUESTS: 1e6}
+    asking.ask(submissionTimeOutInSeconds=3600)
+    await asking.lead()
+    name = asking.request["metadata"]["name"]
+    await asking.wait(reconciler.ANSWERED + 20)
+    why = f"the cluster autoscaler has not answered ProvisioningRequest {name} for 600 s"
+    assert asking.capacity()[1:] == ("NotAnswered", why)
+    before = asking.asked
+    await asking.wait(60)
+    assert asking.asked == before

@@ -21,13 +21,18 @@ from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.provisioningrequests.asked_pods import AskedPod, AskedPods
 from webhook.controller.provisioningrequests.request_object import (
     MOST,
-    request_name,
+    request_names,
     request_object,
     template_name,
     template_object,
 )
 from webhook.controller.provisioningrequests.request_store import RequestStore
-from webhook.controller.provisioningrequests.stored_request import StoredRequest, owner_uid, read_request
+from webhook.controller.provisioningrequests.stored_request import (
+    NOT_ANSWERED,
+    StoredRequest,
+    owner_uid,
+    read_request,
+)
 from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue
@@ -57,8 +62,7 @@ _MAY_ASK: Final = f'"{ASKED}"'.encode()
 """In the JSON of every status in which a question is open."""
 
 NOT_ASKED: Final = "NotAsked"
-NOT_ANSWERED: Final = "NotAnswered"
-"""Reasons of the condition CapacityFound of a Job that gets no answer."""
+"""Reason of the condition CapacityFound of a Job about which the autoscaler cannot be asked."""
 
 
 class _UnaskableError(Exception):
@@ -119,10 +123,11 @@ class ProvisioningRequests:
 
     async def _advance(self, job: StoredJob) -> float | None:
         spec, asks = job.stated(), status_of_job(job).capacity.reason == ASKED
-        wanted = request_name(job, spec) if spec and asks and not job.undone else ""
-        mine = [one for one in self._requests.of_job(job.key) if one.owner == job.uid]
-        for request in mine:
-            if request.name != wanted:
+        mine = {one.name: one for one in self._requests.of_job(job.key) if one.owner == job.uid}
+        names = request_names(job, spec) if spec and asks and not job.undone else [""]
+        wanted = next((name for name in names if name not in mine or not mine[name].unread), names[-1])
+        for request in mine.values():
+            if request.name not in names:  # one that is unread says that the next one is open
                 await self._delete(request)
         if not spec or not wanted:
             self._described.pop(job.key, None)
@@ -130,30 +135,30 @@ class ProvisioningRequests:
                 await self._say(job, CAPACITY_NOT_NEEDED)
             return None
         waiting = self._waiting(job, spec)
-        known = next((one for one in mine if one.name == wanted), None)
+        known = mine.get(wanted)
         if not waiting:
             await self._say(job, CAPACITY_NOT_NEEDED)
             return None
-        name, since = self._described.get(job.key, ("", 0.0))
-        if known and (known.answer or name == wanted):
-            return await self._look(job, known, since)
-        return await self._ask(job, spec, wanted, waiting)
-
-    async def _look(self, job: StoredJob, request: StoredRequest, since: float) -> float | None:
-        """Repeat what the autoscaler says, if it says anything."""
-        if request.answer is not None:
-            await self._say(job, request.answer)
+        if known and known.answer:
+            await self._say(job, known.answer)
             return None
+        name, since = self._described.get(job.key, ("", 0.0))
         left = since + ANSWERED - self._clock()
-        if left <= 0:
-            why = f"the cluster autoscaler has not answered ProvisioningRequest {request.name} for {ANSWERED:.0f} s"
+        if name == wanted and left <= 0:
+            why = f"the cluster autoscaler has not answered ProvisioningRequest {name} for {ANSWERED:.0f} s"
             await self._say(job, ConditionState(holds=False, reason=NOT_ANSWERED, message=why))
             return None
+        if known and name == wanted:
+            await self._wait(job, known)
+            return left
+        return await self._ask(job, spec, wanted, waiting)
+
+    async def _wait(self, job: StoredJob, request: StoredRequest) -> None:
+        """Say that the autoscaler has not answered yet."""
         verb = "looks for" if request.accepted else "is asked for"
         pods = counted(request.count, "pod")
         what = f"the cluster autoscaler {verb} room for {pods} (ProvisioningRequest {request.name})"
         await self._say(job, ConditionState(holds=False, reason=ASKED, message=what))
-        return left
 
     async def _ask(self, job: StoredJob, spec: JobSpec, name: str, waiting: frozenset[str]) -> float | None:
         """Make the request and its templates, or say why not."""
@@ -170,7 +175,8 @@ class ProvisioningRequests:
             if failure.cause is Cause.MISSING:
                 why = "the API server serves no ProvisioningRequests"
         else:
-            self._described[job.key] = name, self._clock()
+            before, since = self._described.get(job.key, ("", 0.0))
+            self._described[job.key] = name, since if before == name else self._clock()
             return BEHIND
         message = f"the cluster autoscaler is not asked: {why}"
         await self._say(job, ConditionState(holds=False, reason=NOT_ASKED, message=message))
@@ -178,10 +184,10 @@ class ProvisioningRequests:
 
     async def _make(self, job: StoredJob, spec: JobSpec, name: str, waiting: frozenset[str]) -> None:
         """Make the request and its templates. Raises ApiError, or _UnaskableError."""
-        if (job.namespace, name) not in self._requests.all:
+        if not self._requests.of_job(job.key):
             if self._requests.open_in(job.namespace) >= OPEN_IN_NAMESPACE:
                 raise _UnaskableError(f"{OPEN_IN_NAMESPACE} requests of this namespace are open")
-            if self._requests.open >= OPEN:
+            if self._requests.open(OPEN_IN_NAMESPACE) >= OPEN:
                 raise _UnaskableError(f"{OPEN} requests are open")
         made = await self._pods.of(job.key, spec)
         if isinstance(made, str):
@@ -205,7 +211,7 @@ class ProvisioningRequests:
                 )  # fmt: skip
             except ApiError as failure:
                 if failure.cause is Cause.EXISTS:
-                    return read_request(Raw(await self._server.read(f"{path}/{name}")))
+                    return read_request(await self._taken(f"{path}/{name}"))
                 if failure.cause is not Cause.MISSING:
                     raise
                 missing = failure
@@ -222,9 +228,18 @@ class ProvisioningRequests:
                 if failure.cause is not Cause.EXISTS:
                     raise
                 name = template_name(request.name, place)
-                if owner_uid(Raw(await self._server.read(f"{home}/{name}"))) != request.uid:
+                if owner_uid(await self._taken(f"{home}/{name}")) != request.uid:
                     why = f"PodTemplate {name} exists and does not belong to ProvisioningRequest {request.name}"
                     raise _UnaskableError(why) from None
+
+    async def _taken(self, path: str) -> Raw:
+        """What has the name already; CONFLICT if it has gone meanwhile."""
+        try:
+            return Raw(await self._server.read(path))
+        except ApiError as failure:
+            if failure.cause is Cause.MISSING:
+                raise ApiError(Cause.CONFLICT, str(failure)) from failure
+            raise
 
     async def _current(self, job: StoredJob) -> bool:
         """Whether the API server has the same version of the Job."""

@@ -21,6 +21,9 @@ Json = dict[str, Any]
 MOST: Final = 32
 """Pod sets of a request, each for equal pods: the bound of the API."""
 
+ATTEMPTS: Final = 2
+"""Requests about the same pods: the autoscaler gives up one whose templates it has not seen yet."""
+
 _STEM: Final = 200
 """Characters of the Job's name in that of a request, of the 253 that a name has."""
 
@@ -28,11 +31,12 @@ _ONCE: Final = {"noRetry": "true"}
 """The parameter with which the cluster autoscaler looks for room once, since 1.32; earlier versions ignore it."""
 
 
-def request_name(job: StoredJob, spec: JobSpec) -> str:
-    """The name of the request for the Job as it is now, fused as in ``spec``: another one once anything changes."""
+def request_names(job: StoredJob, spec: JobSpec) -> list[str]:
+    """The names of the requests for the Job as it is now, fused as in ``spec``: other ones once anything changes."""
     elements = [element.name for element in spec.processing_elements or ()]
     content = msgspec.json.encode([job.uid, job.generation, elements])
-    return f"{job.name[:_STEM].rstrip('-.')}-{hashlib.sha256(content).hexdigest()[:10]}"
+    stem = f"{job.name[:_STEM].rstrip('-.')}-{hashlib.sha256(content).hexdigest()[:10]}"
+    return [stem, *(f"{stem}-again-{attempt}" for attempt in range(1, ATTEMPTS))]
 
 
 def request_object(job: StoredJob, name: str, pods: Sequence[AskedPod], api_version: str) -> Json:

@@ -24,10 +24,9 @@ class RequestStore:
         self._of_job: dict[Name, dict[str, None]] = {}
         self._in_namespace: dict[str, int] = {}
 
-    @property
-    def open(self) -> int:
-        """How many are controlled by Jobs."""
-        return sum(self._in_namespace.values())
+    def open(self, most: int) -> int:
+        """How many are controlled by Jobs; of one namespace, whose users may make them, at most so many count."""
+        return sum(min(count, most) for count in self._in_namespace.values())
 
     def open_in(self, namespace: str) -> int:
         """How many are controlled by Jobs of that namespace."""

@@ -27,6 +27,14 @@ NOT_FOUND: Final = "CapacityNotFound"
 REVOKED: Final = "CapacityRevoked"
 """The same if there is no room any more."""
 
+NOT_ANSWERED: Final = "NotAnswered"
+"""Reason of the condition CapacityFound of a Job about which the autoscaler says nothing."""
+
+_UNREAD: Final = "FailedToCreatePods"
+"""Reason of the condition Failed of a request whose templates the autoscaler did not find: they are made after it."""
+
+_NOT_STATED: Final = wire.Condition()
+
 _WIDTH: Final = 256
 """Characters of the autoscaler's message that are repeated."""
 
@@ -63,7 +71,8 @@ class StoredRequest(Struct, frozen=True, gc=False, kw_only=True):
     """A ProvisioningRequest for ``count`` pods. ``job`` and ``owner`` are name and uid of the Job that controls it.
 
     Both are empty if no Job does, or if the request is of another class. ``answer`` is what the condition CapacityFound
-    of the Job is to say, ``None`` without one; ``accepted`` is whether the autoscaler has seen the request.
+    of the Job is to say, ``None`` without one; ``accepted`` is whether the autoscaler has seen the request, ``unread``
+    whether it gave up because it could not read the pods.
     """
 
     namespace: str
@@ -74,6 +83,7 @@ class StoredRequest(Struct, frozen=True, gc=False, kw_only=True):
     owner: str = ""
     count: int = 0
     accepted: bool = False
+    unread: bool = False
     answer: ConditionState | None = None
 
     @property
@@ -92,6 +102,8 @@ def read_request(item: Raw) -> StoredRequest:
     ours = owner is not None and spec.provisioning_class_name == CLASS
     count = sum(pods.count for pods in spec.pod_sets)
     said = _conditions(document.status)
+    failed = said.get("Failed", _NOT_STATED)
+    unread = _holds(failed) and failed.reason == _UNREAD
     return StoredRequest(
         namespace=metadata.namespace,
         name=metadata.name,
@@ -101,7 +113,8 @@ def read_request(item: Raw) -> StoredRequest:
         owner=owner.uid if owner and ours else "",
         count=count,
         accepted=_holds(said.get("Accepted")),
-        answer=_answer(said, count),
+        unread=unread,
+        answer=_unread(metadata.name, failed) if unread else _answer(said, count),
     )
 
 
@@ -145,6 +158,11 @@ def _no(condition: wire.Condition | None) -> ConditionState:
     return ConditionState(
         holds=False, reason=NOT_FOUND, message=f"the cluster autoscaler has no room now{_words(condition)}"
     )
+
+
+def _unread(name: str, condition: wire.Condition) -> ConditionState:
+    message = f"the cluster autoscaler could not read the pods of ProvisioningRequest {name}{_words(condition)}"
+    return ConditionState(holds=False, reason=NOT_ANSWERED, message=message)
 
 
 def _words(condition: wire.Condition | None) -> str:
