@@ -187,6 +187,21 @@ async def test_nothing_is_asked_or_watched_without_the_setting(
     assert "provisioningrequests" not in {kind.resource for kind in asking.candidate.work.kinds}
 
 
+async def test_an_answer_about_what_a_job_was_does_not_outlive_the_setting(asking: AskingCluster) -> None:
+    asking.ask()
+    await asking.lead()
+    asking.answer(ROOM)
+    await asking.wait(2)
+    asking.rules = ReconcilerSettings(Policy(scale_up="auto"))
+    await asking.lead()
+    assert asking.capacity()[1] == "CapacityFound"  # the Job is still the same
+    asking.change("app", processingElements=[*APART, {"operators": [{"name": "E"}]}])
+    await asking.wait(3)
+    why = "the cluster autoscaler is not asked: settings.provisioningRequests is off"
+    assert asking.capacity() == ("False", "NotAsked", why)
+    assert asking.requests == []
+
+
 async def test_a_job_that_fits_asks_nothing(asking: AskingCluster) -> None:
     asking.ask(processingElements=APART[:3])
     await asking.lead()

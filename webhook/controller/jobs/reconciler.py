@@ -24,6 +24,7 @@ from webhook.controller.jobs.scaled_regions import ScaledRegions
 from webhook.controller.jobs.stored_job_status import (
     CAPACITY_ASKED,
     CAPACITY_NOT_NEEDED,
+    CAPACITY_OFF,
     INVALID,
     SUBMITTING,
     JobStatus,
@@ -207,9 +208,10 @@ class Jobs:
     async def _promise(self, job: StoredJob, spec: JobSpec, begun: JobStatus, judged: Judgement) -> StoredJob:
         """Write that status, with the plan and the fusion of the Job, and keep the room that is promised."""
         plan = msgspec.to_builtins(judged.plan) if judged.plan else {}
-        if self._asks:
-            known = begun.capacity if begun.capacity == UNKNOWN else CAPACITY_NOT_NEEDED
-            begun = replace(begun, capacity=CAPACITY_ASKED if judged.grows else known)
+        if self._asks and judged.grows:
+            begun = replace(begun, capacity=CAPACITY_ASKED)
+        elif begun.capacity != UNKNOWN:  # an answer about what the Job was
+            begun = replace(begun, capacity=CAPACITY_NOT_NEEDED if self._asks else CAPACITY_OFF)
         begun = replace(begun, plan={**plan, "judgedAt": self._reports.moment()} if plan else {})
         if judged.fusion is not None:
             regions = region_widths(job.model() or spec, spec)

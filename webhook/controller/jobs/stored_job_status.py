@@ -32,6 +32,13 @@ CAPACITY_ASKED: Final = ConditionState(
     holds=False, reason=ASKED, message="the cluster autoscaler is asked whether it has room for its pods"
 )
 
+NOT_ASKED: Final = "NotAsked"
+"""Reason of the condition CapacityFound of a Job about which the autoscaler is not, or cannot be, asked."""
+
+CAPACITY_OFF: Final = ConditionState(
+    holds=False, reason=NOT_ASKED, message="the cluster autoscaler is not asked: settings.provisioningRequests is off"
+)
+
 CAPACITY_NOT_NEEDED: Final = ConditionState(
     holds=False, reason="NotNeeded", message="the cluster autoscaler is not asked: no pod waits for a new node"
 )

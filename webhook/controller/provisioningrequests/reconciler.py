@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.controller.jobs.job_reports import JobReports
-from webhook.controller.jobs.stored_job_status import ASKED, CAPACITY_NOT_NEEDED, status_of_job
+from webhook.controller.jobs.stored_job_status import ASKED, CAPACITY_NOT_NEEDED, NOT_ASKED, status_of_job
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
@@ -60,9 +60,6 @@ _TOGETHER: Final = 0.5
 
 _MAY_ASK: Final = f'"{ASKED}"'.encode()
 """In the JSON of every status in which a question is open."""
-
-NOT_ASKED: Final = "NotAsked"
-"""Reason of the condition CapacityFound of a Job about which the autoscaler cannot be asked."""
 
 
 class _UnaskableError(Exception):
