@@ -1,5 +1,6 @@
 """Requests that cannot be made, names that others have taken, controllers that die, and caches that are late."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -7,8 +8,11 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause, FailedRequest
 from tests.apiserver.paths import job_path
 from tests.controller.provisioningrequests.asking_cluster import APART, GROUP, NODE_POOL, REQUESTS, AskingCluster, said
+from webhook.controller.jobs.job_judge import JobJudge, Judgement
+from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.provisioningrequests import reconciler
 from webhook.controller.provisioningrequests.request_object import MOST
+from webhook.placement.objects.jobs.job_spec import JobSpec
 
 TAKEN = "the cluster autoscaler is not asked: "
 HOME = f"{GROUP}/namespaces/default/provisioningrequests"
@@ -154,6 +158,37 @@ async def test_too_many_kinds_of_pods(asking: AskingCluster) -> None:
     await asking.lead()
     why = f"{MOST + 1} kinds of pods wait, and a request has {MOST} at most"
     assert asking.capacity()[1:] == ("NotAsked", f"{TAKEN}{why}")
+
+
+async def test_nothing_is_said_about_a_change_before_it_is_judged(
+    asking: AskingCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The conditions would say that it had been: it would neither be checked nor promised its room."""
+    await name_of_request(asking)
+    judge = JobJudge.judge
+
+    async def slowly(self: JobJudge, job: StoredJob, spec: JobSpec, *, scaled: bool = False) -> Judgement:
+        await asyncio.sleep(5)
+        return await judge(self, job, spec, scaled=scaled)
+
+    monkeypatch.setattr(JobJudge, "judge", slowly)
+    different = [
+        {"operators": [{"name": f"O{at}"}], "resources": {"requests": {"cpu": f"{at + 1}m"}}} for at in range(MOST)
+    ]
+    asking.change("app", processingElements=[*APART, *different])
+    await asking.wait(3)
+    assert {one["observedGeneration"] for one in asking.status("app")["conditions"]} == {1}
+    await asking.wait(8)
+    assert {one["observedGeneration"] for one in asking.status("app")["conditions"]} == {2}
+    assert (asking.capacity()[1], asking.requests) == ("NotAsked", [])
+
+
+async def test_an_invalid_job_is_not_asked_about(asking: AskingCluster) -> None:
+    await name_of_request(asking)
+    asking.change("app", processingElements=[{"operators": [{"name": "A", "placement": "nonsense("}]}])
+    await asking.wait(3)
+    assert asking.condition(asking.found("app"), "Submitted")[1] == "Invalid"
+    assert asking.requests == []
 
 
 async def test_a_new_leader_goes_on(asking: AskingCluster) -> None:

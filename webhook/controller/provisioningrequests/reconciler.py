@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
 from webhook.controller.jobs.job_reports import JobReports
-from webhook.controller.jobs.stored_job_status import ASKED, CAPACITY_NOT_NEEDED, NOT_ASKED, status_of_job
+from webhook.controller.jobs.stored_job_status import ASKED, CAPACITY_NOT_NEEDED, INVALID, NOT_ASKED, status_of_job
 from webhook.controller.jobstore.records import StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import ObjectEditor
@@ -107,6 +107,8 @@ class ProvisioningRequests:
         if job is None or job.deleting:
             self._described.pop(name, None)
             return None  # the garbage collector deletes what it owned
+        if status_of_job(job).generation != job.generation:
+            return None  # a change is judged first; what is written of it would say that it has been
         try:
             return await self._advance(job)
         except ApiError as failure:
@@ -119,7 +121,8 @@ class ProvisioningRequests:
             return SOON
 
     async def _advance(self, job: StoredJob) -> float | None:
-        spec, asks = job.stated(), status_of_job(job).capacity.reason == ASKED
+        spec, status = job.stated(), status_of_job(job)
+        asks = status.capacity.reason == ASKED and status.submitted.reason != INVALID
         mine = {one.name: one for one in self._requests.of_job(job.key) if one.owner == job.uid}
         names = request_names(job, spec) if spec and asks and not job.undone else [""]
         wanted = next((name for name in names if name not in mine or not mine[name].unread), names[-1])
