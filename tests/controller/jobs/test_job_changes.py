@@ -2,10 +2,16 @@
 
 from typing import Any
 
+import msgspec
 import pytest
+from msgspec import Raw
+from msgspec.structs import replace
 
 from tests.apiserver.paths import ELEMENTS, POOLS, element_path, job_path, pool_path
 from tests.controller.jobs.job_cluster import JobCluster
+from webhook.controller.jobs.stored_job_status import job_status_patch, status_of_job
+from webhook.controller.jobstore.records import read_job
+from webhook.placement.objects.condition import ConditionState
 
 Json = dict[str, Any]
 
@@ -161,3 +167,20 @@ async def test_a_job_that_ran_before_it_was_invalid_is_never_undone(cluster: Job
     await cluster.wait(400)
     assert cluster.status()["phase"] == "Degraded"
     assert cluster.pods == ["parallel-0-1", "parallel-1-1"]
+
+
+def test_what_is_written_about_a_changed_job_does_not_say_that_the_change_was_judged() -> None:
+    """Reviews of running Jobs, and plans, write about Jobs that were changed a moment ago."""
+    there = [{"type": "Submitted", "status": "True", "reason": "Submitted", "observedGeneration": 1}]
+    metadata = {"name": "app", "namespace": "default", "uid": "u", "resourceVersion": "7", "generation": 2}
+    job = read_job(Raw(msgspec.json.encode({"metadata": metadata, "spec": {}, "status": {"conditions": there}})))
+    said = ConditionState(holds=False, reason="Unsatisfiable", message="no room")
+    patch = job_status_patch(job, replace(status_of_job(job), satisfiable=said), "2026-01-01T00:00:00Z")
+    assert patch is not None
+    written = patch["status"]
+    assert {one["type"]: one["observedGeneration"] for one in written["conditions"]} == {
+        "Submitted": 1,
+        "Ready": 1,
+        "Satisfiable": 1,
+    }
+    assert written["observedGeneration"] == 1

@@ -163,7 +163,7 @@ async def test_too_many_kinds_of_pods(asking: AskingCluster) -> None:
 async def test_nothing_is_said_about_a_change_before_it_is_judged(
     asking: AskingCluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The conditions would say that it had been: it would neither be checked nor promised its room."""
+    """The conditions say until then what the Job was."""
     await name_of_request(asking)
     judge = JobJudge.judge
 

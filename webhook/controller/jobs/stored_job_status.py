@@ -122,6 +122,8 @@ def status_of_job(job: StoredJob) -> JobStatus:
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status equals it."""
     stored = job.status_document()
+    # Whoever writes about a Job that was changed meanwhile must not say that the change has been judged.
+    judged = status.generation or job.generation
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:
         said["Satisfiable"] = status.satisfiable
@@ -137,8 +139,8 @@ def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | 
         "pools": status.pools,
         "readyPools": status.ready_pools,
         "submittedAt": status.submitted_at or None,
-        "conditions": merged_conditions(stored.get("conditions"), said, job.generation, now),
-        "observedGeneration": job.generation,
+        "conditions": merged_conditions(stored.get("conditions"), said, judged, now),
+        "observedGeneration": judged,
     }
     if status.plan is not None:
         wanted["plan"] = status.plan or None

@@ -108,7 +108,7 @@ class ProvisioningRequests:
             self._described.pop(name, None)
             return None  # the garbage collector deletes what it owned
         if status_of_job(job).generation != job.generation:
-            return None  # a change is judged first; what is written of it would say that it has been
+            return None  # a change is judged first: until then the answer is about what the Job was
         try:
             return await self._advance(job)
         except ApiError as failure:
