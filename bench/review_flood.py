@@ -110,6 +110,8 @@ def _flood(port: int, cert: str, key: str) -> Iterator[_Flood]:
             raise Trouble("the client that asks for PlacementReviews got no answer")
         yield flood
         out, _ = process.communicate(timeout=60)
+        if process.returncode:
+            raise Trouble("the flood of PlacementReviews broke off before the end; what it was answered is above")
         flood.answered = json.loads(out)
     finally:
         process.kill()
@@ -117,7 +119,10 @@ def _flood(port: int, cert: str, key: str) -> Iterator[_Flood]:
 
 
 def _ask(port: int, cert: str, key: str) -> int:
-    """Ask until standard input ends; prints ``flooding`` after the first answer, and at last their number."""
+    """Ask until standard input ends; prints ``flooding`` after the first answer, and at last their number.
+
+    Returns 1 if there was another answer than a verdict, or none: then less was asked than there should have been.
+    """
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # its certificate was just made
     context.load_cert_chain(cert, key)
@@ -126,7 +131,7 @@ def _ask(port: int, cert: str, key: str) -> int:
     for manifest in manifests:
         manifest["metadata"] = {**manifest["metadata"], "namespace": NAMESPACE}
     body = msgspec.json.encode({"apiVersion": API_VERSION, "kind": KIND, "spec": {"manifests": manifests}})
-    going, first, codes = threading.Event(), threading.Event(), list[int]()
+    going, first, answered, refused = threading.Event(), threading.Event(), list[int](), list[int]()
     going.set()
 
     def ask() -> None:
@@ -139,8 +144,9 @@ def _ask(port: int, cert: str, key: str) -> int:
             said = answer.read()
             if answer.status != http.HTTPStatus.CREATED:
                 print(answer.status, said[:500], file=sys.stderr)
+                refused.append(answer.status)
                 break
-            codes.append(answer.status)
+            answered.append(answer.status)
             first.set()
 
     threads = [threading.Thread(target=ask, daemon=True) for _ in range(FLOODING)]
@@ -149,9 +155,9 @@ def _ask(port: int, cert: str, key: str) -> int:
     if first.wait(60):
         print("flooding", flush=True)
         sys.stdin.read()
-        print(len(codes), flush=True)
+        print(len(answered), flush=True)
     going.clear()
-    return int(not codes)
+    return int(bool(refused) or not answered)
 
 
 if __name__ == "__main__":
