@@ -4,7 +4,6 @@ import gc
 import os
 import signal
 import sys
-import traceback
 from collections.abc import Generator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,7 +60,9 @@ def _fork_between_traces() -> None:
         return
 
     def begin() -> None:
-        running = {frame.f_code.co_filename for frame, _ in traceback.walk_stack(None)}
+        running, frame = set[str](), sys._getframe()  # noqa: SLF001 -- there is no other name for it
+        while frame := frame.f_back:  # type: ignore[assignment]
+            running.add(frame.f_code.co_filename)
         for file in data.keys() - running:  # of what runs the rest of each function counts
             del data[file]
         lock.release()

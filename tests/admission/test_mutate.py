@@ -2,12 +2,14 @@
 
 import pytest
 
-from tests.answers import refused, response, steps, warnings
+from tests.answers import patched, refused, response, steps, warnings
 from tests.builders import UID, Json, cluster, job, nodes, pod, pool, review, typed
+from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer, Outcome
-from webhook.admission.mutate import mutate
+from webhook.admission.mutate import Known, mutate
 from webhook.admission.opt_in import MIRROR
 from webhook.admission.seal import seal
+from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
@@ -50,6 +52,14 @@ def test_a_pod_that_needs_something_is_patched() -> None:
         },
         {"op": "add", "path": "/spec/nodeName", "value": "node-a"},
     ]
+
+
+def test_a_pod_that_is_bound_takes_its_room_before_the_watch_brings_it() -> None:
+    known = Known(assumed=AssumedPods(FakeClock()))
+    asked = pod(ON_A, requests={"cpu": "1"})
+    two_cpus = cluster(nodes(2), jobs=[job({"parallel-0": "", "parallel-1": ""})])
+    answers = [mutate(review(asked, uid=uid), two_cpus, Policy(), known) for uid in ("first", "second", "third")]
+    assert [patched(asked, answer)["spec"].get("nodeName") for answer in answers] == ["node-a", "node-a", None]
 
 
 def test_an_answer_tells_logs_what_happened() -> None:

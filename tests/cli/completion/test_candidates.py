@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tools import command_line
 from webhook.cli import COMMANDS, main
-from webhook.cli.completion import table
+from webhook.cli.completion import SCRIPTS, table
 from webhook.cli.completion.candidates import Directive, candidates_of
 from webhook.cli.completion.table import read_table
 
@@ -49,6 +49,12 @@ def test_the_page_has_what_the_parsers_say() -> None:
     """``make reference`` writes it."""
     page = command_line.PAGE.read_text()
     assert page == command_line.page_text(command_line.entries(), page)
+
+
+@pytest.mark.parametrize("shell", SCRIPTS)
+def test_the_script_of_each_shell_is_printed_as_it_is(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert capsys.readouterr().out == SCRIPTS[shell].read_text()
 
 
 def test_the_first_word_is_a_command_with_its_summary() -> None:

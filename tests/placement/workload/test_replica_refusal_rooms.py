@@ -1,5 +1,8 @@
 """The text of a refusal of replicas that take too much room, or must lie together, or need room to spare."""
 
+from collections.abc import Callable
+from functools import partial
+
 import pytest
 
 from tests.builders import cluster, nodes
@@ -12,9 +15,11 @@ from webhook.placement.text.problem import Fault
 GROUP = cluster(nodes(3), pods=[replica("node-a", "Deployment/other", together="t", requests={"cpu": 2000})])
 CPU = {"cpu": "3"}
 
-TEXTS: dict[str, tuple[Decision, str]] = {
+BOTH = 'hostColocation("t"), hostExlocation("a")'
+
+TEXTS: dict[str, tuple[Callable[[], Decision], str]] = {
     "a sized pool and requests": (
-        crowded("host(Sized)", 5, POOLS, requests=CPU),
+        partial(crowded, "host(Sized)", 5, POOLS, requests=CPU),
         (
             "requests cpu 3 and replicas 5 cannot both hold: 4 of 5 pods fit on 2 of 3 nodes.\n"
             "  1 node is not among the hosts of HostPool Sized\n"
@@ -23,7 +28,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "one host of a pool": (
-        crowded("host(Sized[1])", 3, POOLS, requests=CPU),
+        partial(crowded, "host(Sized[1])", 3, POOLS, requests=CPU),
         (
             "host(Sized[1]), requests cpu 3 and replicas 3 cannot all hold: 2 of 3 pods fit on 1 of 3 nodes.\n"
             "  2 nodes are not host 1 of HostPool Sized\n"
@@ -31,7 +36,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "a host by its name": (
-        crowded('host("node-a")', 3, THREE, requests=CPU),
+        partial(crowded, 'host("node-a")', 3, THREE, requests=CPU),
         (
             'host("node-a"), requests cpu 3 and replicas 3 cannot all hold: 2 of 3 pods fit on 1 of 3 nodes.\n'
             "  2 nodes are not named node-a\n"
@@ -39,7 +44,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "the pod's own node name": (
-        crowded(None, 3, THREE, requests=CPU, nodeName="node-a"),
+        partial(crowded, None, 3, THREE, requests=CPU, nodeName="node-a"),
         (
             "spec.nodeName node-a, requests cpu 3 and replicas 3 cannot all hold: "
             "2 of 3 pods fit on 1 of 3 nodes.\n"
@@ -48,7 +53,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "requests": (
-        crowded(None, 10, THREE, requests=CPU),
+        partial(crowded, None, 10, THREE, requests=CPU),
         (
             "requests cpu 3 and replicas 10 cannot both hold: 6 of 10 pods fit on 3 of 3 nodes.\n"
             "Nearest fix: add nodes with room for 4 more of them, or "
@@ -56,14 +61,14 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "places of pods": (
-        crowded(None, 10, cluster(nodes(2, pods=3))),
+        partial(crowded, None, 10, cluster(nodes(2, pods=3))),
         (
             "replicas 10 cannot hold: 6 of 10 pods fit on 2 of 2 nodes.\n"
             "Nearest fix: add nodes with room for 4 more of them, or lower replicas to 6."
         ),
     ),
     "places of pods on a node of one's own choice": (
-        crowded(None, 4, cluster(nodes(2, pods=3)), nodeName="node-a"),
+        partial(crowded, None, 4, cluster(nodes(2, pods=3)), nodeName="node-a"),
         (
             "spec.nodeName node-a and replicas 4 cannot both hold: 3 of 4 pods fit on 1 of 2 nodes.\n"
             "  1 node is not the pod's own spec.nodeName node-a\n"
@@ -71,7 +76,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "together": (
-        crowded('hostColocation("t")', 5, THREE, requests=CPU),
+        partial(crowded, 'hostColocation("t")', 5, THREE, requests=CPU),
         (
             'hostColocation("t"), requests cpu 3 and replicas 5 cannot all hold: '
             "2 of 5 pods fit, all on one of 3 of 3 nodes.\n"
@@ -80,7 +85,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "together with others": (
-        crowded('hostColocation("t")', 3, GROUP, requests=CPU),
+        partial(crowded, 'hostColocation("t")', 3, GROUP, requests=CPU),
         (
             'hostColocation("t"), requests cpu 3 and replicas 3 cannot all hold: 2 of 3 pods fit on 1 of 3 nodes.\n'
             '  2 nodes do not run the pods of hostColocation("t")\n'
@@ -88,14 +93,14 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "together and apart": (
-        crowded('hostColocation("t"), hostExlocation("a")', 3, THREE),
+        partial(crowded, 'hostColocation("t"), hostExlocation("a")', 3, THREE),
         (
             'hostColocation("t"), hostExlocation("a") and replicas 3 cannot all hold: 1 of 3 pods fits.\n'
             'Nearest fix: lower replicas to 1, or drop hostColocation("t") (3 of 3 would fit).'
         ),
     ),
     "together in a sized pool": (
-        crowded('host(Sized), hostColocation("t")', 5, POOLS, requests=CPU),
+        partial(crowded, 'host(Sized), hostColocation("t")', 5, POOLS, requests=CPU),
         (
             "requests cpu 3 and replicas 5 cannot both hold: 2 of 5 pods fit, all on one of 2 of 3 nodes.\n"
             "  1 node is not among the hosts of HostPool Sized\n"
@@ -103,7 +108,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "a rollout that lacks one node": (
-        crowded('hostExlocation("a")', 4, THREE, spare=True),
+        partial(crowded, 'hostExlocation("a")', 4, THREE, spare=True),
         (
             'hostExlocation("a") and replicas 4 cannot both hold: 3 of 4 pods fit, one on each of 3 of 3 nodes.\n'
             "Nearest fix: add a node with room for one more of them, or "
@@ -112,7 +117,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "a rollout that lacks more": (
-        crowded('hostExlocation("a")', 6, THREE, spare=True),
+        partial(crowded, 'hostExlocation("a")', 6, THREE, spare=True),
         (
             'hostExlocation("a") and replicas 6 cannot both hold: 3 of 6 pods fit, one on each of 3 of 3 nodes.\n'
             "Nearest fix: add nodes with room for 3 more of them, or "
@@ -120,7 +125,7 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "a rollout where there is but one node": (
-        crowded('hostExlocation("a")', 4, cluster(nodes(1)), spare=True),
+        partial(crowded, 'hostExlocation("a")', 4, cluster(nodes(1)), spare=True),
         (
             'hostExlocation("a") and replicas 4 cannot both hold: 1 of 4 pods fits on 1 of 1 node.\n'
             "Nearest fix: add nodes with room for 3 more of them, or "
@@ -128,7 +133,14 @@ TEXTS: dict[str, tuple[Decision, str]] = {
         ),
     ),
     "more clauses than a line holds": (
-        crowded('host(MyPool), hostColocation("t"), hostExlocation("a")', 3, OPEN, requests=CPU, nodeSelector=TAGGED),
+        partial(
+            crowded,
+            'host(MyPool), hostColocation("t"), hostExlocation("a")',
+            3,
+            OPEN,
+            requests=CPU,
+            nodeSelector=TAGGED,
+        ),
         (
             'hostColocation("t"), hostExlocation("a") and replicas 3 cannot all hold: 1 of 3 pods fits.\n'
             "  1 node is not in HostPool MyPool (tag x)\n"
@@ -138,18 +150,20 @@ TEXTS: dict[str, tuple[Decision, str]] = {
 }
 
 
-@pytest.mark.parametrize(("decision", "text"), TEXTS.values(), ids=TEXTS)
-def test_a_refusal_says_how_many_fit_and_what_would_help(decision: Decision, text: str) -> None:
-    assert decision.message == text
+@pytest.mark.parametrize(("decide", "text"), TEXTS.values(), ids=TEXTS)
+def test_a_refusal_says_how_many_fit_and_what_would_help(decide: Callable[[], Decision], text: str) -> None:
+    assert decide().message == text
 
 
 NEVER = {"together and apart", "more clauses than a line holds"}
 """Those that no cluster could run, however large."""
 
 
-@pytest.mark.parametrize(("name", "decision"), [(name, decision) for name, (decision, _) in TEXTS.items()], ids=TEXTS)
-def test_it_is_the_requests_own_fault_where_no_cluster_could_hold_two_such_pods(name: str, decision: Decision) -> None:
-    assert decision.fault is (Fault.INVALID if name in NEVER else Fault.FORBIDDEN)
+@pytest.mark.parametrize(("name", "decide"), [(name, decide) for name, (decide, _) in TEXTS.items()], ids=TEXTS)
+def test_it_is_the_requests_own_fault_where_no_cluster_could_hold_two_such_pods(
+    name: str, decide: Callable[[], Decision]
+) -> None:
+    assert decide().fault is (Fault.INVALID if name in NEVER else Fault.FORBIDDEN)
 
 
 def test_a_refusal_of_pods_that_share_a_node_takes_few_calls() -> None:
