@@ -57,8 +57,8 @@ def test_a_pod_that_needs_something_is_patched() -> None:
 def test_a_pod_that_is_bound_takes_its_room_before_the_watch_brings_it() -> None:
     known = Known(assumed=AssumedPods(FakeClock()))
     asked = pod(ON_A, requests={"cpu": "1"})
-    two_cpus = cluster(nodes(2), jobs=[job({"parallel-0": "", "parallel-1": ""})])
-    answers = [mutate(review(asked, uid=uid), two_cpus, Policy(), known) for uid in ("first", "second", "third")]
+    two = cluster(nodes(2), jobs=[job({"parallel-0": "", "parallel-1": ""})])
+    answers = [mutate(review(asked, uid=uid), two, Policy(), known) for uid in ("first", "second", "third")]
     assert [patched(asked, answer)["spec"].get("nodeName") for answer in answers] == ["node-a", "node-a", None]
 
 
