@@ -10,6 +10,7 @@ import pytest
 from tests.server.pki import Authority
 from tests.server.running_server import PATIENT, QUICK, Running, Wire, allow, post, running
 from webhook.admission.answer import Answer
+from webhook.server import lifecycle
 from webhook.server.fatal_error import FatalError
 from webhook.server.http.listener import bind
 from webhook.server.lifecycle import Service, run_server
@@ -77,6 +78,21 @@ class TestBeforeItIsReady:
         await task
         assert early == ((503, "the snapshot is being read\n"), True, [])
         assert late == ((200, "ok\n"), 200, [server.reviews, server.health])
+
+    async def test_it_is_ready_only_once_it_listens(self, settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Else a Service sends it connections, which are refused."""
+        metrics, seen = ReviewMetrics(), list[bool]()
+
+        def look() -> None:
+            seen.append("\nstreams_placement_ready 1.0\n" in metrics.text().decode())
+
+        def end(*_: object) -> None:
+            look()
+            terminate()
+
+        monkeypatch.setattr(lifecycle, "bound_heap", look)
+        await run_server(Service({}, lambda: None), settings, metrics=metrics, announce=end, limits=QUICK)
+        assert seen == [False, True]
 
     async def test_a_signal_ends_it(self, settings: Settings) -> None:
         task = asyncio.create_task(start(settings, "never ready"))

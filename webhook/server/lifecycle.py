@@ -159,7 +159,9 @@ class _Server:
 
     def _readiness(self) -> str | None:
         """What ``/readyz`` answers with: why the server is not ready, or ``None``."""
-        return "the server is stopping" if self._stop.asked.is_set() else self._reason()
+        if self._stop.asked.is_set():
+            return "the server is stopping"
+        return self._reason() or (None if self._reviews.started else "the server does not listen for reviews yet")
 
     def _reason(self) -> str | None:
         """Why reviews cannot be answered yet; ``None`` if reviews can be answered."""

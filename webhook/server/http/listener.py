@@ -68,6 +68,11 @@ class Listener:
         scheme = "http" if self._tls is None else "https"
         return f"{scheme}://[{host}]:{port}" if ":" in host else f"{scheme}://{host}:{port}"
 
+    @property
+    def started(self) -> bool:
+        """Whether it has begun to listen."""
+        return self._sweeper is not None
+
     def start(self) -> None:
         """Start to listen; raises :class:`FatalError` if another program listens on the same address already."""
         host, port = self._socket.getsockname()[:2]
