@@ -9,7 +9,6 @@ clients the other one.
 import contextlib
 import http.client
 import json
-import socket
 import ssl
 import statistics
 import subprocess
@@ -24,6 +23,7 @@ from msgspec import Struct
 from bench import bodies, client, generator, processes
 from bench.topology import NAMESPACE, Scale
 from bench.trouble import Trouble
+from tests.e2e.ports import free_ports
 from tests.server.pki import Authority
 from webhook.admission.review import read_review
 from webhook.placementreview.review import API_VERSION, KIND, RESOURCE
@@ -58,7 +58,7 @@ def measure_flood(scale: Scale, seconds: int, rate: int = RATE) -> FloodFigures:
     """The median of the rounds, each of so many seconds."""
     cache = generator.CACHE
     cache.mkdir(parents=True, exist_ok=True)
-    proxies, port = Authority("front-proxy"), _free_port()
+    proxies, port = Authority("front-proxy"), free_ports(1)[0]
     (cache / "front-proxy.crt").write_bytes(proxies.cert)
     pair = proxies.issue("front-proxy-client").write(cache, "front-proxy-client")
     reviews = list(bodies.mixed().values())
@@ -82,13 +82,6 @@ def _tail(url: str, reviews: Sequence[bytes], rate: int, seconds: int) -> float:
         run = client.steady(url, reviews, rate=rate, seconds=seconds, connections=CONNECTIONS)
     ordered = sorted(run.durations)
     return ordered[len(ordered) * 99 // 100] * 1e3
-
-
-def _free_port() -> int:
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        port: int = listening.getsockname()[1]
-        return port
 
 
 class _Flood:

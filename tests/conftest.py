@@ -1,6 +1,7 @@
 """What holds for every test: what is traced and counts as coverage, and what a report may say."""
 
 import gc
+import inspect
 import os
 import signal
 import sys
@@ -60,9 +61,10 @@ def _fork_between_traces() -> None:
         return
 
     def begin() -> None:
-        running, frame = set[str](), sys._getframe()  # noqa: SLF001 -- there is no other name for it
-        while frame := frame.f_back:  # type: ignore[assignment]
+        running, frame = set[str](), inspect.currentframe()
+        while frame is not None:
             running.add(frame.f_code.co_filename)
+            frame = frame.f_back
         for file in data.keys() - running:  # of what runs the rest of each function counts
             del data[file]
         lock.release()

@@ -109,9 +109,9 @@ def _created(review: Review, inventory: Inventory, policy: Policy, known: Known)
         pod = believed(_POD.decode(review.object), review)
     except MALFORMED as error:
         return denied(review, Fault.INVALID, unreadable_object("Pod", error, review.object))
-    metadata = pod.metadata or NO_METADATA
-    if exempt(metadata, review) or not concerned(pod, review.namespace, inventory):
-        return answered(review, () if exempt(metadata, review) else forged_seal(pod), policy)
+    spared = exempt(pod.metadata or NO_METADATA, review)
+    if spared or not concerned(pod, review.namespace, inventory):
+        return answered(review, () if spared else forged_seal(pod), policy)
     answer = _concerned(pod, review, inventory, policy, known)
     if not has_claims(pod.spec):
         return answer

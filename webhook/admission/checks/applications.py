@@ -28,7 +28,7 @@ from webhook.admission.review import Review
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.job_verdict import JobVerdict, counted_as_taken
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge, judge_application, pools_used, read_pods
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.kind import OperatorKind
@@ -179,8 +179,7 @@ def _with_volumes(
             verdict = verdict.postponed()
         if not verdict.refused:
             return replace(allowed(review, verdict.warnings), promise=_promise(review, policy, application, verdict))
-        if inventory.promised and verdict.fault is Fault.FORBIDDEN:
-            verdict = replace(verdict, warnings=(*verdict.warnings, counted_as_taken(inventory.promised)))
+        verdict = replace(verdict, warnings=(*verdict.warnings, *verdict.beside(inventory.promised)))
         if review.subresource:
             said = f"{_becoming(verdict.fault, policy)}: {verdict.headline}"
             return allowed(review, [said, *verdict.warnings])  # in no mode is it a refusal, which rules would count

@@ -32,7 +32,6 @@ from webhook.placement.elements.template_fields import Names, UnknownField, unkn
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.element_pods import claims_of_job, demands_more
-from webhook.placement.jobs.job_verdict import counted_as_taken
 from webhook.placement.jobs.named_pools import (
     foreign_pools,
     pool_clause_steps,
@@ -284,7 +283,7 @@ async def _whole(
     verdict = model.verdict
     if not verdict.refused:
         return allowed(review, [*warnings, *verdict.warnings])
-    promised = [counted_as_taken(inventory.promised)] if inventory.promised and verdict.fault is Fault.FORBIDDEN else []
+    promised = verdict.beside(inventory.promised)
     if policy.audit:
         said = f"audit: this would be refused: {verdict.headline}"
         return allowed(review, [said, *promised], rules=verdict.rules)

@@ -3,6 +3,8 @@
 from collections.abc import Iterable
 from itertools import islice
 
+from msgspec import Raw
+
 from webhook.cluster.objects import wire
 from webhook.placement.text.problem import quote
 
@@ -18,6 +20,13 @@ _FAULTS_SHOWN = 5
 
 class MalformedError(Exception):
     """The object breaks a rule of its own, so it cannot be used; the text names the fields."""
+
+
+def json_of(item: object) -> Raw:
+    """The item of a watch, which is JSON text; raises :class:`MalformedError` for one of a snapshot."""
+    if not isinstance(item, Raw):
+        raise MalformedError("not from an API server")
+    return item
 
 
 def full_name(metadata: wire.ObjectMetadata | None) -> str:

@@ -4,10 +4,8 @@ Where the API server does not serve them, or the role may not read them, they co
 now and then: Kueue may be installed later.
 """
 
-from msgspec import Raw
-
 from webhook.cluster.objects.kinds import AnyKind, Kind
-from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
+from webhook.cluster.objects.metadata import NAMESPACE, json_of
 from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.records import read_check, read_workload
 from webhook.placement.text.api_kinds import ADMISSION_CHECK, KUEUE_WORKLOAD
@@ -19,7 +17,7 @@ def check_kinds(store: CheckStore) -> tuple[AnyKind, ...]:
         api=ADMISSION_CHECK,
         optional=True,
         spared=True,
-        read=lambda item: (read_check(_json(item)), []),
+        read=lambda item: (read_check(json_of(item)), []),
         key=lambda identity: identity.name,
         value_key=lambda check: check.name,
         put=lambda _, check: store.put_check(check),
@@ -30,17 +28,10 @@ def check_kinds(store: CheckStore) -> tuple[AnyKind, ...]:
         optional=True,
         spared=True,
         title="Workload of Kueue",
-        read=lambda item: (read_workload(_json(item)), []),
+        read=lambda item: (read_workload(json_of(item)), []),
         key=lambda identity: f"{identity.namespace or NAMESPACE}/{identity.name}",
         value_key=lambda workload: "/".join(workload.key),
         put=lambda _, workload: store.put_workload(workload),
         drop=lambda _, key: store.drop_workload((key.partition("/")[0], key.partition("/")[2])),
     )
     return checks, workloads
-
-
-def _json(item: object) -> Raw:
-    """The item of a watch, which is JSON text."""
-    if not isinstance(item, Raw):
-        raise MalformedError("not from an API server")
-    return item

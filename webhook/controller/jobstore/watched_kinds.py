@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from kubeapi.client import decoding
 from kubeapi.client.api_types import Identity
 from webhook.cluster.objects.kinds import JOBS, AnyKind, Kind
-from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes
+from webhook.cluster.objects.metadata import NAMESPACE, MalformedError, Notes, json_of
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.pool_object import OWN_POOLS, reason_of
 from webhook.controller.jobstore.pod_reader import read_element_pod
@@ -86,7 +86,7 @@ def _elements(store: JobStore) -> AnyKind:
     return Kind(
         api=PROCESSING_ELEMENT,
         optional=True,
-        read=lambda item: (read_element(_json(item)), []),
+        read=lambda item: (read_element(json_of(item)), []),
         key=_full_name,
         value_key=_key,
         put=lambda _, element: store.elements.put(element),
@@ -98,7 +98,7 @@ def _regions(store: JobStore) -> AnyKind:
     return Kind(
         api=PARALLEL_REGION,
         optional=True,
-        read=lambda item: (read_region(_json(item)), []),
+        read=lambda item: (read_region(json_of(item)), []),
         key=_full_name,
         value_key=_key,
         put=lambda _, region: store.regions.put(region),
@@ -108,7 +108,7 @@ def _regions(store: JobStore) -> AnyKind:
 
 def _pods(store: JobStore) -> AnyKind:
     def read(item: object) -> tuple[ElementPod | None, Notes]:
-        return read_element_pod(_json(item)), []
+        return read_element_pod(json_of(item)), []
 
     return Kind(
         api=POD,
@@ -121,13 +121,6 @@ def _pods(store: JobStore) -> AnyKind:
         drop=lambda _, key: store.drop_pod(key),
         kept=lambda _: store.pod_uids,
     )
-
-
-def _json(item: object) -> Raw:
-    """The item of a watch, which is JSON text."""
-    if not isinstance(item, Raw):
-        raise MalformedError("not from an API server")
-    return item
 
 
 def _full_name(identity: Identity) -> str:

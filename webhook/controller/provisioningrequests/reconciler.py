@@ -206,9 +206,8 @@ class ProvisioningRequests:
         missing: ApiError | None = None
         for version, path in paths:
             try:
-                return read_request(
-                    Raw(await self._server.create(path, request_object(job, name, pods, version)))
-                )  # fmt: skip
+                made = await self._server.create(path, request_object(job, name, pods, version))
+                return read_request(Raw(made))
             except ApiError as failure:
                 if failure.cause is Cause.EXISTS:
                     return read_request(await self._taken(f"{path}/{name}"))

@@ -6,10 +6,8 @@ now and then: the cluster autoscaler may be installed later.
 
 from collections.abc import Callable
 
-from msgspec import Raw
-
 from webhook.cluster.objects.kinds import AnyKind, Kind
-from webhook.cluster.objects.metadata import NAMESPACE, MalformedError
+from webhook.cluster.objects.metadata import NAMESPACE, json_of
 from webhook.controller.provisioningrequests.stored_request import StoredRequest, read_request
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text.api_kinds import PROVISIONING_REQUEST
@@ -76,17 +74,10 @@ def request_kind(store: RequestStore) -> AnyKind:
         api=PROVISIONING_REQUEST,
         optional=True,
         spared=True,
-        read=lambda item: (read_request(_json(item)), []),
+        read=lambda item: (read_request(json_of(item)), []),
         key=lambda identity: f"{identity.namespace or NAMESPACE}/{identity.name}",
         value_key=lambda request: "/".join(request.key),
         put=lambda _, request: store.put(request),
         drop=lambda _, key: store.drop((key.partition("/")[0], key.partition("/")[2])),
     )
     return kind
-
-
-def _json(item: object) -> Raw:
-    """The item of a watch, which is JSON text."""
-    if not isinstance(item, Raw):
-        raise MalformedError("not from an API server")
-    return item

@@ -17,11 +17,6 @@ UNDECIDED: Final = (
 """The warning for a Job that is admitted without a decision."""
 
 
-def counted_as_taken(pods: int) -> str:
-    """The warning about a refusal that may have to do with the room of so many pods that do not run yet."""
-    return f"room that applications were promised within the last minute, for {counted(pods, 'pod')}, counts as taken"
-
-
 class JobVerdict(Struct, frozen=True, eq=False):
     """The verdict on a Job: refused for ``text``, else admitted with ``warnings``; ``group`` is what was judged.
 
@@ -45,6 +40,13 @@ class JobVerdict(Struct, frozen=True, eq=False):
     def refused(self) -> bool:
         """Whether the Job must not be created."""
         return bool(self.text)
+
+    def beside(self, promised: int) -> tuple[str, ...]:
+        """The warning of a refusal that the room promised to so many pods, which do not run yet, may have caused."""
+        if not promised or not self.refused or self.fault is not Fault.FORBIDDEN:
+            return ()
+        pods = counted(promised, "pod")
+        return (f"room that applications were promised within the last minute, for {pods}, counts as taken",)
 
     @property
     def rules(self) -> tuple[str, ...]:
