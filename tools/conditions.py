@@ -73,7 +73,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     "validating bindings": "A pod is bound to a node (`settings.guardBindings`, `settings.strict`).",
     "validating applications": (
         "An application of another operator, of a kind that `workloads.kinds` names, asks for placement, and is new or "
-        "changed. Each kind adds a line of its own to `asks`, as RayCluster and LeaderWorkerSet do here."
+        "changed. Each kind adds a line of its own to `asks-anew`, as RayCluster and LeaderWorkerSet do here."
     ),
     "validating application-scales": (
         "Such an application gets more pods by its subresource `scale`, if its kind has one. What does not fit is a "

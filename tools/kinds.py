@@ -5,6 +5,7 @@ These are ``kinds.yaml`` of the chart, by which it makes rules, and the table of
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -24,36 +25,58 @@ def chart_name(kind: OperatorKind) -> str:
     return f"{project}{kind.kind.kind}"
 
 
-_SAYS: Final = (
-    "type(m) == map && ['annotations', 'labels'].exists(f, f in m && type(m[f]) == map && "
-    "dyn(m[f]).exists(k, k.startsWith('streams.ibm.com/')))"
-)
-"""In CEL, whether the annotations or labels of m have a key of this product."""
-
-
 def asks(kind: OperatorKind) -> str:
     """The CEL condition that an object of the kind says something of this product.
 
     Definitions may leave the types of fields open, and templates of charts leave annotations empty. So each step of a
     path looks at the type first: an error would keep an object from being stored that has nothing to do with placement.
+    Paths that begin alike are one path up to where they part, and macros are for lists alone: each of their steps costs
+    the API server microseconds for every object of the kind.
     """
-    single = [f"[object]{_steps(path)}" for path in kind.metadata_paths if "[]" not in path]
-    several = [_any("[object]", path) for path in kind.metadata_paths if "[]" in path]
-    return " || ".join((f"[{', '.join(single)}].exists(s, s.exists(m, {_SAYS}))", *several))
+    return _asks("object", _tree(path.replace("[]", ".[]").split(".") for path in kind.metadata_paths))
 
 
-def _any(values: str, path: str, depth: int = 0) -> str:
-    """The condition that something is said at the end of the path, of one of the values."""
-    outer, several, inner = path.partition("[]")
-    if not several:
-        return f"{values}{_steps(outer)}.exists(m, {_SAYS})"
-    name = f"l{depth or ''}"
-    found = _any(name, inner.removeprefix("."), depth + 1)
-    return f"{values}{_steps(outer)}.exists({name}, type({name}) == list && {found})"
+Tree = dict[str, "Tree"]
+"""Steps of paths to metadata: a name of a field, ``[]`` for every element of a list, or an empty one at the end."""
 
 
-def _steps(path: str) -> str:
-    return "".join(f".map(v, type(v) == map && '{step}' in v, v.{step})" for step in path.split(".") if step)
+def _tree(paths: Iterable[Sequence[str]]) -> Tree:
+    tree: Tree = {}
+    for path in paths:
+        place = tree
+        for step in (*path, ""):
+            place = place.setdefault(step, {})
+    return tree
+
+
+def _asks(value: str, tree: Tree, depth: int = 0) -> str:
+    """The condition that metadata at the end of one of the paths, from the value on, have a key of this product."""
+    found = [
+        f"'{step}' in {value} && {_asks(f'{value}.{step}', after, depth)}"
+        for step, after in tree.items()
+        if step not in {"", "[]"}
+    ]
+    if "" in tree:
+        found[:0] = _says(value)
+    either = [f"type({value}) == map && {_any(found)}"] if found else []
+    if "[]" in tree:
+        name = f"l{depth or ''}"
+        either += [f"type({value}) == list && {value}.exists({name}, {_asks(name, tree['[]'], depth + 1)})"]
+    return _any(either)
+
+
+def _any(conditions: Sequence[str]) -> str:
+    return conditions[0] if len(conditions) == 1 else f"({' || '.join(conditions)})"
+
+
+def _says(metadata: str) -> tuple[str, str]:
+    """The conditions that annotations or labels have such a key."""
+    annotations, labels = (
+        f"'{field}' in {metadata} && type({metadata}.{field}) == map && "
+        f"dyn({metadata}.{field}).exists(k, k.startsWith('streams.ibm.com/'))"
+        for field in ("annotations", "labels")
+    )
+    return annotations, labels
 
 
 def chart_file() -> str:

@@ -32,6 +32,10 @@ def test_the_chart_knows_the_kinds_that_there_are_files_of() -> None:
     }  # fmt: skip
 
 
+def test_the_names_of_the_kinds_differ_by_which_the_chart_chooses_a_condition() -> None:
+    assert len({kind.kind.kind for kind in KINDS.values()}) == len(KINDS)
+
+
 def test_the_page_lists_them() -> None:
     assert kinds.with_table(kinds.PAGE.read_text()) == kinds.PAGE.read_text(), "run: make kinds"
     with pytest.raises(ValueError, match="the page has no table of kinds"):
