@@ -6,13 +6,14 @@ import pytest
 from pydantic import ValidationError
 
 from webhook import settings
-from webhook.settings import PREFIX, Settings, WrongSettingError
+from webhook.setting_fields import PREFIX, declared, variable
+from webhook.settings import Settings, WrongSettingError
 
 
 @pytest.fixture(autouse=True)
 def _clean(monkeypatch: pytest.MonkeyPatch) -> None:
-    for field in Settings.model_fields:
-        monkeypatch.delenv(settings.variable(field), raising=False)
+    for field in declared():
+        monkeypatch.delenv(variable(field), raising=False)
 
 
 def test_the_defaults_are_those_of_a_trial_on_loopback() -> None:
@@ -161,7 +162,7 @@ class TestAWrongValue:
     """One sentence names where it came from, the value and the rule."""
 
     def test_of_a_variable(self, monkeypatch: pytest.MonkeyPatch, field: str, text: str, rule: str) -> None:
-        monkeypatch.setenv(settings.variable(field), text)
+        monkeypatch.setenv(variable(field), text)
         with pytest.raises(WrongSettingError) as caught:
             settings.read({})
         assert str(caught.value) == f"{PREFIX}{field.upper()} {rule}"
@@ -182,7 +183,12 @@ def test_all_wrong_values_are_told_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     )
 
 
-@pytest.mark.parametrize("field", Settings.model_fields)
+def test_the_model_has_what_is_declared() -> None:
+    model = {name: (field.annotation, field.default) for name, field in Settings.model_fields.items()}
+    assert model == {name: (one.kind, one.default) for name, one in declared().items()}
+
+
+@pytest.mark.parametrize("field", declared())
 def test_every_field_is_described_in_one_sentence(field: str) -> None:
-    description = Settings.model_fields[field].description or ""
+    description = declared()[field].rule.description
     assert (description[:1].isupper(), description[-1:], description.count(". ")) == (True, ".", 0)

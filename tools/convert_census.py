@@ -15,8 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, Input, convert
 from webhook.convert.findings import Conversion
+from webhook.convert.input_kind import InputKind
 
 _SKIPPED: Final = re.compile(r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'""", re.DOTALL)
 _PLACEMENT: Final = re.compile(r"\bplacement\s*:(?P<clauses>[^;]*)")

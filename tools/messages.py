@@ -68,11 +68,15 @@ _DESCRIPTIONS: Final = (
     "webhook/aggregated/fields.py",
     "webhook/aggregated/openapi.py",
     "webhook/aggregated/review_metrics.py",
+    "webhook/cli/declarations/",
+    "webhook/cli/parsers/",
     "webhook/convert/spl/toolkits.py",
     "webhook/placement/planning/search/assignment.py",
     "webhook/server/metrics.py",
     "webhook/rest/openapi",
     "webhook/rest/rest_metrics.py",
+    "webhook/rest/rest_setting_fields.py",
+    "webhook/setting_fields.py",
     "webhook/settings.py",
 )
 """Modules with names and descriptions only, or with texts for developers."""

@@ -4,7 +4,7 @@ In reading order:
 
 * ``placement``: the decision core. What was asked, what the cluster has, what follows. Pure.
 * ``admission``: an AdmissionReview in, an AdmissionReview out. Pure.
-* ``settings``: what an installation may choose, with every default visible.
+* ``settings``: what an installation may choose; ``setting_fields`` declares it, with every default.
 * ``cluster``: where the state of the cluster comes from.
 * ``server``: HTTPS for reviews, a second port for health and metrics.
 * ``controller``: gives host pools their hosts; the only layer that changes a cluster.

@@ -14,7 +14,7 @@ from webhook.controller.hostpools.pool_object import FINALIZER
 from webhook.placement.kube.selection.selector_text import parse_selector
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
-from webhook.settings import Settings
+from webhook.setting_fields import declared
 
 ROOT: Final = Path(__file__).parents[2]
 CHART: Final = ROOT / "charts" / "streams-placement"
@@ -38,7 +38,7 @@ def camel(field: str) -> str:
     return first + "".join(word.title() for word in rest)
 
 
-CHOSEN: Final = {camel(field): info for field, info in Settings.model_fields.items() if field not in GIVEN}
+CHOSEN: Final = {camel(field): info for field, info in declared().items() if field not in GIVEN}
 
 
 def test_every_setting_is_a_value_with_the_same_default() -> None:
@@ -48,7 +48,7 @@ def test_every_setting_is_a_value_with_the_same_default() -> None:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_schema_knows_the_choices_of_a_setting(name: str) -> None:
     schema = SCHEMA["properties"]["settings"]["properties"][name]
-    annotation = CHOSEN[name].annotation
+    annotation = CHOSEN[name].kind
     choices = list(get_args(annotation)) if get_origin(annotation) is not None else None
     assert schema.get("enum") == choices
 
@@ -56,9 +56,8 @@ def test_the_schema_knows_the_choices_of_a_setting(name: str) -> None:
 @pytest.mark.parametrize("name", CHOSEN)
 def test_the_schema_knows_the_bounds_of_a_setting(name: str) -> None:
     schema = SCHEMA["properties"]["settings"]["properties"][name]
-    bounds = {type(one).__name__: one for one in CHOSEN[name].metadata}
-    assert schema.get("minimum") == getattr(bounds.get("Ge"), "ge", None)
-    assert schema.get("maximum") == getattr(bounds.get("Le"), "le", None)
+    assert schema.get("minimum") == CHOSEN[name].rule.ge
+    assert schema.get("maximum") == CHOSEN[name].rule.le
 
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:

@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from tests.golden.examples import EXAMPLES
-from webhook import settings
 from webhook.cli import main
+from webhook.setting_fields import declared, variable
 
 Explain = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for field in settings.Settings.model_fields:
-        monkeypatch.delenv(settings.variable(field), raising=False)
+    for field in declared():
+        monkeypatch.delenv(variable(field), raising=False)
     monkeypatch.setenv("COLUMNS", "500")
     monkeypatch.setattr("sys.argv", ["streams-placement"])
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 import pytest
 
@@ -14,8 +14,7 @@ from tests.cli.completion.shells import needed
 from tests.cli.terminals import bare
 from tests.golden.examples import EXAMPLES
 from tests.untraced import untraced_processes
-from webhook.cli import COMMANDS, load, main
-from webhook.cli.arguments.command_help import HelpExample
+from webhook.cli import COMMANDS, HelpExample, declaration, main
 
 SERVERS: Final = ("serve", "hpa-api")
 """Commands that run until they are told to stop."""
@@ -24,16 +23,10 @@ BEFORE: Final = {"bash": "set -o pipefail; ", "zsh": "autoload -Uz compinit; com
 """What a shell has done before."""
 
 
-class HasExamples(Protocol):
-    """The file of a command."""
-
-    HELP_EXAMPLES: tuple[HelpExample, ...]
-
-
 def examples(*, servers: bool) -> list[tuple[str, HelpExample]]:
     """Each example that needs no cluster, with its command."""
-    modules: dict[str, HasExamples] = {name: load(name) for name in COMMANDS if (name in SERVERS) is servers}  # type: ignore[misc]
-    return [(name, one) for name, module in modules.items() for one in module.HELP_EXAMPLES if not one.cluster]
+    names = [name for name in COMMANDS if (name in SERVERS) is servers]
+    return [(name, one) for name in names for one in declaration(name).HELP_EXAMPLES if not one.cluster]
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -58,11 +51,11 @@ def environment() -> dict[str, str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_some_and_shows_them(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    module: HasExamples = load(name)  # type: ignore[assignment]
-    assert 2 <= len(module.HELP_EXAMPLES) <= 4
+    found = declaration(name).HELP_EXAMPLES
+    assert 2 <= len(found) <= 4
     assert main([name, "--help"]) == 0
     shown = capsys.readouterr().out
-    assert [one for one in module.HELP_EXAMPLES if f"  # {one.what}\n  {one.command}\n" not in shown] == []
+    assert [one for one in found if f"  # {one.what}\n  {one.command}\n" not in shown] == []
 
 
 @pytest.mark.parametrize("name", COMMANDS)

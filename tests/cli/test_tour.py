@@ -10,7 +10,7 @@ import pytest
 from tests.golden.examples import EXAMPLES, manifests
 from tests.untraced import untraced_processes
 from webhook.cli import main
-from webhook.cli.commands import tour
+from webhook.cli.parsers import tour as tour_parser
 
 pytestmark = pytest.mark.integration
 
@@ -199,4 +199,4 @@ def test_no_such_example_is_wrong_use(pattern: str, hint: str, capsys: pytest.Ca
 
 
 def test_the_examples_are_those_of_the_repository() -> None:
-    assert tour.EXAMPLES == EXAMPLES
+    assert tour_parser.EXAMPLES == EXAMPLES

@@ -5,8 +5,9 @@ from typing import Any
 
 import msgspec
 
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, Input, convert
 from webhook.convert.findings import Conversion, Manifest
+from webhook.convert.input_kind import InputKind
 from webhook.convert.targets import Targets
 from webhook.placement.fusion.application import PARTITION, application_of
 from webhook.placement.objects.jobs.job_spec import JobSpec

@@ -4,7 +4,8 @@ import pytest
 
 from tests.convert.adl_documents import adl, bundle, operator
 from tests.golden.conversions import INPUTS, inputs
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert, kind_of
+from webhook.convert.conversion import ConvertOptions, Input, convert, kind_of
+from webhook.convert.input_kind import InputKind
 
 KINDS = {
     ".spl": InputKind.SPL, ".adl": InputKind.ADL, ".properties": InputKind.TWISTER2, ".json": InputKind.EMCO,

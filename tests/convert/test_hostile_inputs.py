@@ -8,7 +8,7 @@ from tests.convert.adl_documents import adl, bundle, operator
 from tests.convert.converted_texts import converted
 from tests.golden.conversions import inputs
 from tests.work import Work, excess
-from webhook.convert.conversion import InputKind
+from webhook.convert.input_kind import InputKind
 from webhook.convert.source_text import TEXT_LIMIT
 
 LONG = "+".join(['"a"'] * 50_000)

@@ -7,8 +7,9 @@ import pytest
 
 from tests.convert.adl_documents import adl, operator
 from tests.convert.converted_texts import remarks
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert, kind_of
+from webhook.convert.conversion import ConvertOptions, Input, convert, kind_of
 from webhook.convert.findings import Conversion
+from webhook.convert.input_kind import InputKind
 from webhook.convert.targets import Targets
 
 PROGRAM = """composite Main { graph

@@ -5,8 +5,9 @@ from typing import Any
 import pytest
 import yaml
 
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, Input, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
+from webhook.convert.input_kind import InputKind
 from webhook.convert.targets import Targets
 
 PROGRAM = """

@@ -7,7 +7,7 @@ from webhook.cli import main
 from webhook.cli.arguments import inputs
 from webhook.convert import bundle, located_yaml, source_text
 from webhook.convert.adl.reading import ADL_LIMIT
-from webhook.convert.conversion import InputKind
+from webhook.convert.input_kind import InputKind
 from webhook.placement.objects.jobs.job_operators import OPERATORS_LIMIT, STREAMS_LIMIT
 from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.spl.placement import CLAUSE_LIMIT

@@ -31,7 +31,7 @@ from webhook.placement.spl import placement as spl
 from webhook.placement.text import keys, problem
 from webhook.server import certificate
 from webhook.server.http.limits import HEALTH, REVIEWS
-from webhook.settings import Settings, flag, variable
+from webhook.setting_fields import declared, flag, variable
 
 
 def rows(name: str, heading: str) -> list[list[str]]:
@@ -55,16 +55,16 @@ def limits() -> dict[str, str]:
 
 
 def setting(name: str) -> list[str]:
-    """The row of a setting, as its field in ``webhook/settings.py`` has it."""
-    field = Settings.model_fields[name]
+    """The row of a setting, as its field in ``webhook/setting_fields.py`` has it."""
+    field = declared()[name]
     default = {"None": "none", "": "none", "True": "yes", "False": "no"}.get(str(field.default)) or f"`{field.default}`"
-    values = get_args(field.annotation) if get_origin(field.annotation) is Literal else ()
+    values = get_args(field.kind) if get_origin(field.kind) is Literal else ()
     choices = f" One of {', '.join(f'`{value}`' for value in values)}." if values else ""
-    return [f"`{flag(name)}`", f"`{variable(name)}`", default, f"{field.description}{choices}"]
+    return [f"`{flag(name)}`", f"`{variable(name)}`", default, f"{field.rule.description}{choices}"]
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
-    assert rows("operations.md", "Settings") == [setting(name) for name in Settings.model_fields]
+    assert rows("operations.md", "Settings") == [setting(name) for name in declared()]
 
 
 def test_the_table_of_certificate_flags_is_that_of_the_code() -> None:

@@ -17,23 +17,23 @@ from webhook.rest.intents import EntityMetadata, IntentEntity
 from webhook.rest.openapi import openapi_document
 from webhook.rest.program import LIMITS
 from webhook.rest.query_text import LIMIT
-from webhook.rest.rest_settings import RestSettings
+from webhook.rest.rest_setting_fields import RestSettingFields
 from webhook.rest.routes import IntentGroup
 from webhook.rest.storage import sqlite_store
 from webhook.rest.storage.intent_objects import object_of
 from webhook.server.http.limits import KIB, MIB
-from webhook.settings import flag, variable
+from webhook.setting_fields import declared, flag, variable
 
 PAGE: Final = page("rest.md")
 
 
 def test_the_table_of_settings_is_that_of_the_code() -> None:
-    own = [name for name in RestSettings.model_fields if name in RestSettings.__annotations__]
     wanted = []
-    for name in own:
-        field = RestSettings.model_fields[name]
+    for name, field in declared(RestSettingFields).items():
+        if name not in RestSettingFields.__annotations__:
+            continue
         default = {"None": "none", "": "none", "False": "no"}.get(str(field.default), f"`{field.default}`")
-        wanted.append([f"`{flag(name)}`", f"`{variable(name)}`", default, field.description])
+        wanted.append([f"`{flag(name)}`", f"`{variable(name)}`", default, field.rule.description])
     assert rows("rest.md", "Settings") == wanted
 
 

@@ -13,7 +13,8 @@ from tests.fuzz.oracles import sayable
 from tests.fuzz.seeds import EXAMPLES, files, literals
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.cluster.snapshot.yaml_documents import UnreadableDocument, documents
-from webhook.convert.conversion import ConvertOptions, Input, InputKind, convert, kind_of
+from webhook.convert.conversion import ConvertOptions, Input, convert, kind_of
+from webhook.convert.input_kind import InputKind
 from webhook.placement.inventory.inventory import Inventory
 
 _FINDING = 4096

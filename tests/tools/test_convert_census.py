@@ -8,8 +8,9 @@ import pytest
 
 from tools import convert_census
 from tools.convert_census import HostClause, host_clauses, main, placed_everywhere
-from webhook.convert.conversion import ConvertOptions, Input, InputKind
+from webhook.convert.conversion import ConvertOptions, Input
 from webhook.convert.findings import Conversion
+from webhook.convert.input_kind import InputKind
 
 PLACED = 'composite Main { graph () as A = Custom(I) { config placement : host("w"), hostExlocation("t"); } }\n'
 LIBRARY = (

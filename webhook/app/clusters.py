@@ -39,16 +39,11 @@ from webhook.placement.objects.intent import Intent
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.decoder_words import unreadable
+from webhook.placement.text.defaults import CLUSTER_TIMEOUT, CLUSTERS_AT_ONCE
 from webhook.placement.text.problem import quote
 from webhook.placementreview.submission import Manifests, Step, applied, silent
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
-
-TIMEOUT: Final = 30.0
-"""Seconds in which a cluster must answer, unless it is said otherwise."""
-
-PARALLEL: Final = 8
-"""Clusters that are read at the same time, unless it is said otherwise."""
 
 SECONDS: Final = 10.0
 """Seconds for the questions about one cluster, and for sharing all clusters."""
@@ -186,8 +181,8 @@ class ClusterReading(Struct, frozen=True):
     ``step`` is called whenever one is ready.
     """
 
-    timeout: float = TIMEOUT
-    parallel: int = PARALLEL
+    timeout: float = CLUSTER_TIMEOUT
+    parallel: int = CLUSTERS_AT_ONCE
     total: float = math.inf
     step: Step = silent
 

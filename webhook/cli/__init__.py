@@ -1,11 +1,13 @@
 """The command line program ``streams-placement``: the entry point ``main``, and what its commands share.
 
-``commands`` has a file for each command with ``add(subparsers)``, which declares its flags, and ``run(arguments)``,
-which returns the exit code. ``main`` imports the file of the chosen command only, so that ``version`` need not wait for
-the import of a web server.
+``parsers`` has a file for each command with ``add(subparsers)``, which declares its flags, and ``commands`` one with
+``run(arguments)``, which returns the exit code. ``main`` imports the files of the chosen command only, so that
+``version`` need not wait for the import of a web server, and that of ``commands`` once the words are right, so that
+help does not wait for what the command works with.
 
-Shared: ``exits`` (exit codes), ``arguments`` (what a command is given: flags, manifests, inputs, help), ``terminal``
-(what is written: forms of answers, progress), ``screen`` (answers for a person), ``completion`` (what shells ask),
+Shared: ``exits`` (exit codes), ``declarations`` (what parsers are made of: flags, help), ``arguments`` (what a command
+was given: settings, manifests, inputs), ``terminal`` (what is written: forms of answers, progress), ``screen`` (answers
+for a person), ``completion`` (what shells ask),
 ``planned_manifests`` and ``planpage`` (the plan of what a command is given, and a plan as one HTML page), ``client``
 (sends AdmissionReviews to a server), ``reviews`` (PlacementReviews), ``modelcontext`` (tools for assistants). Only this
 package prints.
@@ -22,7 +24,7 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Final, NoReturn, Protocol, TypeAlias
+from typing import Final, NamedTuple, NoReturn, Protocol, TypeAlias
 
 from webhook.cli.exits import Exit, WrongUse
 from webhook.placement.text.nearest import nearest
@@ -49,7 +51,8 @@ COMMANDS: Final[Mapping[str, str]] = {
     "version": "print the version",
     "why": "show why an object of a cluster waits, or why it runs where it does",
 }
-"""The name of each command, which is also the name of its file in ``commands`` (``-`` as ``_``), and its help line."""
+"""The name of each command, which is also that of its files in ``parsers`` and ``commands`` (``-`` as ``_``), and its
+help line."""
 
 PROGRAM: Final = "streams-placement"
 """The name of the program where it is not called as a plugin of kubectl."""
@@ -69,11 +72,26 @@ _STANDARD_OUTPUT: Final = 1
 """The file descriptor (POSIX)."""
 
 
-class Command(Protocol):
-    """The functions that the file of a command has."""
+class HelpExample(NamedTuple):
+    """A command to type and what it does, in a few words; ``cluster`` is whether it needs a live cluster."""
+
+    what: str
+    command: str
+    cluster: bool = False
+
+
+class Declaration(Protocol):
+    """What the file of a command in ``parsers`` has."""
+
+    HELP_EXAMPLES: tuple[HelpExample, ...]
+    """The examples of the help."""
 
     def add(self, subparsers: Subparsers) -> None:
         """Declare the command and its flags."""
+
+
+class Command(Protocol):
+    """What the file of a command in ``commands`` has."""
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Run the command; returns the exit code."""
@@ -125,14 +143,13 @@ def _run(words: Sequence[str]) -> int:
         completed: int = importlib.import_module("webhook.cli.completion").main(words[1:])
         return completed
     name = words[0] if words and words[0] in COMMANDS else None
-    command = None if name is None else load(name)
-    parser, subparsers = _parser(name, command)
+    parser, subparsers = _parser(name)
     if name is None and words and not words[0].startswith("-"):
         parser.error(unknown_word("command", words[0], COMMANDS))
     arguments, unknown = parser.parse_known_args(words)
     if unknown:
         _reject(unknown, parser if name is None else subparsers.choices[name])
-    return Exit.OK if command is None else command.run(arguments)
+    return Exit.OK if name is None else load(name).run(arguments)
 
 
 def _reject(unknown: Sequence[str], parser: argparse.ArgumentParser) -> NoReturn:
@@ -163,14 +180,20 @@ def _finish_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), _STANDARD_OUTPUT)
 
 
+def declaration(name: str) -> Declaration:
+    """Import the file of a command in ``parsers``."""
+    found: Declaration = importlib.import_module(f"webhook.cli.parsers.{name.replace('-', '_')}")
+    return found
+
+
 def load(name: str) -> Command:
-    """Import the file of a command."""
+    """Import the file of a command in ``commands``."""
     gc.set_threshold(_YOUNG, *gc.get_threshold()[1:])
     command: Command = importlib.import_module(f"webhook.cli.commands.{name.replace('-', '_')}")
     return command
 
 
-def _parser(name: str | None, command: Command | None) -> tuple[argparse.ArgumentParser, Subparsers]:
+def _parser(name: str | None) -> tuple[argparse.ArgumentParser, Subparsers]:
     """The parser of the whole command line, and those of all commands; only the chosen command has its flags."""
     parser: argparse.ArgumentParser = _CommandParser(
         prog=program_name(),
@@ -182,11 +205,19 @@ def _parser(name: str | None, command: Command | None) -> tuple[argparse.Argumen
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")
     subparsers = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for each, summary in COMMANDS.items():
-        if command is not None and each == name:
-            command.add(subparsers)
+        if each == name:
+            declaration(each).add(subparsers)
         else:
             subparsers.add_parser(each, help=summary)
     return parser, subparsers
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The parser of a command."""
+    subparsers = argparse.ArgumentParser().add_subparsers()
+    declaration(name).add(subparsers)
+    parser: argparse.ArgumentParser = subparsers.choices[name]
+    return parser
 
 
 def program_name() -> str:

@@ -1,24 +1,20 @@
 """The plan of the manifests that a command is given, as a document and as a page."""
 
-from typing import Final
-
 from webhook import app
 from webhook.cli import warn
 from webhook.cli.arguments.manifests import Manifests
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.planpage.page import render
 from webhook.cli.terminal.progress import progress
+from webhook.placement.text.defaults import PLAN_SECONDS
 from webhook.placement.text.problem import counted
 from webhook.placementreview.plans.document import PlanDocument
 from webhook.placementreview.plans.plan import planned
 from webhook.placementreview.plans.plan_document import document_of
 from webhook.settings import Settings
 
-SECONDS: Final = 10.0
-"""Seconds to look for the cheapest plan."""
 
-
-def write_page(given: Manifests, settings: Settings, *, title: str, seconds: float = SECONDS) -> int:
+def write_page(given: Manifests, settings: Settings, *, title: str, seconds: float = PLAN_SECONDS) -> int:
     """Print the page of the manifests; returns ``Exit.REFUSED`` if something of it would be refused."""
     document = planned_document(given, settings, seconds, title)
     print(render(document), end="")

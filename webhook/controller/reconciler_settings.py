@@ -6,9 +6,9 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.planning.search.solver import Solving
+from webhook.placement.text.defaults import RUNTIME_IMAGE
 from webhook.tracing import Traces
 
 SOON: Final = 0.1

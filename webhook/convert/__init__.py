@@ -2,7 +2,7 @@
 
 Pure: an input is bytes with a name, and the result manifests, remarks and problems. Read in this order:
 
-- ``conversion``: what kind an input is, and the way from it to manifests. ``findings``: what comes of it.
+- ``conversion``: what ``input_kind`` an input has, and the way from it to manifests. ``findings``: what comes of it.
 - ``spl``: programs, whose composites are expanded into operators. ``adl``, ``bundle``: operators of compiled
   applications. ``streams_application`` is what all are read into, and ``streams_job`` makes a Job of it.
 - ``twister2`` and ``java_properties``: configurations. ``emco_requests`` and ``emco``: hardware intents.

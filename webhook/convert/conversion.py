@@ -1,6 +1,5 @@
 """Converts inputs of other systems into manifests: what kind each input is, and the way from it to manifests."""
 
-import enum
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -13,6 +12,7 @@ from webhook.convert.adl.reading import read_adl
 from webhook.convert.bundle import adl_of_bundle, is_bundle
 from webhook.convert.emco import intent_objects, read_emco
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError, Remark, object_name
+from webhook.convert.input_kind import InputKind
 from webhook.convert.overlay import JobOverlay, read_overlay
 from webhook.convert.source_text import SourceText, decoded
 from webhook.convert.spl.reading import SplReading, read_spl
@@ -23,17 +23,6 @@ from webhook.convert.twister2 import read_twister2, workers_of
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import Problem, quote
-
-
-class InputKind(enum.StrEnum):
-    """The kinds of inputs, as the command line names them."""
-
-    SPL = "spl"
-    ADL = "adl"
-    SAB = "sab"
-    OVERLAY = "overlay"
-    TWISTER2 = "twister2"
-    EMCO = "emco"
 
 
 class ConvertOptions(Struct, frozen=True):

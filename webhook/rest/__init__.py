@@ -2,7 +2,8 @@
 
 In reading order:
 
-- ``program``: the process, from its checks at the start to the last answer. ``rest_settings``: its flags.
+- ``program``: the process, from its checks at the start to the last answer. ``rest_settings``: its flags, declared in
+  ``rest_setting_fields``.
 - ``api``: the handler of every request. ``routes``: paths and the names in them. ``query_text``: parameters.
 - ``access``, ``cluster_access``: who may ask. ``request_rate``: how often. ``rest_metrics``: metrics.
 - ``openapi``: the document that describes the interface. ``docs_page``: the page for people that is made of it.

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tools import command_line
 from webhook.cli import COMMANDS, main
-from webhook.cli.completion import SCRIPTS, table
+from webhook.cli.completion import SCRIPTS
 from webhook.cli.completion.candidates import Directive, candidates_of
-from webhook.cli.completion.table import read_table
+from webhook.cli.completion.command_entry import command_entry
 
 KUBECONFIG = """\
 apiVersion: v1
@@ -38,11 +38,6 @@ def _kubeconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def words(*typed: str) -> list[str]:
     """The candidates for the last word."""
     return [each.word for each in candidates_of(typed).words]
-
-
-def test_the_table_is_what_the_parsers_say() -> None:
-    """``make reference`` writes it."""
-    assert table.FILE.read_text() == command_line.table_text(command_line.entries())
 
 
 def test_the_page_has_what_the_parsers_say() -> None:
@@ -108,10 +103,10 @@ def test_files_are_for_the_shell_to_complete(typed: list[str], directive: Direct
     assert candidates_of(typed).directive == directive
 
 
-def test_every_flag_of_every_command_is_offered() -> None:
-    for entry in read_table():
-        names = {name for flag in entry.flags for name in flag.names if name.startswith("--")}
-        assert set(words(entry.name, "--")) == names
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_flag_of_a_command_is_offered(name: str) -> None:
+    names = {name for flag in command_entry(name).flags for name in flag.names if name.startswith("--")}
+    assert set(words(name, "--")) == names
 
 
 @given(st.lists(st.sampled_from([*COMMANDS, "-f", "-o", "--output=", "--", "-", "", "x", "--contexts", "--snapshot"])))
@@ -167,13 +162,15 @@ def test_a_line_for_each_word_and_one_for_the_directive(typed: Sequence[str], li
     assert written(*typed).splitlines() == lines
 
 
+WORK = {"pydantic", "aiohttp", "numpy", "rich", "yaml", "webhook.app", "webhook.placement.kube", "kubeapi"}
+"""What commands work with."""
+
+
 @pytest.mark.integration
-def test_a_shell_waits_for_no_library() -> None:
-    code = "import sys; from webhook.cli import main; main(['__complete', 'explain', '--']); print(*sys.modules)"
+@pytest.mark.parametrize(
+    "words", [*(("__complete", name, "--") for name in COMMANDS), ("explain", "--help"), ("serve", "--nonsense")]
+)
+def test_nothing_is_imported_that_a_command_works_with(words: tuple[str, ...]) -> None:
+    code = f"import sys; from webhook.cli import main; main({list(words)}); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=30)  # noqa: S603 -- ourselves
-    loaded = set(done.stdout.splitlines()[-1].split())
-    assert loaded & {"pydantic", "aiohttp", "numpy", "rich", "yaml", "webhook.app"} == set()
-
-
-def test_the_table_is_json() -> None:
-    assert len(json.loads(table.FILE.read_text())) == len(COMMANDS)
+    assert set(done.stdout.splitlines()[-1].split()) & WORK == set()

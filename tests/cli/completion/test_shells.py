@@ -15,7 +15,7 @@ from tests.cli.completion.interactive import InteractiveShell, shell_source
 from tests.cli.completion.shells import SHELLS, needed
 from tests.cli.terminals import bare
 from tests.e2e.binaries import kubectl
-from webhook.cli.commands.completion import HELP_EXAMPLES
+from webhook.cli.parsers.completion import HELP_EXAMPLES
 
 pytestmark = pytest.mark.integration
 

@@ -1,1 +1,1 @@
-"""What a command is given: ``flags`` (of settings), ``manifests`` and ``inputs`` (files), and its ``command_help``."""
+"""What a command was given: ``given_settings``, ``manifests`` and ``inputs`` (files)."""

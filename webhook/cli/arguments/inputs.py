@@ -12,7 +12,8 @@ from msgspec import Struct
 from webhook.cli.exits import WrongUse
 from webhook.cluster.snapshot.manifests import STDIN
 from webhook.convert.bundle import BUNDLE_LIMIT
-from webhook.convert.conversion import Input, InputKind, kind_of
+from webhook.convert.conversion import Input, kind_of
+from webhook.convert.input_kind import InputKind
 from webhook.convert.source_text import TEXT_LIMIT
 from webhook.placement.text.problem import escape
 

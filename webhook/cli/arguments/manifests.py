@@ -1,4 +1,4 @@
-"""The manifests that a command is given: the flags that name them, which are those of kubectl, and their objects."""
+"""The objects of the manifests that a command was given."""
 
 import argparse
 from collections.abc import Iterator, Sequence
@@ -16,24 +16,6 @@ Manifests = Sequence[tuple[str, Unstructured]]
 
 _CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE))
 """``apiVersion`` and ``kind`` of objects that are in no namespace."""
-
-
-def add_manifests(parser: argparse.ArgumentParser, *, required: bool = True) -> None:
-    """Declare the flags that name manifests; unless these are ``required`` there may be none."""
-    parser.add_argument(
-        "-f",
-        "--filename",
-        action="extend",
-        nargs="+",
-        required=required,
-        default=[],
-        metavar="FILE",
-        help="Manifests: files of YAML or JSON, folders of them, or - for standard input; may be repeated.",
-    )
-    parser.add_argument("-R", "--recursive", action="store_true", help="Read folders recursively.")
-    parser.add_argument(
-        "-n", "--namespace", metavar="NAME", help="Namespace of objects that state none (default: default)."
-    )
 
 
 def manifests_of(arguments: argparse.Namespace) -> Manifests:

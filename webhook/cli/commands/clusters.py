@@ -3,12 +3,9 @@
 import argparse
 import asyncio
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Final
 
 from webhook.app.clusters import (
-    PARALLEL,
-    TIMEOUT,
     ClusterReading,
     ClusterSource,
     contexts,
@@ -17,14 +14,14 @@ from webhook.app.clusters import (
     profiles,
     read_apps,
 )
-from webhook.cli import Subparsers, warn
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
-from webhook.cli.arguments.manifests import add_manifests, manifests_of
+from webhook.cli import warn
+from webhook.cli.arguments import given_settings
+from webhook.cli.arguments.manifests import manifests_of
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.parsers.clusters import FLEET
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.differences import as_yaml
-from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.output import write
 from webhook.cli.terminal.progress import progress
 from webhook.placement.clusters.answer import AppList, ClustersAnswer
 from webhook.placement.clusters.application import ClusterApp
@@ -32,108 +29,13 @@ from webhook.placement.clusters.fleet_objects import ocm_placements, propagation
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.settings import Settings
 
-_FLEET: Final = ("karmada", "ocm")
-"""Values of ``--output`` that stand for objects of a fleet manager."""
-
-_DESCRIPTION: Final = (
-    "For each app of the manifests, list the clusters that can take all of its pods now, each pod on one node that "
-    "meets all its requirements. An HPAIntent defines an app with its workloads and its replication count; a workload "
-    "without an intent is an app of its own. Apps that cannot share a cluster get lists without a common cluster."
-)
-_MOST: Final = 1_000_000
-"""Above any number of seconds, or of clusters."""
-
 _LISTED: Final = 12
 """Clusters that a line names; the other forms have all."""
 
 
-HELP_EXAMPLES: Final = (
-    HelpExample(
-        "clusters whose snapshots are folders",
-        "streams-placement clusters -f examples/apps/emco.yaml --clusters examples/clusters",
-    ),
-    HelpExample(
-        "objects that Karmada places apps by",
-        "streams-placement clusters -f examples/apps/emco.yaml --clusters examples/clusters -o karmada",
-    ),
-    HelpExample(
-        "clusters that are contexts of the kubeconfig",
-        "streams-placement clusters -f apps/ --contexts edge-1,edge-2",
-        cluster=True,
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "clusters", _DESCRIPTION, HELP_EXAMPLES)
-    add_manifests(parser)
-    _add_clusters(parser)
-    _add_output(parser)
-    flags.add(parser, ("context", *flags.JUDGING))
-
-
-def _add_clusters(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags that say which clusters there are, and how they are read."""
-    where = parser.add_mutually_exclusive_group(required=True)
-    where.add_argument(
-        "--clusters", metavar="DIR", type=Path, help="Folder with one folder for each cluster: its snapshot."
-    )
-    where.add_argument(
-        "--contexts", metavar="NAMES", help="Contexts of the kubeconfig, such as edge-1,edge-2 or name=context."
-    )
-    where.add_argument(
-        "--profiles",
-        metavar="NAMESPACE",
-        nargs="?",
-        const="",
-        help="ClusterProfile objects, of a namespace or of all, in the cluster of --context.",
-    )
-    parser.add_argument(
-        "--timeout",
-        type=_positive(float),
-        default=TIMEOUT,
-        metavar="SECONDS",
-        help=f"Seconds in which a cluster must answer; one that does not gets no app (default: {TIMEOUT:g}).",
-    )
-    parser.add_argument(
-        "--parallel",
-        type=_positive(int),
-        default=PARALLEL,
-        metavar="NUMBER",
-        help=f"Clusters that are read, and kept in memory, at the same time (default: {PARALLEL}).",
-    )
-
-
-def _add_output(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags about the form of the answer."""
-    add_output(parser, *_FLEET, note="Form of the answer; karmada and ocm write objects of these fleet managers")
-    parser.add_argument(
-        "--divide",
-        action="store_true",
-        help="With -o karmada, divide replicas between clusters by weight; without it each cluster runs all of them.",
-    )
-
-
-class _positive:  # noqa: N801 -- argparse names the type in its message
-    """A number above 0, for argparse."""
-
-    def __init__(self, kind: type[int] | type[float]) -> None:
-        self._kind = kind
-        self.__name__ = "number above 0"
-
-    def __call__(self, text: str) -> float:
-        """The number; ``ValueError`` for any other text."""
-        number = self._kind(text)
-        if not 0 < number < _MOST:
-            raise ValueError
-        return number
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the lists; returns ``Exit.REFUSED`` if an app has none."""
-    settings = flags.read(arguments)
+    settings = given_settings.read(arguments)
     given = manifests_of(arguments)
     try:
         apps = read_apps(given, warn)
@@ -145,7 +47,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress() as step:
         reading = ClusterReading(arguments.timeout, int(arguments.parallel), step=step)
         answer = placed(sources, apps, given, reading, warn)
-    if arguments.output in _FLEET:
+    if arguments.output in FLEET:
         _write_objects(apps, answer, arguments)
     elif arguments.output == "text":
         _show(answer, Screen())

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from webhook import app
-from webhook.cli import Subparsers, say, warn
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli import say, warn
+from webhook.cli.arguments import given_settings
 from webhook.cli.arguments.inputs import read_inputs
 from webhook.cli.exits import Exit, WrongUse
+from webhook.cli.parsers.convert import FLAGS
 from webhook.cli.terminal.differences import as_yaml
-from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.output import write
 from webhook.cluster.snapshot.manifests import ManifestError, read_named
-from webhook.convert.conversion import ConvertOptions, InputKind, convert
+from webhook.convert.conversion import ConvertOptions, convert
 from webhook.convert.findings import Conversion, InputLine, Manifest, RefusedInputError, Remark
 from webhook.convert.targets import Targets
 from webhook.placement.kube.names import is_object_name
@@ -25,72 +25,11 @@ from webhook.placementreview import submission
 from webhook.placementreview.plans.fuse import fused_manifest
 from webhook.settings import Settings
 
-_DESCRIPTION: Final = (
-    "Convert SPL programs, ADL and application bundles (.sab) of Streams with their job configuration overlays, "
-    "Twister2 configurations and EMCO hardware intents into manifests: Jobs, HostPools, workloads, HPAIntents. What a "
-    "manifest cannot express is printed on standard error, line by line: 'error' for an invalid input, 'lost' for a "
-    "demand that is left out, 'note' for what you should check. With an error, or with a lost demand and without "
-    "--partial, no manifest is written."
-)
-_FLAGS: Final = ("snapshot", "context")
-_EXITS: Final = "Exit codes: 0 done, 1 refused or lost demands, 2 usage error, 3 failure."
 _SHOWN: Final = 50
 """Errors of one input that are printed; the others are only counted."""
 
 Results = Sequence[tuple[str, Conversion]]
 """The results with the names of their files, in the order of the command line."""
-
-
-HELP_EXAMPLES: Final = (
-    HelpExample("manifests of an SPL program", "streams-placement convert examples/convert/isolation.spl"),
-    HelpExample(
-        "applied at once",
-        "streams-placement convert examples/convert/isolation.spl -n team-a | kubectl apply -f -",
-        cluster=True,
-    ),
-    HelpExample("a program with the files that it uses", "streams-placement convert -f examples/convert/toolkit"),
-    HelpExample(
-        "processing elements, fused for the nodes of a cluster",
-        "streams-placement convert examples/convert/toolkit --fused --snapshot examples/cluster",
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "convert", _DESCRIPTION, HELP_EXAMPLES, exits=_EXITS)
-    parser.add_argument(
-        "files",
-        nargs="*",
-        metavar="FILE",
-        help="Files to convert, folders of SPL programs, which are read together, or - for standard input.",
-    )
-    parser.add_argument("-f", "--filename", nargs="+", action="extend", default=[], metavar="FILE", help="As FILE.")
-    parser.add_argument(
-        "--from",
-        dest="kind",
-        choices=[kind.value for kind in InputKind],
-        help="Kind of all files (default: detected from the content of each).",
-    )
-    parser.add_argument(
-        "--onto",
-        nargs="+",
-        action="extend",
-        metavar="MANIFEST",
-        help="Add annotations to the pods and workloads of these manifests, instead of creating Jobs, workloads and "
-        "HPAIntents.",
-    )
-    parser.add_argument("--name", metavar="NAME", help="Name of the Job or workload (default: made of the input's).")
-    parser.add_argument("-n", "--namespace", metavar="NAME", help="Namespace of what is made (default: none stated).")
-    parser.add_argument("--partial", action="store_true", help="Write manifests even if demands are lost.")
-    parser.add_argument(
-        "--fused",
-        action="store_true",
-        help="Fuse the operators of Jobs for the cluster of --snapshot or --context, and write processing elements.",
-    )
-    add_output(parser, forms=("yaml", "json"))
-    flags.add(parser, _FLAGS)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -100,8 +39,8 @@ def run(arguments: argparse.Namespace) -> int:
     names = [*arguments.files, *arguments.filename]
     if not names:
         raise WrongUse("nothing to convert: name files, folders of SPL programs, or - for standard input")
-    settings = flags.read(arguments)
-    if not arguments.fused and not vars(arguments).keys().isdisjoint(_FLAGS):
+    settings = given_settings.read(arguments)
+    if not arguments.fused and not vars(arguments).keys().isdisjoint(FLAGS):
         raise WrongUse("--snapshot and --context name the cluster for --fused: add it, or leave them out")
     targets = _targets(arguments.onto)
     given = read_inputs(names, arguments.kind)

@@ -9,16 +9,16 @@ import msgspec
 from webhook import app
 from webhook.admission.checks.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import Subparsers, warn
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
-from webhook.cli.arguments.manifests import Manifests, add_manifests, readable_manifests_of
+from webhook.cli import warn
+from webhook.cli.arguments import given_settings
+from webhook.cli.arguments.manifests import Manifests, readable_manifests_of
 from webhook.cli.client import admission_review
+from webhook.cli.declarations.setting_flags import JUDGING
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.planned_manifests import write_page
-from webhook.cli.reviews.what_if_flags import add_what_if, changes_of
+from webhook.cli.reviews.what_if_flags import changes_of
 from webhook.cli.screen import Screen
-from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.output import write
 from webhook.cli.terminal.progress import progress
 from webhook.cluster.snapshot.manifests import UnreadManifest
 from webhook.placement.kinds.application import OperatorApplication
@@ -32,60 +32,12 @@ from webhook.placementreview.explanations.explanation import Explanation, beside
 from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
 from webhook.placementreview.review import WhatIf
-from webhook.settings import Settings, flag
+from webhook.setting_fields import flag
+from webhook.settings import Settings
 
-_DESCRIPTION: Final = (
-    "Show, for every pod of every manifest, whether it would be admitted, the patch, the nodes that could run it, and "
-    "which rule removed each of the others; for every host pool, whether it could get its hosts. Host pools, nodes, "
-    "Streams jobs, HPAIntents and namespaces among the manifests count as applied. With -o review no verdict is "
-    "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate. With --server the webhook "
-    "of the cluster answers by a PlacementReview, which takes no right to read the cluster."
-)
 _NOTHING: Final = "nothing to judge: there is no pod, no workload and no HostPool"
 _NAMED: Final = 5
 """Objects that the warning names when there is nothing to judge, and files that cannot be read for one reason."""
-
-
-HELP_EXAMPLES: Final = (
-    HelpExample(
-        "a pod against a snapshot of a cluster",
-        "streams-placement explain -f examples/pool-tagged.yaml --snapshot examples/cluster",
-    ),
-    HelpExample(
-        "as the webhook of the cluster of a context answers",
-        "streams-placement explain -f pod.yaml --server --context kind-lab",
-        cluster=True,
-    ),
-    HelpExample(
-        "which pods find no node again if a node is drained",
-        "streams-placement explain --snapshot examples/cluster --drain worker-3",
-    ),
-    HelpExample(
-        "what EMCO, SPL or Twister2 files would make",
-        "streams-placement convert examples/convert/isolation.spl"
-        " | streams-placement explain -f - --snapshot examples/cluster",
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "explain", _DESCRIPTION, HELP_EXAMPLES)
-    add_manifests(parser, required=False)
-    add_output(
-        parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
-    )
-    parser.add_argument(
-        "--server",
-        action="store_true",
-        help="Ask the webhook of the cluster, by a PlacementReview with your own rights; its settings apply.",
-    )
-    add_what_if(parser)
-    parser.add_argument(
-        "--strict", dest="must_judge", action="store_true", help="Exit with 2 if the input holds nothing to review."
-    )
-    flags.add(parser, ("snapshot", "context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -93,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     Returns ``Exit.REFUSED`` if one of them would be refused, else ``Exit.WRONG_USE`` if something could not be read.
     """
-    settings = flags.read(arguments)
+    settings = given_settings.read(arguments)
     changes = changes_of(arguments, settings)
     _check_asked(arguments, changes)
     given, unread = readable_manifests_of(arguments)
@@ -135,7 +87,7 @@ def _check_asked(arguments: argparse.Namespace, changes: WhatIf | None) -> None:
         raise WrongUse("nothing is asked: give manifests with -f, or nodes with --drain")
     if not arguments.server:
         return
-    for name in flags.JUDGING:
+    for name in JUDGING:
         if name in vars(arguments):
             raise WrongUse(f"{flag(name)} has no effect with --server: the settings of the webhook apply")
 

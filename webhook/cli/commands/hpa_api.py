@@ -1,52 +1,20 @@
 """``hpa-api``: runs EMCO's REST interface of HPA intents until a signal asks it to stop."""
 
 import argparse
-from typing import Final
 
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments import given_settings
 from webhook.cli.exits import Exit, WrongUse
 from webhook.rest.access import listens_on_loopback
 from webhook.rest.rest_settings import RestSettings
 from webhook.server import logs
 
-_FLAGS: Final = (
-    "host", "port", "store", "context", "namespace", "token_file", "authorize", "audience", "tls_cert", "tls_key",
-    "client_ca", "max_connections", "max_rate", "clusters", "contexts", "cluster_timeout", "cluster_parallel",
-    "drain", "log_level",
-)  # fmt: skip
-_DESCRIPTION: Final = (
-    "Answer EMCO's REST requests about HPA intents (paths below /v2), and keep the intents as HPAIntent objects of a "
-    "cluster, or with --store in a file. Prints one line when ready: the URL. On loopback it serves plain HTTP "
-    "without tokens; any other address needs a certificate and tokens. SIGTERM, SIGINT or SIGHUP: report unready "
-    "immediately, answer for --drain more seconds, then stop; a second signal stops immediately."
-)
-
-
-HELP_EXAMPLES: Final = (
-    HelpExample("with the intents in a file, on a free port", "streams-placement hpa-api --store intents.db --port 0"),
-    HelpExample(
-        "with the intents as objects of a cluster",
-        "streams-placement hpa-api --context kind-lab --namespace emco",
-        cluster=True,
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "hpa-api", _DESCRIPTION, HELP_EXAMPLES)
-    flags.add(parser, _FLAGS, RestSettings)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the interface; returns when it has stopped."""
-    settings = flags.read_as(arguments, RestSettings)
+    settings = given_settings.read_as(arguments, RestSettings)
     _check_storage(settings)
     _check_exposure(settings)
     logs.configure(settings.log_level)

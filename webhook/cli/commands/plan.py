@@ -3,22 +3,15 @@
 import argparse
 from typing import Final
 
-from webhook.cli import Subparsers
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
-from webhook.cli.arguments.manifests import add_manifests, manifests_of
-from webhook.cli.planned_manifests import SECONDS, exit_of, planned_document, write_page
+from webhook.cli.arguments import given_settings
+from webhook.cli.arguments.manifests import manifests_of
+from webhook.cli.planned_manifests import exit_of, planned_document, write_page
 from webhook.cli.planpage.room import room
 from webhook.cli.screen import Screen
-from webhook.cli.terminal.output import add_output, write
+from webhook.cli.terminal.output import write
 from webhook.placement.text.problem import counted, enumerated, escape
 from webhook.placementreview.plans.document import PlanDocument, PlannedElement, PlannedFusion, Subject
 
-_DESCRIPTION: Final = (
-    "Plan all Jobs, workloads and pods of the manifests together, on free capacity: a node for each pod, at the "
-    "lowest total cost. An object that does not fit beside the earlier ones is refused, with the smallest set of "
-    "constraints that cannot hold together and the nearest fix."
-)
 _STREAMS: Final = 20
 """Streams between elements that are printed."""
 
@@ -29,42 +22,9 @@ _SHOWN: Final = 20
 """Nodes whose free room is printed; the others are only counted."""
 
 
-HELP_EXAMPLES: Final = (
-    HelpExample(
-        "where the elements of a Job would run",
-        "streams-placement plan -f examples/job-parallel.yaml --snapshot examples/cluster",
-    ),
-    HelpExample(
-        "the same as a page for the browser",
-        "streams-placement plan -f examples/job-parallel.yaml --snapshot examples/cluster -o html > plan.html",
-    ),
-    HelpExample(
-        "several files together, in the cluster of a context",
-        "streams-placement plan -f jobs/ -f pools.yaml --context kind-lab",
-        cluster=True,
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "plan", _DESCRIPTION, HELP_EXAMPLES)
-    add_manifests(parser)
-    add_output(parser, "html", note="Form of the answer; html is a page for the browser")
-    parser.add_argument(
-        "--seconds",
-        type=float,
-        default=SECONDS,
-        metavar="N",
-        help="Seconds to look for the cheapest plan, and to decide about each object (default: 10).",
-    )
-    flags.add(parser, ("snapshot", "context", *flags.JUDGING))
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Print the plan; returns ``Exit.REFUSED`` if something of it would be refused."""
-    settings = flags.read(arguments)
+    settings = given_settings.read(arguments)
     given = manifests_of(arguments)
     if arguments.output == "html":
         return write_page(given, settings, title="Plan", seconds=arguments.seconds)

@@ -8,9 +8,8 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers, own_environment
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli import own_environment
+from webhook.cli.arguments import given_settings
 from webhook.cli.exits import Exit, WrongUse
 from webhook.server import logs
 from webhook.server.fatal_error import FatalError
@@ -22,36 +21,10 @@ _CERTIFICATE_SECONDS: Final = 60
 _ALL_ADDRESSES: Final = frozenset({"0.0.0.0", "::"})  # noqa: S104 -- to be recognized, not to be bound
 """Addresses that stand for every address of the machine."""
 
-_DESCRIPTION: Final = (
-    "Answer admission reviews of the API server over HTTPS. Prints one line when ready: the URLs of reviews and of "
-    "health checks. SIGTERM, SIGINT or SIGHUP: report unready immediately, answer for --drain more seconds, then "
-    "stop; a second signal stops immediately."
-)
-
-
-HELP_EXAMPLES: Final = (
-    HelpExample(
-        "try it on a snapshot, with a certificate of its own and free ports",
-        "streams-placement serve --snapshot examples/cluster --tls-self-signed --port 0 --health-port 0",
-    ),
-    HelpExample(
-        "in a cluster, on all addresses",
-        "streams-placement serve --host 0.0.0.0 --tls-cert tls.crt --tls-key tls.key",
-        cluster=True,
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command; it has a flag for every setting."""
-    parser = declare(subparsers, "serve", _DESCRIPTION, HELP_EXAMPLES)
-    flags.add(parser, Settings.model_fields)
-
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the server; returns when it has stopped."""
-    settings = flags.read(arguments)
+    settings = given_settings.read(arguments)
     _check_ports(settings)
     settings = _with_certificate(settings)
     logs.configure(settings.log_level)

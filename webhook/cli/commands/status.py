@@ -8,23 +8,16 @@ from typing import Final
 import uvloop
 
 from webhook import app
-from webhook.cli import Subparsers
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli.arguments import given_settings
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.screen import Screen, StyledLine
-from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.output import TEXT, write
 from webhook.cli.terminal.progress import progress
 from webhook.cluster.queries.job_view import ElementView, JobView, PoolView, UnknownJobError
 from webhook.placement.objects.jobs.job_fusion import JobFusion, RegionWidth
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote
 
-_FLAGS: Final = ("context",)
-_DESCRIPTION: Final = (
-    "Show the state of a Streams job: its host pools with their hosts, its processing elements with pod, node and "
-    "phase, and why an element does not run. The cluster is read once; nothing is written."
-)
 _HOSTS: Final = 8
 """Hosts of a pool that its line names at most; ``-o json`` has all."""
 
@@ -40,30 +33,12 @@ _UNDER_WAY: Final = "yellow"
 """Style of every other phase: something is still to come."""
 
 
-HELP_EXAMPLES: Final = (
-    HelpExample("a Job of the namespace default", "streams-placement status parallel", cluster=True),
-    HelpExample(
-        "a Job of another namespace, for a program", "streams-placement status parallel -n team-a -o json", cluster=True
-    ),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "status", _DESCRIPTION, HELP_EXAMPLES)
-    parser.add_argument("job", metavar="JOB", help="The name of the Job.")
-    flags.add_namespace(parser, "Its namespace")
-    add_output(parser)
-    flags.add(parser, _FLAGS)
-
-
 def run(arguments: argparse.Namespace) -> int:
     """Show the Job; returns ``Exit.OK`` in whatever phase it is."""
-    settings = flags.read(arguments)
-    namespace = flags.namespace(arguments, settings)
+    settings = given_settings.read(arguments)
+    namespace = given_settings.namespace(arguments, settings)
     for name in (arguments.job, namespace):
-        flags.check_name(name)
+        given_settings.check_name(name)
     try:
         with progress() as step:
             step("asking the API server", 0, 0)

@@ -17,22 +17,18 @@ from msgspec.structs import replace
 
 from webhook.admission.checks.templates import DescribedPod, is_job, origin_of, pods_of
 from webhook.admission.unstructured import Unstructured, mapping
-from webhook.cli import Subparsers, own_environment, typed_name
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli import own_environment, typed_name
 from webhook.cli.client import Client, Reply, is_workload
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.screen import Screen
 from webhook.cli.terminal.differences import changed_lines
-from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.output import TEXT, write
 from webhook.cli.terminal.progress import progress
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placement.text.keys import MAPPED, PLACEMENT, PREFIX
 from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import counted, enumerated, escape, quote, shorten
 from webhook.placementreview.explanations.decided_pod import NAMESPACE
-
-EXAMPLES: Final = (Path(__file__).parents[2] / "examples").resolve()
-"""Folder of the examples: installed with the package, and in a clone a link to those of the repository."""
 
 _STOP_SECONDS: Final = 20
 """Time-out for the server to stop; without a drain it takes a tenth of a second."""
@@ -51,12 +47,6 @@ _FIELD: Final = re.compile(r"(?:metadata|spec)[^ ]*: ")
 
 _WORKER_PREFIX: Final = "kubernetes.worker."
 """The beginning of Twister2's names for worker mapping, which the table leaves out."""
-
-_DESCRIPTION: Final = (
-    "Start the server with a self-signed certificate on a free loopback port, against the snapshot in "
-    "EXAMPLES/cluster, send it the workloads and pods of every manifest in EXAMPLES, print the answers, and stop it: "
-    "a table of all, and three in full."
-)
 
 
 class TourAnswer(Struct, frozen=True, kw_only=True):
@@ -124,28 +114,6 @@ class Sent(Struct, frozen=True):
             if (key, value) != (MAPPED, "true")
         ]
         return " ".join("; ".join(words).split()) or f"({next(comment(self.path), '')})"
-
-
-HELP_EXAMPLES: Final = (
-    HelpExample("every example as a line of a table", "streams-placement tour"),
-    HelpExample("some examples in full", "streams-placement tour --only 'refused-*'"),
-    HelpExample("the answers for a program", "streams-placement tour -o json"),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "tour", _DESCRIPTION, HELP_EXAMPLES, settings=False)
-    parser.add_argument("--examples", type=Path, default=EXAMPLES, metavar="DIR", help="Folder of examples.")
-    shown = parser.add_mutually_exclusive_group()
-    shown.add_argument("--all", action="store_true", help="Show every example in full.")
-    shown.add_argument(
-        "--only",
-        metavar="PATTERN",
-        help="Send only examples whose names match, such as 'refused-*', all in full.",
-    )
-    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -3,20 +3,12 @@
 import argparse
 import platform
 from importlib import metadata
-from typing import Final
 
 from msgspec import Struct
 
-from webhook.cli import PROGRAM, Subparsers
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli import PROGRAM
 from webhook.cli.exits import Exit
-from webhook.cli.terminal.output import TEXT, add_output, write
-
-HELP_EXAMPLES: Final = (
-    HelpExample("the version", "streams-placement version"),
-    HelpExample("the version and what it runs on, for a program or a report", "streams-placement version -o json"),
-)
-"""The examples of the help."""
+from webhook.cli.terminal.output import TEXT, write
 
 
 class VersionAnswer(Struct, frozen=True):
@@ -26,12 +18,6 @@ class VersionAnswer(Struct, frozen=True):
     version: str
     python: str
     platform: str
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "version", "Print the version.", HELP_EXAMPLES, settings=False)
-    add_output(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

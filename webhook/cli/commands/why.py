@@ -5,12 +5,11 @@ import asyncio
 from typing import Final
 
 from webhook.app import why as program
-from webhook.cli import Subparsers, warn
-from webhook.cli.arguments import flags
-from webhook.cli.arguments.command_help import HelpExample, declare
+from webhook.cli import warn
+from webhook.cli.arguments import given_settings
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.screen import Screen
-from webhook.cli.terminal.output import TEXT, add_output, write
+from webhook.cli.terminal.output import TEXT, write
 from webhook.cli.terminal.progress import progress
 from webhook.cli.why.changes import changes_since, concerned
 from webhook.cli.why.lines import lines_of
@@ -22,41 +21,14 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import enumerated, quote
 from webhook.settings import Settings
 
-_DESCRIPTION: Final = (
-    "Show why an object of a cluster waits, or why it runs where it does: the current admission verdict, the nodes "
-    "that can run it and the rule that excludes each of the others, the scheduler's messages, and what has changed "
-    "since the object was created. The cluster is read with your own rights; nothing is written."
-)
 _NAMES: Final = 10
 """Objects that the error about an unknown one names at most."""
-
-HELP_EXAMPLES: Final = (
-    HelpExample("a pod of the namespace default", "streams-placement why parallel-0-ioyms", cluster=True),
-    HelpExample("a workload of another namespace", "streams-placement why deployment/pipeline -n team-a", cluster=True),
-    HelpExample("which width of a parallel region fits", "streams-placement why stpr/parallel-work", cluster=True),
-    HelpExample("a host pool, for a program", "streams-placement why hostpool/mypool -o json", cluster=True),
-)
-"""The examples of the help."""
-
-
-def add(subparsers: Subparsers) -> None:
-    """Declare the command."""
-    parser = declare(subparsers, "why", _DESCRIPTION, HELP_EXAMPLES)
-    parser.add_argument(
-        "object",
-        nargs="+",
-        metavar="OBJECT",
-        help="A pod's NAME, or TYPE/NAME as for kubectl: deployment/x, hostpool/x, streamsjob/x, stpr/x.",
-    )
-    flags.add_namespace(parser, "Its namespace")
-    add_output(parser)
-    flags.add(parser, ("context", *flags.JUDGING))
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Show the answer; returns ``Exit.REFUSED`` if admission would refuse the object today."""
-    settings = flags.read(arguments)
-    wanted = target_of(arguments.object, flags.namespace(arguments, settings))
+    settings = given_settings.read(arguments)
+    wanted = target_of(arguments.object, given_settings.namespace(arguments, settings))
     answer = _answer(settings, wanted)
     if arguments.output == TEXT:
         screen = Screen()

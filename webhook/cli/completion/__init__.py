@@ -1,8 +1,8 @@
 """Completion of commands, flags and their values in bash, zsh, fish and kubectl.
 
 ``main`` answers one question of a shell: the executable ``kubectl_complete-streams_placement`` calls it, and so does
-``streams-placement __complete``, which the scripts beside this file call. ``candidates`` finds the answer in the table
-of commands (``table``), or in the kubeconfig.
+``streams-placement __complete``, which the scripts beside this file call. ``candidates`` finds the answer in the
+parser of the command (``command_entry``), or in the kubeconfig.
 """
 
 import sys

@@ -12,7 +12,8 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.cli.completion.table import CommandEntry, CommandFlag, CommandValue, read_table
+from webhook.cli import COMMANDS
+from webhook.cli.completion.command_entry import CommandEntry, CommandFlag, CommandValue, command_entry
 
 _ROOT = (
     CommandFlag(("-h", "--help"), "show this help, and exit"),
@@ -58,13 +59,11 @@ class Candidates(Struct, frozen=True):
 
 def candidates_of(words: Sequence[str]) -> Candidates:
     """The completions of the last word; ``words`` are those after the program's name, the last may be empty."""
-    table = {entry.name: entry for entry in read_table()}
     *before, last = words or [""]
     if not before:
-        commands = [Candidate(each.name, each.summary) for each in table.values()]
+        commands = [Candidate(name, summary) for name, summary in COMMANDS.items()]
         return _beginning([*commands, *(_named(_ROOT, last) if last else ())], last)
-    entry = table.get(before[0])
-    return Candidates() if entry is None else _of_command(entry, before[1:], last)
+    return _of_command(command_entry(before[0]), before[1:], last) if before[0] in COMMANDS else Candidates()
 
 
 def _beginning(candidates: Sequence[Candidate], last: str) -> Candidates:

@@ -1,4 +1,4 @@
-"""Flags of changes that count as made: ``--drain``, ``--cordon``, ``--add-nodes`` and ``--remove-pod``.
+"""The changes that count as made, from the flags ``--drain``, ``--cordon``, ``--add-nodes`` and ``--remove-pod``.
 
 :func:`changes_of` reads them, and says which flags do not go together.
 """
@@ -7,7 +7,8 @@ import argparse
 import re
 from typing import Final
 
-from webhook.cli.arguments import flags
+from webhook.cli.arguments import given_settings
+from webhook.cli.declarations.setting_flags import DEFAULT_NAMESPACE
 from webhook.cli.exits import WrongUse
 from webhook.placement.text.problem import escape, quote
 from webhook.placementreview.review import AddedNodes, PodName, WhatIf
@@ -23,19 +24,6 @@ _FIELD: Final = re.compile(
 
 _SHOWN: Final = 80
 """Characters of a value that are repeated."""
-
-
-def add_what_if(parser: argparse.ArgumentParser) -> None:
-    """Declare the flags."""
-    for flag, value, about in (
-        ("--drain", "NODE", "Assume that these nodes are drained; also says whether their pods find a node again."),
-        ("--cordon", "NODE", "Assume that these nodes are cordoned."),
-        ("--add-nodes", "NODE[=COUNT]", "Assume more nodes like this one, such as node-a=3 for three."),
-        ("--remove-pod", "[NAMESPACE/]NAME", "Assume that these pods are gone."),
-    ):
-        # A setting of servers is called drain as well.
-        name = f"what_if_{flag[2:].replace('-', '_')}"
-        parser.add_argument(flag, dest=name, action="extend", nargs="+", default=[], metavar=value, help=about)
 
 
 def what_if(arguments: argparse.Namespace, namespace: str) -> WhatIf | None:
@@ -55,8 +43,8 @@ def what_if(arguments: argparse.Namespace, namespace: str) -> WhatIf | None:
 def namespace_of(arguments: argparse.Namespace, settings: Settings) -> str:
     """The namespace of objects that state none: with an API server that of the context, else ``default``."""
     if arguments.server:
-        return flags.namespace(arguments, settings)
-    return arguments.namespace or flags.DEFAULT_NAMESPACE
+        return given_settings.namespace(arguments, settings)
+    return arguments.namespace or DEFAULT_NAMESPACE
 
 
 def changes_of(arguments: argparse.Namespace, settings: Settings) -> WhatIf | None:

@@ -5,7 +5,7 @@ from typing import Final
 
 from webhook.app.application_kinds import application_kinds
 from webhook.app.why import api_kind
-from webhook.cli.arguments import flags
+from webhook.cli.arguments import given_settings
 from webhook.cli.exits import WrongUse
 from webhook.cluster.queries.object_facts import ObjectRef
 from webhook.placement.text.api_kinds import (
@@ -59,8 +59,8 @@ _POOL_HINT: Final = "; for a HostPool that is its metadata.name, not the spec.na
 def target_of(words: Sequence[str], namespace: str) -> ObjectRef:
     """The object that the words name; raises :class:`WrongUse` if they name none."""
     kind, name = _split(words)
-    flags.check_name(name, _POOL_HINT if kind == HOST_POOL else "")
-    flags.check_name(namespace)
+    given_settings.check_name(name, _POOL_HINT if kind == HOST_POOL else "")
+    given_settings.check_name(namespace)
     return ObjectRef(kind, namespace, name)
 
 

@@ -18,6 +18,7 @@ from webhook.placement.elements.pod_template import is_readable
 from webhook.placement.objects.jobs.job_spec import ElementOptions, JobSpec, ProcessingElementSpec, effective
 from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
+from webhook.placement.text.defaults import BUILD_TYPE
 
 Json = dict[str, Any]
 
@@ -26,12 +27,6 @@ CONTAINER: Final = "pe"
 
 CONTENT_ID: Final = f"{keys.PREFIX}contentId"
 """Annotation: the content that the pod was made of (Streams instance operator)."""
-
-BUILD_TYPE: Final = "{buildType}"
-"""Placeholder in the name of the runtime's image."""
-
-RUNTIME_IMAGE: Final = f"streams-runtime:{BUILD_TYPE}"
-"""The runtime's image unless a setting names another one."""
 
 SECURITY: Final = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
 CONTAINER_SECURITY: Final = {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}}

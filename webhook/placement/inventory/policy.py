@@ -8,15 +8,13 @@ from webhook.placement.inventory.quota import Quota
 from webhook.placement.kinds.kind import Kinds
 from webhook.placement.kube.pod import LabelSelector, Requirement, Resources
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.text.defaults import POOLS
 
 Binding = Literal["nodeName", "nodeAffinity"]
 """How ``host("name")`` ties a pod to its node."""
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
 """Label of the nodes that run the control plane (Kubernetes, well-known labels)."""
-
-POOLS = 100
-"""HostPools that a namespace may have by default: an application of SPL has a handful."""
 
 
 class Policy(Struct, frozen=True):

@@ -11,13 +11,14 @@ import msgspec
 from msgspec.structs import replace
 
 from webhook.placement.elements.content import content_id
-from webhook.placement.elements.pod_manifest import RUNTIME_IMAGE, Json, Launch, pod_of
+from webhook.placement.elements.pod_manifest import Json, Launch, pod_of
 from webhook.placement.kube.pod import Pod
 from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, ProcessingElementSpec, element_name
 from webhook.placement.objects.volumes import ClaimName
 from webhook.placement.planning.search.solver import Resting, taken
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.request.claimed_volumes import claims_of, has_claims
+from webhook.placement.text.defaults import RUNTIME_IMAGE
 
 _STEP: Final = 50
 """Elements that are looked at in some tenths of a millisecond."""

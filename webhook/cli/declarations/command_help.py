@@ -7,22 +7,14 @@ repository, but for those that need a cluster.
 import argparse
 import textwrap
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from webhook.cli import COMMANDS, EXITS, PROGRAM, Subparsers, program_name
+from webhook.cli import COMMANDS, EXITS, PROGRAM, HelpExample, Subparsers, program_name
 
 _VARIABLES: Final = (
     "Every flag of a setting has an environment variable, which stands in brackets; the flag wins, and an empty "
     "variable stands for the default."
 )
-
-
-class HelpExample(NamedTuple):
-    """A command to type and what it does, in a few words; ``cluster`` is whether it needs a live cluster."""
-
-    what: str
-    command: str
-    cluster: bool = False
 
 
 class CommandHelp(argparse.HelpFormatter):
