@@ -3,7 +3,8 @@
 from typing import ClassVar
 
 from tests.builders import asked, cluster, nodes, pod
-from webhook.placement.constraints.constraint import ANY_COMPANY, EveryNode, NodeSet, Spread, Tie
+from webhook.placement.constraints.company import ANY_COMPANY
+from webhook.placement.constraints.constraint import EveryNode, NodeSet, Spread, Tie
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text.rule import Rule

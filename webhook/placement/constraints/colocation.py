@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation, joined
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Company, Constraint, Reason
+from webhook.placement.constraints.company import Company
+from webhook.placement.constraints.constraint import Constraint, Reason
 from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import PodLabel
 from webhook.placement.kube.amounts import Tally

@@ -13,6 +13,7 @@ from typing import ClassVar, Final, Protocol, cast
 
 from msgspec import Struct
 
+from webhook.placement.constraints.company import ANY_COMPANY, Company
 from webhook.placement.constraints.topology_limit import Limit
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits
@@ -28,9 +29,6 @@ from webhook.placement.text.fix import Fix
 from webhook.placement.text.keys import MEMBERSHIP
 from webhook.placement.text.problem import Problem
 from webhook.placement.text.rule import Rule
-
-ALL_OF: Final = "element "
-"""Prefix of the key that every pod of a job marks; the job follows (:class:`Company`)."""
 
 _NO_AMOUNTS: Final[Tally] = {}
 
@@ -68,27 +66,6 @@ class Tie(enum.Enum):
     """It cannot: only nodes that exist can meet the constraint, such as hosts of a pool or nodes of live pods."""
     HOST = enum.auto()
     """It cannot: the constraint names one node."""
-
-
-class Company(Struct, frozen=True, gc=False):
-    """What a constraint demands of the other pods of a group that is placed as a whole, by keys.
-
-    Pods with a common key in ``together`` share a node. A pod that ``avoids`` a key shares no node with another pod
-    that ``marks`` that key. A key is a text that names the job as ``namespace/name`` if it is about pods of one job.
-    """
-
-    together: tuple[str, ...] = ()
-    marks: tuple[str, ...] = ()
-    avoids: tuple[str, ...] = ()
-
-    @classmethod
-    def apart(cls, key: str) -> "Company":
-        """Pods that share no node with each other."""
-        return cls(marks=(key,), avoids=(key,))
-
-
-ANY_COMPANY: Final = Company()
-"""That of constraints that demand nothing of other pods."""
 
 
 class Constraint(Protocol):

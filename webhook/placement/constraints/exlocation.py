@@ -5,7 +5,8 @@ from typing import ClassVar
 
 from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.company import Company
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.kube.bits import Bits
 from webhook.placement.provision.effects import PREFERENCE, AddLabel, AwayFromPods, Effect
 from webhook.placement.request.ask import Ask

@@ -7,7 +7,8 @@ that (its plugin ``NodePorts``).
 from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from webhook.placement.constraints.constraint import Company, Constraint, EveryNode, Spread, VacantNodes
+from webhook.placement.constraints.company import Company
+from webhook.placement.constraints.constraint import Constraint, EveryNode, Spread, VacantNodes
 from webhook.placement.kube.containers import HostPort, host_ports
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.pod_text import ports

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import ALL_OF, Company, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.company import ALL_OF, Company
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.pod import Requirement

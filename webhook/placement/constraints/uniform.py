@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from webhook.placement.annotations.worker_mapping import uniformly
 from webhook.placement.constraints import pod_terms
-from webhook.placement.constraints.constraint import Company, Constraint, ConstraintDefaults, Reason, Spread
+from webhook.placement.constraints.company import Company
+from webhook.placement.constraints.constraint import Constraint, ConstraintDefaults, Reason, Spread
 from webhook.placement.constraints.shared_room import beside, room_beside
 from webhook.placement.inventory.job_pods import JobPods, PodLabel
 from webhook.placement.kube.amounts import Tally

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import ALL_OF
+from webhook.placement.constraints.company import ALL_OF
 from webhook.placement.elements.plan import NodeElements, PlannedHardware, PlannedNodes, PoolNodes
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally

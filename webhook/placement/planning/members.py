@@ -10,16 +10,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.constraints.constraint import (
-    ALL_OF,
-    ANY_COMPANY,
-    Company,
-    Constraint,
-    NodeSet,
-    Spread,
-    StandingConstraint,
-    VacantNodes,
-)
+from webhook.placement.constraints.company import ALL_OF, ANY_COMPANY, Company
+from webhook.placement.constraints.constraint import Constraint, NodeSet, Spread, StandingConstraint, VacantNodes
 from webhook.placement.constraints.topology_limit import Limit
 from webhook.placement.decision.verdict import Judged, Verdict, constraints_of, judge
 from webhook.placement.inventory.pool_index import Name
