@@ -5,7 +5,7 @@ together. Room is what is free now, since nothing says that running pods will en
 those of a job that is to be restarted, count as gone.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 import numpy as np
@@ -30,17 +30,14 @@ from webhook.placement.planning.search.assignment import (
     AssignmentProblem,
     Block,
     HostNeed,
-    Key,
     PoolChoice,
     in_order,
 )
 from webhook.placement.planning.search.costs import Costs
 from webhook.placement.planning.search.solver import Assigned, Solving, Unhurried, assign
+from webhook.placement.planning.shared_node import Kept, named, split, united
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.request.world import World
-
-_Kept = Sequence[tuple[Demand, ...]]
-"""The conditions of each member that are not dropped."""
 
 Sets = list[tuple[tuple[int, int], ...]]
 """For each set of pods of a block: positions of members, and how many pods of each."""
@@ -207,7 +204,7 @@ class Group:
         kept = [change.kept(self.members[at].conditions) if counts[at] else () for at in range(len(self.members))]
         await self.solving.rest()
         merged: dict[object, tuple[Block, Sets]] = {}
-        for number, together in enumerate(_united([at for at, count in enumerate(counts) if count], kept)):
+        for number, together in enumerate(united([at for at, count in enumerate(counts) if count], kept)):
             await self.solving.rest()
             key, block, owners = self._block(together, counts, kept, change, number)
             key = key, tuple(prices[at].tobytes() for at in together) if prices else ()
@@ -222,7 +219,7 @@ class Group:
         self,
         members: list[int],
         counts: Sequence[int],
-        kept: _Kept,
+        kept: Kept,
         change: Change,
         number: int,
     ) -> tuple[object, Block, Sets]:
@@ -275,7 +272,7 @@ class Group:
             self._masks[key].setflags(write=False)
         return self._masks[key]
 
-    def _nodes_for(self, each: Mapping[int, int], kept: _Kept, change: Change, *, one: bool, new: bool = False) -> Bits:
+    def _nodes_for(self, each: Mapping[int, int], kept: Kept, change: Change, *, one: bool, new: bool = False) -> Bits:
         """The nodes that can run so many pods of ``each`` of these members at a time, by all but room and others.
 
         ``new`` asks for those that could if nothing ran on them.
@@ -296,7 +293,7 @@ class Group:
                     nodes &= holding(count, found.limit)
         return nodes
 
-    def welcome(self, members: Iterable[int], kept: _Kept, change: Change = SAME) -> frozenset[Name]:
+    def welcome(self, members: Iterable[int], kept: Kept, change: Change = SAME) -> frozenset[Name]:
         """The exclusive pools that all of these members may use: each of them names the pool, or prefers it."""
         pods = [member.conditions for member in self.members] if change.welcome else kept
         return frozenset.intersection(*(named(pods, (at,)) | self._preferred(at, change) for at in members))
@@ -366,43 +363,6 @@ def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> R
     for at, count in pods:
         found += prices[at] * count
     return found
-
-
-def _united(members: Sequence[int], kept: Sequence[Sequence[Demand]]) -> Iterator[list[int]]:
-    """The members in sets that have to share a node."""
-    of_key: dict[Key, int] = {}
-    leader = {at: at for at in members}
-
-    def find(at: int) -> int:
-        while leader[at] != at:
-            at = leader[at]
-        return at
-
-    for at in members:
-        for found in kept[at]:
-            for key in found.together:
-                leader[find(at)] = find(of_key.setdefault(key, at))
-    sets: dict[int, list[int]] = {}
-    for at in members:
-        sets.setdefault(find(at), []).append(at)
-    yield from sets.values()
-
-
-def named(conditions: _Kept, members: Iterable[int]) -> frozenset[Name]:
-    """The exclusive pools of the group that conditions of these members name."""
-    return frozenset(found.host[0] for at in members for found in conditions[at] if found.host and found.exclusive)
-
-
-def split(together: Sequence[tuple[Member, int, Sequence[Demand]]]) -> bool:
-    """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
-    for member, count, kept in together:
-        avoided = {key for found in kept for key in found.avoids}
-        for other, _, others in together:
-            kin = bool(member.kin) and member.kin == other.kin
-            same = kin or (member is other and count == 1)
-            if not same and any(not avoided.isdisjoint(found.marks) for found in others):
-                return True
-    return False
 
 
 def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:

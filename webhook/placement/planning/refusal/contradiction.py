@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from webhook.placement.planning.group import Group, Sets, named, split
+from webhook.placement.planning.group import Group, Sets
 from webhook.placement.planning.search.assignment import AssignmentProblem, Block, HostNeed, Mask, PoolChoice, in_order
 from webhook.placement.planning.search.solver import assign
+from webhook.placement.planning.shared_node import named, split
 
 
 async def contradictory(group: Group) -> bool:

@@ -1,0 +1,47 @@
+"""Members of a group whose pods have to share a node: which ones these are, and whether they may."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from webhook.placement.inventory.pool_index import Name
+from webhook.placement.planning.members import Demand, Member
+from webhook.placement.planning.search.assignment import Key
+
+Kept = Sequence[Sequence[Demand]]
+"""The conditions of each member that are not dropped."""
+
+
+def united(members: Sequence[int], kept: Kept) -> Iterator[list[int]]:
+    """The members in sets that have to share a node."""
+    of_key: dict[Key, int] = {}
+    leader = {at: at for at in members}
+
+    def find(at: int) -> int:
+        while leader[at] != at:
+            at = leader[at]
+        return at
+
+    for at in members:
+        for found in kept[at]:
+            for key in found.together:
+                leader[find(at)] = find(of_key.setdefault(key, at))
+    sets: dict[int, list[int]] = {}
+    for at in members:
+        sets.setdefault(find(at), []).append(at)
+    yield from sets.values()
+
+
+def named(conditions: Kept, members: Iterable[int]) -> frozenset[Name]:
+    """The exclusive pools of the group that conditions of these members name."""
+    return frozenset(found.host[0] for at in members for found in conditions[at] if found.host and found.exclusive)
+
+
+def split(together: Sequence[tuple[Member, int, Sequence[Demand]]]) -> bool:
+    """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
+    for member, count, kept in together:
+        avoided = {key for found in kept for key in found.avoids}
+        for other, _, others in together:
+            kin = bool(member.kin) and member.kin == other.kin
+            same = kin or (member is other and count == 1)
+            if not same and any(not avoided.isdisjoint(found.marks) for found in others):
+                return True
+    return False
