@@ -10,10 +10,12 @@ from tests.placement.planning.at_once import AtOnce
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
+from webhook.placement.jobs.operators.scaling import EarlierFusion
 from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.jobs.job_fusion import FusedElement
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Solving, finished
+from webhook.placement.request.world import World
 
 BUNDLE = {"name": "apps.A.sab"}
 
@@ -44,7 +46,8 @@ def fused_job(
     solving: Solving | None = None,
 ) -> ModelVerdict:
     """The verdict on the Job ``apps`` of the default namespace."""
-    return finished(judge_model((NAMESPACE, "apps"), job_of(spec), inventory, Policy(), solving or AtOnce(), previous))
+    world, earlier = World(inventory, Policy()), EarlierFusion(tuple(previous))
+    return finished(judge_model((NAMESPACE, "apps"), job_of(spec), world, solving or AtOnce(), earlier))
 
 
 def elements(model: ModelVerdict) -> list[list[str]]:

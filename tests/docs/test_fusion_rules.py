@@ -18,6 +18,7 @@ from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.operators.fused_job import ModelVerdict, judge_model
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import finished
+from webhook.placement.request.world import World
 
 FILES = sorted((ROOT / "examples" / "fusion").glob("*.yaml"))
 BY_RULE = {
@@ -42,7 +43,7 @@ def verdicts(path: Path, cluster: Inventory) -> Iterator[tuple[str, ModelVerdict
     for document in read_manifests(path):
         name = document["metadata"]["name"]
         spec = msgspec.convert(document["spec"], JobSpec)
-        yield name, finished(judge_model(("default", name), spec, cluster, POLICY, AtOnce()))
+        yield name, finished(judge_model(("default", name), spec, World(cluster, POLICY), AtOnce()))
 
 
 def test_every_rule_has_a_file() -> None:

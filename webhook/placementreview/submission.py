@@ -56,7 +56,7 @@ def whole(job: Unstructured, world: World, seconds: float = SECONDS) -> ModelVer
     namespace = str(mapping(job, "metadata").get("namespace") or NAMESPACE)
     spec = msgspec.convert(mapping(job, "spec"), JobSpec)
     name = str(mapping(job, "metadata").get("name") or "")
-    return finished(judge_model((namespace, name), spec, world.inventory, world.policy, AtOnce(seconds), measured=True))
+    return finished(judge_model((namespace, name), spec, world, AtOnce(seconds), measured=True))
 
 
 def application_of(document: Unstructured, world: World) -> OperatorApplication | None:

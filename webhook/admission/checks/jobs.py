@@ -52,6 +52,7 @@ from webhook.placement.planning.search.solver import Resting, Restless, Solving,
 from webhook.placement.planning.search.steps import Steps
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.pools.allocation import pool_of
+from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import decoder_problem
 from webhook.placement.text.problem import Fault, Problem, quote
 
@@ -279,7 +280,7 @@ async def _whole(
 ) -> Answer:
     """The answer about a Job without problems: whether all of its processing elements can run at a time."""
     name = new.metadata.name or ""
-    model = await judge_model((review.namespace, name), new.spec, inventory, policy, solving)
+    model = await judge_model((review.namespace, name), new.spec, World(inventory, policy), solving)
     verdict = model.verdict
     if not verdict.refused:
         return allowed(review, [*warnings, *verdict.warnings])

@@ -23,7 +23,7 @@ from webhook.placement.jobs.applied_job import pools_of_job
 from webhook.placement.jobs.element_pods import claims_of_job
 from webhook.placement.jobs.job_progress import UNSATISFIABLE
 from webhook.placement.jobs.operators.fused_job import judge_model
-from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
+from webhook.placement.jobs.operators.scaling import NOTHING, EarlierFusion, scaling_of
 from webhook.placement.jobs.planned_nodes import planned_nodes, stand_ins
 from webhook.placement.jobs.replanning import Replanned, Standing, replan_job
 from webhook.placement.jobs.whole_job import members_of_job
@@ -34,6 +34,7 @@ from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.planning.members import Member
 from webhook.placement.planning.plan import cheapest
 from webhook.placement.planning.search.solver import Solving
+from webhook.placement.request.world import World
 from webhook.placement.text.problem import counted
 
 FORGET: Final = 5.0
@@ -103,12 +104,10 @@ class JobJudge:
         self._kept.expire()
         inventory = await self._known_to(job.key, spec)
         before = job.fusion() if spec.operators is not None else None
-        previous = before.processing_elements if before else ()
         scaling = scaling_of(job.key, job.stated() or spec, inventory) if scaled else NOTHING
-        solving = self._solving()
-        model = await judge_model(
-            job.key, spec, inventory, self._policy, solving, previous, scaling=scaling, measured=True
-        )
+        earlier = EarlierFusion(before.processing_elements if before else (), scaling)
+        cluster = World(inventory, self._policy)
+        model = await judge_model(job.key, spec, cluster, self._solving(), earlier, measured=True)
         verdict, fused = model.verdict, Judgement(spec=model.spec, fusion=model.fusion)
         if not self.judges(job) and fused.made:
             return fused

@@ -49,9 +49,7 @@ def fused_manifest(document: Unstructured, world: World, seconds: float) -> Fuse
     if problems := wrong(document, world.inventory):
         return FusedManifest(document, text=render(problems))
     spec = msgspec.convert(mapping(document, "spec"), JobSpec)
-    model = finished(
-        judge_model(name_of(document), spec, world.inventory, world.policy, AtOnce(seconds), measured=True)
-    )
+    model = finished(judge_model(name_of(document), spec, world, AtOnce(seconds), measured=True))
     if model.verdict.refused:
         return FusedManifest(document, text=model.verdict.text)
     made: dict[str, Any] = {**document, "spec": msgspec.to_builtins(model.spec)}

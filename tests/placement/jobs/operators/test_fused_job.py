@@ -18,11 +18,12 @@ from webhook.placement.jobs import element_pods
 from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.jobs.operators import fusion_search
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
-from webhook.placement.jobs.operators.scaling import Scaling
+from webhook.placement.jobs.operators.scaling import EarlierFusion, Scaling
 from webhook.placement.objects.jobs.job_fusion import FusedElement, JobFusion
 from webhook.placement.objects.node import Taint
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.planning.search.steps import Steps
+from webhook.placement.request.world import World
 from webhook.placement.text.problem import Fault
 
 
@@ -49,7 +50,7 @@ def test_how_much_traffic_could_stay_inside_is_looked_for_where_that_is_asked() 
     """Twelve operators in a ring into three elements: three streams are cut, and the bound of a forest knows of two."""
     spec = costly(12, manual=3)
     spec["streams"].append({"from": "Op11", "to": "Op0"})
-    asked = ((NAMESPACE, "apps"), job_of(spec), cluster(nodes(3)), Policy(), AtOnce())
+    asked = ((NAMESPACE, "apps"), job_of(spec), World(cluster(nodes(3)), Policy()), AtOnce())
     plain, measured = finished(judge_model(*asked)), finished(judge_model(*asked, measured=True))
     assert plain.fusion is not None
     assert measured.fusion is not None
@@ -489,8 +490,8 @@ def test_the_reasons_for_another_number_of_elements_are_all_said() -> None:
 def test_elements_that_keep_their_operators_are_more_than_asked_for() -> None:
     """While regions get other widths; no clause keeps these operators apart."""
     kept = {"Op0": "apps-0", "Op1": "apps-0", "Op2": "apps-1", "Op3": "apps-1"}
-    asked = ((NAMESPACE, "apps"), job_of(chain(4, manual=1)), cluster(nodes(2)), Policy(), AtOnce())
-    model = finished(judge_model(*asked, scaling=Scaling({}, {}, kept)))
+    asked = ((NAMESPACE, "apps"), job_of(chain(4, manual=1)), World(cluster(nodes(2)), Policy()), AtOnce())
+    model = finished(judge_model(*asked, EarlierFusion(scaling=Scaling({}, {}, kept))))
     assert elements(model) == [["Op0", "Op1"], ["Op2", "Op3"]]
     (warning,) = model.verdict.warnings
     assert warning.endswith(", and 2 are made: processing elements that exist keep their operators")

@@ -37,7 +37,7 @@ def proved(
     """Whether it is certain that no fusion runs on two nodes of 4 CPUs; ``None`` if one does."""
     stated = job_of({"operators": operators, "fusion": {"manual": 2}, **spec})
     inventory = cluster(nodes(2, cpu=4000), pods=pods)
-    search = FusionSearch((NAMESPACE, "apps"), inventory, policy or Policy(), solving or AtOnce())
+    search = FusionSearch((NAMESPACE, "apps"), World(inventory, policy or Policy()), solving or AtOnce())
     outcome = finished(search.find(stated, application_of(stated)))
     return None if outcome.found else outcome.decided
 

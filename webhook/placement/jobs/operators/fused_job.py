@@ -6,7 +6,7 @@ A Job of operators is fused in the best way in which all of it can run, and refu
 
 import functools
 import itertools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from msgspec import Struct
@@ -16,18 +16,17 @@ from webhook.placement.fusion.application import Application, application_of
 from webhook.placement.fusion.cut_bound import least_cut
 from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
-from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_scale_up import judge_scaled_job
 from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
 from webhook.placement.jobs.operators.fusion_refusal import refuse_fusion
 from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
 from webhook.placement.jobs.operators.region_widths import with_widths
-from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
-from webhook.placement.objects.jobs.job_fusion import SEPARATIONS, FusedElement, JobFusion, Separation
+from webhook.placement.jobs.operators.scaling import NOTHING, UNFUSED, EarlierFusion
+from webhook.placement.objects.jobs.job_fusion import SEPARATIONS, JobFusion, Separation
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.group import GroupAnswer
 from webhook.placement.planning.search.solver import Brief, Solving
+from webhook.placement.request.world import World
 from webhook.placement.text.problem import MESSAGE_LIMIT, counted
 
 _WORDS: Final = 0.5
@@ -45,33 +44,31 @@ class ModelVerdict(Struct, frozen=True, eq=False):
     fusion: JobFusion | None = None
 
 
-async def judge_model(  # noqa: PLR0913 -- the question, and by what it is answered
+async def judge_model(
     job: tuple[str, str],
     spec: JobSpec,
-    inventory: Inventory,
-    policy: Policy,
+    cluster: World,
     solving: Solving,
-    previous: Sequence[FusedElement] = (),
+    earlier: EarlierFusion = UNFUSED,
     *,
-    scaling: Scaling = NOTHING,
     measured: bool = False,
 ) -> ModelVerdict:
-    """The verdict on a Job whose spec has no problems; ``previous`` are elements that its operators are fused into.
+    """The verdict on a Job whose spec has no problems, in a ``cluster`` without it.
 
-    ``scaling`` is what runs and stays while parallel regions get other widths. If it is ``measured``, there is time for
-    a good bound of the traffic that the fusion could keep inside elements.
+    ``earlier`` is how its operators were fused before. If it is ``measured``, there is time for a good bound of the
+    traffic that the fusion could keep inside elements.
     """
     if spec.operators is None:
-        return ModelVerdict(await judge_scaled_job(job, spec, inventory, policy, solving), spec)
+        return ModelVerdict(await judge_scaled_job(job, spec, cluster.inventory, cluster.policy, solving), spec)
     application = await solving.run(functools.partial(application_of, spec))
-    search = FusionSearch(job, inventory, policy, solving, previous, scaling=scaling)
+    search = FusionSearch(job, cluster, solving, earlier)
     outcome = await _outcome(search, spec, application)
     chosen = outcome.found or outcome.first
     undecided = JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
     if chosen is None and not outcome.decided:
         return ModelVerdict(undecided, _empty(spec))
     if chosen is None or (outcome.found is None and outcome.decided):
-        words = solving if scaling is NOTHING else Brief(solving, solving.left() * _WORDS)
+        words = solving if earlier.scaling is NOTHING else Brief(solving, solving.left() * _WORDS)
         refused = await refuse_fusion(search.within(words), spec, application, outcome, words)
         if chosen is None:
             return ModelVerdict(refused, _empty(spec))

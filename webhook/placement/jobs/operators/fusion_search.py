@@ -4,6 +4,7 @@ Of a few operators every fusion is tried, in the order of the goals; of more one
 A fusion is tried by judging the Job that it makes as a whole (``docs/fusion.md``).
 """
 
+import copy
 import functools
 import itertools
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -20,13 +21,11 @@ from webhook.placement.fusion.partition import Partition, all_partitions
 from webhook.placement.fusion.rules.mark import Setting
 from webhook.placement.fusion.scheme import Scheme, asked_elements, divides, nearest_first, scheme_of
 from webhook.placement.fusion.search import good_partition, refined
-from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.applied_job import applied_world, open_pools
 from webhook.placement.jobs.element_pods import KnownPods, common_of, element_steps
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fusion_bound import CostBound, boundable, costs_of, without_isolation
-from webhook.placement.jobs.operators.scaling import NOTHING, Scaling
+from webhook.placement.jobs.operators.scaling import UNFUSED, EarlierFusion
 from webhook.placement.jobs.refused_elements import RefusedElement, judged_alone
 from webhook.placement.jobs.whole_job import AppliedJob, judged
 from webhook.placement.kube.bits import to_slots
@@ -86,33 +85,20 @@ def _of_operators(refused: RefusedElement, operators: Sequence[str]) -> RefusedE
 
 
 class FusionSearch:
-    """The search for one Job; ``previous`` are the processing elements that it has.
+    """The search for one Job in a ``cluster`` without it, which has fused its operators as ``earlier`` says."""
 
-    ``scaling`` is what runs and stays while parallel regions get other widths.
-    """
-
-    def __init__(  # noqa: PLR0913 -- the question, and by what it is answered
-        self,
-        job: tuple[str, str],
-        inventory: Inventory,
-        policy: Policy,
-        solving: Solving,
-        previous: Sequence[FusedElement] = (),
-        *,
-        scaling: Scaling = NOTHING,
-        later: bool = False,
-        known: KnownPods | None = None,
+    def __init__(
+        self, job: tuple[str, str], cluster: World, solving: Solving, earlier: EarlierFusion = UNFUSED
     ) -> None:
-        self._known = known or KnownPods(job[1])
+        self._known = KnownPods(job[1])
         self._latest: tuple[JobSpec, World, list[Pool]] | None = None
         self._job = job
-        self._inventory = inventory
-        self._policy = policy
+        self._cluster = cluster
         self._solving = solving
-        self._later = later
-        self._scaling = scaling
-        self._previous = tuple(previous)
-        self._before: Mapping[str, str] = {name: one.name for one in previous for name in one.operators}
+        self._later = False
+        self._scaling = earlier.scaling
+        self._previous = earlier.elements
+        self._before: Mapping[str, str] = {name: one.name for one in earlier.elements for name in one.operators}
 
     async def find(self, spec: JobSpec, application: Application) -> FusionOutcome:
         """The best fusion of the application, which is that of the Job or a part of it."""
@@ -302,7 +288,9 @@ class FusionSearch:
     async def _world(self, spec: JobSpec) -> tuple[World, list[Pool]]:
         """The world in which that Job is applied, and its HostPools; that of the latest Job is kept."""
         if self._latest is None or self._latest[0] is not spec:
-            world, pools = await applied_world(*self._job, spec, self._inventory, self._policy, self._solving)
+            world, pools = await applied_world(
+                *self._job, spec, self._cluster.inventory, self._cluster.policy, self._solving
+            )
             self._latest = spec, (world.recovered() or world) if self._later else world, pools
         return self._latest[1:]
 
@@ -314,20 +302,13 @@ class FusionSearch:
         return self._with(self._solving, later=True)
 
     def within(self, solving: Solving) -> "FusionSearch":
-        """The same search in the time of ``solving``."""
+        """The search for the same Job in the time of ``solving``."""
         return self._with(solving, later=self._later)
 
     def _with(self, solving: Solving, *, later: bool) -> "FusionSearch":
-        return FusionSearch(
-            self._job,
-            self._inventory,
-            self._policy,
-            solving,
-            self._previous,
-            scaling=self._scaling,
-            later=later,
-            known=self._known,
-        )
+        search = copy.copy(self)
+        search._solving, search._later, search._latest = solving, later, None  # noqa: SLF001 -- of this class
+        return search
 
     async def _verdict(self, spec: JobSpec) -> JobVerdict:
         """The verdict on the Job that a fusion makes."""
@@ -361,7 +342,7 @@ class FusionSearch:
             found = world.nodes_of_host(text)
             nodes[text] = f"slots {found}" if found else text
         for name in {argument.name for argument in arguments if isinstance(argument, PoolName)}:
-            others = [] if name in declared else pool_of(name, *self._job, self._inventory)
+            others = [] if name in declared else pool_of(name, *self._job, self._cluster.inventory)
             if declared.get(name) or any(pool.exclusive for pool in others):
                 exclusive.add(name)
         type_ = spec.fusion.type if spec.fusion else None

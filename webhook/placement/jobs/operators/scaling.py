@@ -12,6 +12,7 @@ from msgspec import Struct
 from webhook.placement.fusion.rules.channels import ISOLATION
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.amounts import Tally
+from webhook.placement.objects.jobs.job_fusion import FusedElement
 from webhook.placement.objects.jobs.job_spec import ElementSpec, JobSpec, element_name
 
 
@@ -47,6 +48,20 @@ class Scaling(Struct, frozen=True):
 
 NOTHING: Final = Scaling({}, {}, {})
 """Nothing runs yet, or all of it may be restarted."""
+
+
+class EarlierFusion(Struct, frozen=True):
+    """The processing ``elements`` that a Job's operators are fused into, whose names the next fusion keeps.
+
+    ``scaling`` is what runs and stays while parallel regions get other widths.
+    """
+
+    elements: tuple[FusedElement, ...] = ()
+    scaling: Scaling = NOTHING
+
+
+UNFUSED: Final = EarlierFusion()
+"""A Job whose operators are not fused yet."""
 
 
 def scaling_of(job: tuple[str, str], before: JobSpec, inventory: Inventory) -> Scaling:

@@ -14,11 +14,12 @@ from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.operators.fused_job import as_fused, judge_model
 from webhook.placement.jobs.operators.fusion_search import FusionSearch
 from webhook.placement.jobs.operators.region_widths import fused_widths, made_widths, with_widths
-from webhook.placement.jobs.operators.scaling import NOTHING, scaling_of
+from webhook.placement.jobs.operators.scaling import UNFUSED, EarlierFusion, scaling_of
 from webhook.placement.jobs.problems import problem_steps
 from webhook.placement.objects.jobs.job_fusion import JobFusion
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.search.solver import Solving
+from webhook.placement.request.world import World
 
 
 class FittingWidth(Struct, frozen=True):
@@ -58,19 +59,17 @@ class WidthSearch:
 
     def __init__(self, region: RegionOfJob, inventory: Inventory, policy: Policy, solving: Solving) -> None:
         self._region = region
-        self._inventory = inventory
-        self._policy = policy
+        self._cluster = World(inventory, policy)
         self._solving = solving
-        fusion = region.fusion
-        self._previous = fusion.processing_elements if fusion else ()
-        self._scaling = scaling_of(region.job, as_fused(region.stated, fusion), inventory) if fusion else NOTHING
+        self._earlier = UNFUSED
+        if fusion := region.fusion:
+            scaling = scaling_of(region.job, as_fused(region.stated, fusion), inventory)
+            self._earlier = EarlierFusion(fusion.processing_elements, scaling)
 
     async def verdict(self, width: int) -> JobVerdict:
         """The verdict on the whole Job with that width."""
-        spec, previous = self._region.widened(width), self._previous
-        model = await judge_model(
-            self._region.job, spec, self._inventory, self._policy, self._solving, previous, scaling=self._scaling
-        )
+        spec = self._region.widened(width)
+        model = await judge_model(self._region.job, spec, self._cluster, self._solving, self._earlier)
         return model.verdict
 
     async def problem(self, width: int) -> str:
@@ -114,8 +113,6 @@ class WidthSearch:
     async def _fits(self, width: int) -> bool | None:
         """Whether all of the Job can run with that width; ``None`` if that is not decided."""
         spec = self._region.widened(width)
-        search = FusionSearch(
-            self._region.job, self._inventory, self._policy, self._solving, self._previous, scaling=self._scaling
-        )
+        search = FusionSearch(self._region.job, self._cluster, self._solving, self._earlier)
         outcome = await search.find(spec, await self._solving.run(functools.partial(application_of, spec)))
         return None if outcome.found is None and not outcome.decided else outcome.found is not None
