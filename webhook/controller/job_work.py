@@ -36,7 +36,6 @@ from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue, run_workers
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.pool import Pool
 
 
@@ -75,9 +74,7 @@ class JobWork:
         self.judge = JobJudge(inventory, rules.policy, kept, rules.solving, VolumeLookups(server))
         scaled = ScaledRegions(store, clock)
         asks = self._asks = self._asking(server, reports, rules, clock) if rules.asks_autoscaler else None
-        self._jobs = Jobs(
-            server, store, reports, problems_of_job, self.judge, regions=scaled, times=times, asks=asks is not None
-        )
+        self._jobs = Jobs(server, store, reports, self.judge, regions=scaled, times=times, asks=asks is not None)
         self._regions = ParallelRegions(server, store, scaled, now)
         scaled.wake.append(self.queues.regions.add)
         self._plans = LaunchPlans(server, watched, store, self.judge, reports, clock)

@@ -35,7 +35,6 @@ from webhook.placement.elements.plan import UNPLANNED
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_progress import JobPhase, Tallied
-from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.api_kinds import PROCESSING_ELEMENT, STREAMS_JOB
 
@@ -69,7 +68,6 @@ class Passes:
             self.line,
             self.store,
             jobs,
-            problems_of_job,
             judge,
             regions=ScaledRegions(self.store, self.now),
             times=(self.now, self.now),

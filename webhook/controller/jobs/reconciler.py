@@ -6,7 +6,7 @@ created, changed and deleted only after the Job was read from the API server.
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 import msgspec
@@ -48,10 +48,11 @@ from webhook.placement.jobs.job_progress import (
     tallied,
 )
 from webhook.placement.jobs.operators.region_widths import fused_widths, region_widths, with_widths
+from webhook.placement.jobs.problems import problems_of_job
 from webhook.placement.objects.condition import UNKNOWN, ConditionState
 from webhook.placement.objects.jobs.job_spec import SUBMISSION_SECONDS, JobSpec
 from webhook.placement.objects.pool import Phase
-from webhook.placement.text.problem import Problem, counted, enumerated
+from webhook.placement.text.problem import counted, enumerated
 
 LATER: Final = 5.0
 """Seconds until the next pass if the watch has not brought by then what was made."""
@@ -64,9 +65,6 @@ NO_POD: Final = "its pod has not been created yet"
 _BEGINS: Final = ConditionState(
     holds=False, reason=SUBMITTING, message="its HostPools and processing elements are being created"
 )
-
-ProblemsOfJob = Callable[[str, JobSpec], Iterator[Problem]]
-"""What is wrong with the spec of the Job of that name."""
 
 
 class Jobs:
@@ -81,7 +79,6 @@ class Jobs:
         server: ObjectEditor,
         store: JobStore,
         reports: JobReports,
-        problems: ProblemsOfJob,
         judge: JobJudge,
         *,
         regions: ScaledRegions,
@@ -93,7 +90,6 @@ class Jobs:
         self._server = server
         self._store = store
         self._reports = reports
-        self._problems = problems
         self._objects = OwnedObjects(server, store)
         self._submissions = SubmissionTimes(*times)
         self._asks = asks
@@ -157,7 +153,7 @@ class Jobs:
         if spec is None:
             yield job.fault
             return
-        for problem in self._problems(job.name, spec):
+        for problem in problems_of_job(job.name, spec):
             yield f"{problem.field}: {problem.message}"
 
     async def _begin(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> StoredJob:
