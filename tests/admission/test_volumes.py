@@ -20,6 +20,7 @@ from webhook.admission.answer import (
 )
 from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.validate import validate
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.placement.inventory.inventory import Inventory
@@ -79,7 +80,7 @@ def submitted(found: Json, inventory: Inventory = THREE) -> Answer:
 
 
 async def completed(answer: Answer, volumes: VolumeLookups | None = None) -> Answer:
-    found = ReviewQueries(volumes=volumes).completed(answer)
+    found = ReviewQueries(ReviewLookups(volumes=volumes)).completed(answer)
     return found if isinstance(found, Answer) else await found
 
 

@@ -19,8 +19,9 @@ from webhook.app.cluster_source import Cluster, cluster_of, watched_kinds
 from webhook.app.placement_reviews import review_server_of
 from webhook.cluster.crds.versions import VERSIONS
 from webhook.cluster.judging.changes import ChangeLog
-from webhook.cluster.judging.job_worker import JobWorker
+from webhook.cluster.judging.job_worker import FollowedCluster, JobWorker
 from webhook.cluster.queries.job_verdicts import JobVerdicts
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.assumed_pods import AssumedPods
@@ -73,12 +74,9 @@ async def serve(settings: Settings, announce: Announce) -> None:
 
 def review_queries(settings: Settings, connection: Connection) -> ReviewQueries:
     """The questions that the answer to a PlacementReview depends on, as that of an AdmissionReview does."""
-    return ReviewQueries.of(
-        connection,
-        authorize=settings.authorize_pools,
-        verdicts=JobVerdicts(settings.job_seconds),
-        namespace=_namespace_of(settings.controller_account),
-    )
+    namespace = _namespace_of(settings.controller_account)
+    lookups = ReviewLookups.of(connection, authorize=settings.authorize_pools, namespace=namespace)
+    return ReviewQueries(lookups, JobVerdicts(settings.job_seconds))
 
 
 def with_kinds(policy: Policy) -> Policy:
@@ -103,15 +101,10 @@ def queries_of(
     ``unknown`` is told why the workloads of a job could not be found out. ``account`` is the controller's, whose
     namespace is the product's own.
     """
-    verdicts = verdicts or JobVerdicts()
     if isinstance(cluster, LiveCluster):
-        return ReviewQueries.of(
-            cluster.connection,
-            authorize=authorize,
-            verdicts=verdicts,
-            unknown=unknown,
-            namespace=_namespace_of(account),
-        )
+        namespace = _namespace_of(account)
+        lookups = ReviewLookups.of(cluster.connection, authorize=authorize, unknown=unknown, namespace=namespace)
+        return ReviewQueries(lookups, verdicts)
     if authorize:
         raise FatalError("--authorize-pools asks an API server about rights, and a snapshot has none")
     return ReviewQueries(verdicts=verdicts)
@@ -141,9 +134,7 @@ def worker_of(
     if not settings.job_process or sys.platform != "linux":
         return None
     worker = JobWorker(
-        lambda: cluster.inventory,
-        with_kinds(policy_of(settings)),
-        changes,
+        FollowedCluster(lambda: cluster.inventory, with_kinds(policy_of(settings)), changes),
         queries,
         metrics.job_process(lambda: worker.pid is not None),
         seconds=settings.job_seconds,

@@ -24,7 +24,7 @@ from webhook.admission.validate import validate
 from webhook.cluster.judging import channel, worker_judge
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.judging.forked import Forked, forked
-from webhook.cluster.judging.job_worker import IDLE, PATIENCE, PAUSE, TICK, JobWorker
+from webhook.cluster.judging.job_worker import IDLE, PATIENCE, PAUSE, TICK, FollowedCluster, JobWorker
 from webhook.cluster.judging.job_worker import LARGE as LARGE_BYTES
 from webhook.cluster.judging.messages import Failed, Forget, MessageReader, written
 from webhook.cluster.objects.kinds import KINDS, NODES, PODS
@@ -88,9 +88,7 @@ class Around:
         self.clock = FakeClock(1e6)
         self.work: Work | None = None
         self.worker = JobWorker(
-            lambda: self.inventory,
-            policy or Policy(),
-            self.changes,
+            FollowedCluster(lambda: self.inventory, policy or Policy(), self.changes),
             self.queries,
             self.counted,
             seconds=5.0,
@@ -441,4 +439,5 @@ async def test_which_reviews_are_for_the_worker(tested: Around) -> None:
 
 
 def test_a_worker_has_the_time_of_the_server_by_default() -> None:
-    assert JobWorker(Inventory, Policy(), ChangeLog(), ReviewQueries(), Counted()).seconds == SECONDS
+    cluster = FollowedCluster(Inventory, Policy(), ChangeLog())
+    assert JobWorker(cluster, ReviewQueries(), Counted()).seconds == SECONDS

@@ -20,6 +20,7 @@ from webhook.admission.review import User
 from webhook.admission.validate import validate
 from webhook.cluster.queries import authorization
 from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy
 
@@ -123,7 +124,7 @@ def submitted(placement: str) -> Answer:
 
 async def authorized(answer: Answer, writes: ObjectClient) -> Answer:
     """The answer once they have been."""
-    later = ReviewQueries(rights=Authorization(writes)).completed(answer)
+    later = ReviewQueries(ReviewLookups(rights=Authorization(writes))).completed(answer)
     assert not isinstance(later, Answer)
     return await later
 
@@ -162,6 +163,6 @@ async def test_a_process_that_asks_by_others_gets_the_same_from_them(
 ) -> None:
     question = submitted("host(MyPool)").question
     assert isinstance(question, RightsQuestion)
-    assert await ReviewQueries(rights=Authorization(writes)).found_out(question) == list(question.pools)
+    assert await ReviewQueries(ReviewLookups(rights=Authorization(writes))).found_out(question) == list(question.pools)
     assert await ReviewQueries().found_out(question) == []
     assert len(rights.asked) == 1

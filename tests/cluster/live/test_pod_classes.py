@@ -17,6 +17,7 @@ from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.pod_classes import KEPT, MISSING_SECONDS, PodClasses
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.pod_defaults.pod_defaults import ClassRef
@@ -130,7 +131,7 @@ KINDS = pytest.mark.parametrize("kind", [deployment, streams_job])
 async def test_what_names_a_class_that_has_just_come_is_judged_by_it(
     kind: Any, stored: StoredClasses, connection: Connection
 ) -> None:
-    queries = ReviewQueries.of(connection)
+    queries = ReviewQueries(ReviewLookups.of(connection))
     stored.found = {"heavy": runtime_class(), "high": priority_class()}
     assert response(await validated(kind(runtimeClassName="heavy", priorityClassName="high"), queries))["allowed"]
     stored.found = {"heavy": runtime_class(overhead=OVERHEAD)}
@@ -143,7 +144,7 @@ async def test_what_names_a_class_that_has_just_come_is_judged_by_it(
 async def test_what_names_a_class_that_does_not_exist_is_refused(
     kind: Any, stored: StoredClasses, connection: Connection
 ) -> None:
-    code, text = refused(await validated(kind(priorityClassName="high"), ReviewQueries.of(connection)))
+    code, text = refused(await validated(kind(priorityClassName="high"), ReviewQueries(ReviewLookups.of(connection))))
     message = 'spec.priorityClassName: there is no PriorityClass "high", so that the API server refuses the pods'
     assert (code, text.removeprefix("processing element j-0: ")) == (403, message)
     assert stored.asked
@@ -162,7 +163,7 @@ async def test_an_api_server_that_does_not_answer_leaves_a_class_unknown(
     kind: Any, stored: StoredClasses, connection: Connection
 ) -> None:
     stored.found = {"heavy": 500}
-    answer = response(await validated(kind(runtimeClassName="heavy"), ReviewQueries.of(connection)))
+    answer = response(await validated(kind(runtimeClassName="heavy"), ReviewQueries(ReviewLookups.of(connection))))
     assert (answer["allowed"], of_pods(answer)) == (True, [UNKNOWN])
 
 

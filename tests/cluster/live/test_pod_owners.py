@@ -19,6 +19,7 @@ from webhook.admission.mutate import mutate
 from webhook.app.application_kinds import application_kinds
 from webhook.cluster.queries import pod_owners
 from webhook.cluster.queries.pod_owners import KEPT_SECONDS, READS, PodOwners
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy
 
@@ -89,7 +90,7 @@ def clock() -> Clock:
 @pytest.fixture
 async def queries(objects: ApiServer, clock: Clock) -> AsyncIterator[ReviewQueries]:
     async with Connection(objects.configuration()) as opened:
-        yield ReviewQueries(owners=PodOwners(ObjectClient(opened), clock=clock))
+        yield ReviewQueries(ReviewLookups(owners=PodOwners(ObjectClient(opened), clock=clock)))
 
 
 async def decided(queries: ReviewQueries, owners: object, user: str = OPERATOR) -> Answer:
@@ -180,7 +181,7 @@ def one_kept(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("one_kept")
 async def test_a_bounded_number_of_answers_is_kept(objects_of: Stored, objects: ApiServer) -> None:
     async with Connection(objects.configuration()) as opened:
-        queries = ReviewQueries(owners=PodOwners(ObjectClient(opened)))
+        queries = ReviewQueries(ReviewLookups(owners=PodOwners(ObjectClient(opened))))
         for found in (RAY, RAY, POD, RAY):
             await waits(queries, [found])
     assert objects_of.asked.count("rayclusters/train-x") == 2

@@ -13,6 +13,7 @@ from tests.apiserver.server import refused as said_no
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import PromisedObject, PromisedQuestion
 from webhook.cluster.queries.promised_objects import LASTS, PAUSE, PromisedObjects
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 
 pytestmark = pytest.mark.integration
@@ -24,7 +25,7 @@ ASKED: Final = tuple(PromisedObject("team", f"{HOME}/{name}", f"uid-{name}") for
 @pytest.fixture
 async def queries(objects: ApiServer) -> AsyncIterator[ReviewQueries]:
     async with Connection(objects.configuration()) as opened:
-        yield ReviewQueries(promised=PromisedObjects(ObjectClient(opened)))
+        yield ReviewQueries(ReviewLookups(promised=PromisedObjects(ObjectClient(opened))))
 
 
 def answering(objects: ApiServer, found: object) -> None:

@@ -16,6 +16,7 @@ from tests.builders import review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 
 pytestmark = pytest.mark.integration
@@ -27,7 +28,7 @@ UNKNOWN: Final = "spec.runtimeRef: ClusterTrainingRuntime torch cannot be read, 
 @pytest.fixture
 async def queries(objects: ApiServer) -> AsyncIterator[ReviewQueries]:
     async with Connection(objects.configuration()) as opened:
-        yield ReviewQueries(references=ReferencedObjects(ObjectClient(opened)))
+        yield ReviewQueries(ReviewLookups(references=ReferencedObjects(ObjectClient(opened))))
 
 
 async def judged(queries: ReviewQueries) -> Answer:

@@ -16,6 +16,7 @@ from webhook.admission.responses import allowed
 from webhook.admission.review import read_review
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import JobVerdicts
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.placement.inventory.policy import Policy
@@ -65,7 +66,7 @@ async def scaled(connection: Connection | None, width: int) -> Answer:
     answer = validate(body, cluster(nodes(1)), Policy())
     verdicts = JobVerdicts(60)
     regions = ScaledJobs(ObjectClient(connection)) if connection else None
-    found = ReviewQueries(regions=regions, verdicts=verdicts).completed(answer)
+    found = ReviewQueries(ReviewLookups(regions=regions), verdicts).completed(answer)
     return found if isinstance(found, Answer) else await found
 
 

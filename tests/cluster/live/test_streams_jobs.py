@@ -13,6 +13,7 @@ from tests.builders import Json, cluster, review
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer, JobRef, Outcome
 from webhook.admission.validate import validate
+from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.queries.streams_jobs import KEPT, MISSING_SECONDS, StreamsJobs
 from webhook.placement.inventory.policy import Policy
@@ -96,7 +97,7 @@ async def test_what_cannot_be_found_out_is_an_error(stored: StoredJobs, connecti
 async def validated(connection: Connection, policy: Policy | None = None) -> Answer:
     found = {"metadata": {"name": "p0"}, "spec": {"job": "parallel"}}
     body = review(found, kind="ProcessingElement", group="streams.ibm.com", namespace="team")
-    answer = ReviewQueries.of(connection).completed(validate(body, cluster(), policy or Policy()))
+    answer = ReviewQueries(ReviewLookups.of(connection)).completed(validate(body, cluster(), policy or Policy()))
     assert not isinstance(answer, Answer)
     return await answer
 

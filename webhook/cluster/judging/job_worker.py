@@ -15,6 +15,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
 
+from msgspec import Struct
+
 from kubeapi.client.errors import ApiError
 from webhook.admission.answer import Answer, Question, WholeQuestion, WorkloadsQuestion
 from webhook.admission.review import UnreadableReviewError, read_review, subject_of
@@ -115,18 +117,23 @@ class _Worker:
         self.inventory = inventory
 
 
-class JobWorker:
-    """Answers reviews of whole Jobs in a process of their own, which has the inventory that ``inventory`` returns.
+class FollowedCluster(Struct, frozen=True, eq=False):
+    """The cluster in which Jobs are judged: what ``inventory`` returns now, and the log of all ``changes`` of it."""
 
-    ``changes`` has every change of it. Each Job gets so many ``seconds``. ``queries`` asks the API server, and
-    judges where the worker does not.
+    inventory: Callable[[], Inventory]
+    policy: Policy
+    changes: ChangeLog
+
+
+class JobWorker:
+    """Answers reviews of whole Jobs in a process of their own, which follows the ``cluster``.
+
+    Each Job gets so many ``seconds``. ``queries`` asks the API server, and judges where the worker does not.
     """
 
-    def __init__(  # noqa: PLR0913 -- what the server has, the clock and the system call
+    def __init__(
         self,
-        inventory: Callable[[], Inventory],
-        policy: Policy,
-        changes: ChangeLog,
+        cluster: FollowedCluster,
         queries: ReviewQueries,
         observer: Observer,
         *,
@@ -134,9 +141,7 @@ class JobWorker:
         clock: Callable[[], float] = time.monotonic,
         fork: Callable[[Callable[[socket.socket], object]], Forked] = forked,
     ) -> None:
-        self._inventory = inventory
-        self._policy = policy
-        self._changes = changes
+        self._cluster = cluster
         self._queries = queries
         self._observer = observer
         self.seconds = seconds
@@ -186,7 +191,7 @@ class JobWorker:
         else:
             self._observer.took(self._clock() - begun)
             return answer
-        later = self._queries.completed(validate(body, self._inventory(), self._policy), begun)
+        later = self._queries.completed(validate(body, self._cluster.inventory(), self._cluster.policy), begun)
         return later if isinstance(later, Answer) else await later
 
     async def _judged(self, body: bytes, listed: Sequence[Unstructured] | None, begun: float) -> Answer:
@@ -235,7 +240,7 @@ class JobWorker:
 
     def _ready(self) -> _Worker:
         """The worker, which is started if none runs."""
-        if self._worker is not None and self._worker.inventory is not self._inventory():
+        if self._worker is not None and self._worker.inventory is not self._cluster.inventory():
             self.end()  # another snapshot was read
         if self._worker is None:
             if self._clock() < self._paused_until:
@@ -244,8 +249,8 @@ class JobWorker:
         return self._worker
 
     def _started(self) -> _Worker:
-        inventory = self._inventory()
-        judge = WorkerJudge(inventory, self._policy, self._changes)
+        inventory, changes = self._cluster.inventory(), self._cluster.changes
+        judge = WorkerJudge(inventory, self._cluster.policy, changes)
         try:
             child = self._fork(functools.partial(judge_from, judge=judge))
         except OSError as error:
@@ -253,7 +258,7 @@ class JobWorker:
             _log.warning("no process that decides about Jobs can be started; the server decides: %s", error)
             raise WorkerFailedError(FallbackCause.START) from error
         worker = _Worker(child, Channel(child.socket, self._take, self._lost), inventory)
-        self._changes.listener = functools.partial(self._changed, worker)
+        changes.listener = functools.partial(self._changed, worker)
         self._observer.started()
         _log.info("process %d was started to decide about Jobs", child.pid)
         return worker
@@ -296,7 +301,7 @@ class JobWorker:
         worker, self._worker = self._worker, None
         if worker is None:
             return
-        self._changes.listener = None
+        self._cluster.changes.listener = None
         worker.channel.close()
         if kill:
             os.kill(worker.pid, signal.SIGKILL)

@@ -3,14 +3,12 @@
 import contextlib
 import functools
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any
 
 from msgspec.structs import replace
 
-from kubeapi.client.connection import Connection
 from kubeapi.client.errors import ApiError
-from kubeapi.client.object_client import ObjectClient
 from webhook.admission.answer import (
     Answer,
     ClassQuestion,
@@ -31,26 +29,14 @@ from webhook.admission.answer import (
 from webhook.admission.responses import errored
 from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
-from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
-from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
-from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
+from webhook.cluster.queries.job_workloads import JobWorkloads
 from webhook.cluster.queries.pod_classes import PodClasses
-from webhook.cluster.queries.pod_owners import SECONDS as OWNER_SECONDS
 from webhook.cluster.queries.pod_owners import PodOwners
-from webhook.cluster.queries.promised_objects import SECONDS as PROMISED_SECONDS
-from webhook.cluster.queries.promised_objects import PromisedObjects
-from webhook.cluster.queries.referenced_objects import SECONDS as REFERENCE_SECONDS
 from webhook.cluster.queries.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.review_lookups import NO_LOOKUPS, ReviewLookups
 from webhook.cluster.queries.scaled_jobs import ScaledJobs
-from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
 from webhook.cluster.queries.streams_jobs import StreamsJobs
-from webhook.cluster.queries.template_fields import SECONDS as FIELD_SECONDS
-from webhook.cluster.queries.template_fields import TemplateFields
-from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
 from webhook.cluster.queries.unknown_pods import UnknownPods
-from webhook.cluster.queries.volume_lookups import SECONDS as VOLUME_SECONDS
-from webhook.cluster.queries.volume_lookups import VolumeLookups
-from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
 from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
 Findable = RightsQuestion | ClassQuestion | VolumesQuestion | WorkloadsQuestion | FieldsQuestion
@@ -62,53 +48,36 @@ _Ask = Callable[[Answer, Any, float | None], Answer | Awaitable[Answer]]
 
 
 class ReviewQueries:
-    """Asks the questions that answers carry; without an API server an answer stands as it is.
+    """Asks the questions that answers carry; a question for which there is no lookup leaves its answer as it is.
 
-    Each argument answers one kind of question, and is ``None`` if such questions are not asked. ``verdicts`` sends
-    no request: it judges whole Jobs while other reviews go on.
+    ``verdicts`` sends no request: it judges whole Jobs while other reviews go on.
     """
 
-    def __init__(  # noqa: PLR0913 -- one for each kind of question, all by name
-        self,
-        *,
-        sizes: WorkloadSizes | None = None,
-        pods: UnknownPods | None = None,
-        rights: Authorization | None = None,
-        jobs: StreamsJobs | None = None,
-        workloads: JobWorkloads | None = None,
-        volumes: VolumeLookups | None = None,
-        classes: PodClasses | None = None,
-        verdicts: JobVerdicts | None = None,
-        fields: TemplateFields | None = None,
-        regions: ScaledJobs | None = None,
-        owners: PodOwners | None = None,
-        references: ReferencedObjects | None = None,
-        promised: PromisedObjects | None = None,
-    ) -> None:
-        self.sizes = sizes
-        self._fields = fields
-        self._classes = classes
-        self._workloads = workloads
-        self._volumes = volumes
+    def __init__(self, lookups: ReviewLookups = NO_LOOKUPS, verdicts: JobVerdicts | None = None) -> None:
+        self.sizes = lookups.sizes
+        self._lookups = lookups
         self._verdicts = verdicts or JobVerdicts()
-        self._rights = rights
-        self._promised = promised
-        asks: dict[type, _Ask | None] = {
-            SizeQuestion: (lambda answer, question, _: _sized(answer, question, sizes)) if sizes else None,
-            PodQuestion: (lambda answer, question, _: _looked_at(answer, question, pods)) if pods else None,
-            JobQuestion: (lambda answer, question, _: _of_job(self, answer, question, jobs)) if jobs else None,
-            RegionQuestion: (lambda _, asked, since: _of_region(self, asked, regions, since)) if regions else None,
-            OwnersQuestion: (lambda answer, question, _: _of_owners(self, answer, question, owners))
-            if owners
-            else None,
-            WorkloadsQuestion: (lambda answer, question, _: _beside(answer, question, workloads, self._verdicts))
-            if workloads
-            else None,
-        }
-        self._by_kind = {**self._always(references), **{kind: ask for kind, ask in asks.items() if ask}}
+        self._by_kind: dict[type, _Ask] = {**dict(self._asked()), **self._always()}
 
-    def _always(self, references: ReferencedObjects | None) -> dict[type, _Ask]:
-        """What completes answers whatever is asked of the API server."""
+    def _asked(self) -> Iterator[tuple[type, _Ask]]:
+        """What completes answers that stay as they are where nothing is asked."""
+        lookups = self._lookups
+        if sizes := lookups.sizes:
+            yield SizeQuestion, lambda answer, question, _: _sized(answer, question, sizes)
+        if pods := lookups.pods:
+            yield PodQuestion, lambda answer, question, _: _looked_at(answer, question, pods)
+        if jobs := lookups.jobs:
+            yield JobQuestion, lambda answer, question, _: _of_job(self, answer, question, jobs)
+        if regions := lookups.regions:
+            yield RegionQuestion, lambda _, question, since: _of_region(self, question, regions, since)
+        if owners := lookups.owners:
+            yield OwnersQuestion, lambda answer, question, _: _of_owners(self, answer, question, owners)
+        if workloads := lookups.workloads:
+            yield WorkloadsQuestion, lambda answer, question, _: _beside(answer, question, workloads, self._verdicts)
+
+    def _always(self) -> dict[type, _Ask]:
+        """What completes answers also where nothing is asked."""
+        references = self._lookups.references
         return {
             FieldsQuestion: lambda _, question, since: _fielded(self, question, since),
             ClassQuestion: lambda _, question, since: _of_classes(self, question, since),
@@ -117,37 +86,6 @@ class ReviewQueries:
             WholeQuestion: lambda _, question, since: _whole(self, question, self._verdicts, since),
             RightsQuestion: self._authorized,
         }
-
-    @classmethod
-    def of(
-        cls,
-        connection: Connection,
-        *,
-        authorize: bool = False,
-        verdicts: JobVerdicts | None = None,
-        unknown: Callable[[str], object] = lambda _: None,
-        namespace: str = "",
-    ) -> "ReviewQueries":
-        """Every question that an API server answers; about rights to use HostPools only with ``authorize``.
-
-        ``unknown`` is told why the workloads of a job could not be found out. ``namespace`` is the product's own, in
-        which it asks about fields; if empty, they are not asked about.
-        """
-        return cls(
-            sizes=WorkloadSizes(ObjectClient(connection, seconds=SIZE_SECONDS)),
-            pods=UnknownPods(ObjectClient(connection, seconds=POD_SECONDS)),
-            rights=Authorization(ObjectClient(connection)) if authorize else None,
-            jobs=StreamsJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
-            workloads=JobWorkloads(ObjectClient(connection, seconds=LIST_SECONDS, limit=LIST_BYTES), unknown),
-            volumes=VolumeLookups(ObjectClient(connection, seconds=VOLUME_SECONDS)),
-            verdicts=verdicts,
-            fields=TemplateFields(ObjectClient(connection, seconds=FIELD_SECONDS), namespace) if namespace else None,
-            classes=PodClasses(ObjectClient(connection, seconds=CLASS_SECONDS)),
-            regions=ScaledJobs(ObjectClient(connection, seconds=JOB_SECONDS)),
-            owners=PodOwners(ObjectClient(connection, seconds=OWNER_SECONDS)),
-            references=ReferencedObjects(ObjectClient(connection, seconds=REFERENCE_SECONDS)),
-            promised=PromisedObjects(ObjectClient(connection, seconds=PROMISED_SECONDS)),
-        )
 
     def completed(self, answer: Answer, since: float | None = None) -> Answer | Awaitable[Answer]:
         """The answer at once, or later if the API server has to be asked first.
@@ -165,22 +103,24 @@ class ReviewQueries:
 
         Of classes it is what :meth:`PodDefaults.looked_up` takes. Raises ApiError if rights cannot be found out.
         """
+        lookups = self._lookups
         if isinstance(question, RightsQuestion):
-            return await refused_pools(question, self._rights) if self._rights else []
+            return await refused_pools(question, lookups.rights) if lookups.rights else []
         if isinstance(question, ClassQuestion):
-            return await _classes(question, self._classes)
+            return await _classes(question, lookups.classes)
         if isinstance(question, VolumesQuestion):
-            return await self._volumes.find(question.claims) if self._volumes else None
+            return await lookups.volumes.find(question.claims) if lookups.volumes else None
         if isinstance(question, WorkloadsQuestion):
-            return await self._workloads.find(question.namespace, question.job) if self._workloads else None
+            return await lookups.workloads.find(question.namespace, question.job) if lookups.workloads else None
         if isinstance(question, PromisedQuestion):
-            return await self._promised.stored(question) if self._promised else frozenset()
-        return await self._fields.unknown(question.fields) if self._fields else None
+            return await lookups.promised.stored(question) if lookups.promised else frozenset()
+        return await lookups.fields.unknown(question.fields) if lookups.fields else None
 
     def _authorized(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; if rights are not checked, every user may."""
         permitted = functools.partial(self._permitted, answer, question, since)
-        return _authorized(question, self._rights, permitted) if self._rights else permitted()
+        rights = self._lookups.rights
+        return _authorized(question, rights, permitted) if rights else permitted()
 
     def _permitted(self, answer: Answer, question: RightsQuestion, since: float | None) -> Answer | Awaitable[Answer]:
         """The answer of a user who may use the HostPools; it may depend on more."""
