@@ -160,9 +160,15 @@ def bodies(name: str, clause: str, sizes: Collection[str] = SIZES) -> Iterator[t
         found = pod(clause, **kind(count))
         template = {"metadata": found["metadata"], "spec": found["spec"]}
         workload = {"metadata": {"name": "d"}, "spec": {"replicas": 3, "template": template}}
+        body = _review(found)
         for entry in ENTRIES:
-            yield entry, size, review(found)
-        yield "validate", f"{size}, Deployment", review(workload, kind="Deployment", group="apps")
+            yield entry, size, body
+        yield "validate", f"{size}, Deployment", _review(workload, kind="Deployment", group="apps")
+
+
+def _review(found: Spec, **fields: str) -> bytes:
+    """The review of the object, which msgspec writes: it takes a tenth of the time of the JSON of Python."""
+    return review("?", **fields).replace(b'"?"', msgspec.json.encode(found))
 
 
 def main() -> None:
