@@ -12,12 +12,16 @@ SECONDS = 60
 
 
 class Terminal:
-    """A pseudo-terminal; ``stream`` is the side that a program writes to, :meth:`shown` what has come out of it."""
+    """A pseudo-terminal; ``stream`` is the side that a program writes to, :meth:`shown` what has come out of it.
+
+    :meth:`until` waits for a text.
+    """
 
     def __init__(self) -> None:
         self._reading, writing = pty.openpty()
         self.stream: TextIO = os.fdopen(writing, "w")
         self._parts: list[bytes] = []
+        self._more = threading.Condition()
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
 
@@ -28,6 +32,11 @@ class Terminal:
         os.close(self._reading)
         return b"".join(self._parts).decode().replace("\r\n", "\n")
 
+    def until(self, text: str) -> None:
+        """Return once the text has come out; raises AssertionError if it does not in a minute."""
+        with self._more:
+            assert self._more.wait_for(lambda: text.encode() in b"".join(self._parts), SECONDS), self._parts
+
     def _read(self) -> None:
         while True:
             try:
@@ -36,7 +45,9 @@ class Terminal:
                 return
             if not part:
                 return
-            self._parts.append(part)
+            with self._more:
+                self._parts.append(part)
+                self._more.notify_all()
 
 
 def on_terminal(*words: str, **environment: str) -> str:
