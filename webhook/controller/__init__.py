@@ -4,7 +4,7 @@ Read in this order:
 
 - ``program``: one candidate of the election, with caches that it always keeps; ``work``: what only the leader does.
 - ``workqueue``: keys of objects to reconcile, in fair turns, with retries.
-- ``concurrency``: coroutines that end together.
+- ``concurrency``: coroutines that end together; ``turn``: who judges and promises, one at a time.
 - ``reconciler_settings``, ``object_editor``, ``conditions``: shared by all reconcilers: their settings, the requests by
   which they change objects, and how conditions are merged into a status.
 - ``hostpools``: the reconciler of a HostPool and all that it needs.

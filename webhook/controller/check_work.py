@@ -45,7 +45,8 @@ class CheckWork:
         self.checks: Queue[str] = Queue(clock=clock)
         self._traces = rules.traces
         judge = WorkloadJudge(jobs.promised, rules.policy, VolumeLookups(server), jobs.turn, rules.solving)
-        self._room = PromisedRoom(watched, store, clock)
+        self._room = PromisedRoom(watched, store, judge, clock)
+        jobs.turn.before.append(self._room.settle)
         self.woken = WokenWorkloads(server, watched, store, judge, clock)
         self.workloads = WorkloadChecks(server, store, judge, self._room, self.woken, (clock, now))
         self._reports = CheckReports(server, store, now)

@@ -5,9 +5,11 @@ from typing import Any
 
 from tests.apiserver.paths import pod_path
 from tests.controller.controlled_cluster import ControlledCluster, Json
+from tests.controller.controller_process import wall_clock
 from webhook.controller.admissionchecks.records import CONTROLLER
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text import keys
 
 GROUP = "/apis/kueue.x-k8s.io/v1"
@@ -23,10 +25,12 @@ def condition(kind: str, status: str = "True") -> Json:
     return {"type": kind, "status": status, "reason": kind, "message": "", "lastTransitionTime": THEN}
 
 
-def pod_set(name: str = "main", count: int = 1, placement: str = "", cpu: str = "1", **spec: Any) -> Json:
+def pod_set(
+    name: str = "main", count: int = 1, placement: str = "", cpu: str = "1", job: str = "sets", **spec: Any
+) -> Json:
     """Pods of a job."""
     annotations = {"example.com/note": "x", **({keys.PLACEMENT: placement} if placement else {})}
-    metadata = {"labels": {keys.JOB: "sets"}, "annotations": annotations}
+    metadata = {"labels": {keys.JOB: job}, "annotations": annotations}
     containers = [{"name": "main", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
     template = {"metadata": metadata, "spec": {"containers": containers, **spec}}
     return {"name": name, "count": count, "template": template}
@@ -84,6 +88,18 @@ class CheckedCluster(ControlledCluster):
         """Kueue gives it a quota again."""
         conditions = [condition("QuotaReserved"), condition("Evicted", "False")]
         self.kube.change(self.path(name), {"status": {"conditions": conditions, "requeueState": None}})
+
+    def admit(self, name: str) -> None:
+        """All checks are ready: Kueue admits it, and its pods are made."""
+        conditions = [condition("QuotaReserved"), condition("Admitted")]
+        conditions[1]["lastTransitionTime"] = timestamp(wall_clock())
+        self.kube.change(self.path(name), {"status": {"conditions": conditions}})
+
+    def planned(self, name: str) -> list[str]:
+        """The nodes on which room is kept for the Workload."""
+        inventory = self.candidate.work.watched.inventory
+        pods = [pod for _, jobs in inventory.jobs_with_pods() for _, pod in jobs.pods.values()]
+        return sorted(pod.node for pod in pods if pod.uid.startswith(f"admitted/default/{name}/"))
 
     def occupy(self, *nodes: str, cpu: str = "8") -> None:
         """Pods of others take all of these nodes."""

@@ -40,13 +40,27 @@ async def test_a_token_of_the_same_job_is_kept_as_well(checked: CheckedCluster) 
     assert await second(checked, "third", pod_set(count=1, placement=APART)) == "Ready"
 
 
-async def test_the_room_is_given_back_after_a_minute(checked: CheckedCluster) -> None:
+async def test_the_room_is_given_back_a_minute_after_kueue_has_admitted_it(checked: CheckedCluster) -> None:
     await checked.lead()
     assert await second(checked, "first") == "Ready"
+    checked.admit("first")
     await asyncio.sleep(50)
     assert await second(checked) == "Retry"
-    await asyncio.sleep(10)
+    await asyncio.sleep(15)
     assert await second(checked, "third") == "Ready"
+
+
+async def test_until_then_it_is_kept(checked: CheckedCluster) -> None:
+    """However long other checks take, or Kueue: pods are made only after that."""
+    await checked.lead()
+    assert await second(checked, "first") == "Ready"
+    await asyncio.sleep(300)
+    assert await second(checked) == "Retry"
+    checked.admit("first")
+    await asyncio.sleep(50)
+    assert await second(checked, "third") == "Retry"
+    await asyncio.sleep(15)
+    assert await second(checked, "fourth") == "Ready"
 
 
 @pytest.mark.parametrize(
@@ -132,9 +146,12 @@ async def test_a_pod_that_ran_before_does_not(checked: CheckedCluster) -> None:
 async def test_what_a_former_controller_promised_is_kept(checked: CheckedCluster) -> None:
     await checked.lead()
     assert await second(checked, "first") == "Ready"
-    await checked.lead(1)
+    await checked.lead(100)
     assert await second(checked) == "Retry"
-    await checked.lead(60)
+    checked.admit("first")
+    await checked.lead(50)
+    assert await second(checked, "later") == "Retry"
+    await checked.lead(10)
     assert await second(checked, "third") == "Ready"
 
 
@@ -198,7 +215,8 @@ async def test_room_is_kept_for_a_minute_however_long_a_new_leader_needs_to_find
     await checked.lead()
     for number in range(3):
         assert await second(checked, f"first-{number}", pod_set(cpu="8")) == "Ready"
+        checked.admit(f"first-{number}")
     checked.workload("second", FULL)
-    checked.latency = 9
-    await checked.lead(90)
+    checked.latency = 25
+    await checked.lead(160)
     assert checked.answer("second") == READY

@@ -60,13 +60,13 @@ def test_a_workload() -> None:
 
 
 @pytest.mark.parametrize(
-    ("own", "since"), [({"a"}, 1767225600.0), ({"a", "b"}, 0.0), (set(), 0.0)], ids=["passed", "not all", "none"]
+    ("own", "passed"), [({"a"}, True), ({"a", "b"}, False), (set(), False)], ids=["passed", "not all", "none"]
 )
-def test_when_checks_have_passed(own: set[str], since: float) -> None:
+def test_when_checks_have_passed(own: set[str], *, passed: bool) -> None:
     checks = [*_WORKLOAD["status"]["admissionChecks"], {"name": "b", "state": "Pending"}]
     found = read_workload(raw({**_WORKLOAD, "status": {"admissionChecks": checks}}))
     assert found is not None
-    assert found.passed(own) == since
+    assert found.passed(own) == passed
 
 
 @pytest.mark.parametrize("kind", [0, 1])

@@ -11,6 +11,7 @@ from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from kubeapi.clock import Clock
 from webhook.placement.inventory.inventory import Inventory
@@ -76,6 +77,19 @@ class KeptRoom(Generic[Holder]):
         now = self._clock()
         return {holder: now - room.since for holder, room in self._rooms.items()}
 
+    def pods(self, holder: Holder) -> list[PodInfo]:
+        """The stand-ins of the holder that are left."""
+        return [*self._rooms[holder].all()] if holder in self._rooms else []
+
+    def on(self, nodes: Collection[str]) -> list[Holder]:
+        """Those with stand-ins on one of these nodes."""
+        return [one for one, room in self._rooms.items() if any(pod.node in nodes for pod in room.all())]
+
+    def renew(self, holder: Holder) -> None:
+        """Keep the room of the holder, if it has some, for as long as if it were promised now."""
+        if holder in self._rooms:
+            self._rooms[holder] = replace(self._rooms[holder], until=self._clock() + SECONDS)
+
     def spent(self, holder: Holder) -> float:
         """The seconds of those for which its room is kept that are over for the holder."""
         return SECONDS - (self._rooms[holder].until - self._clock())
@@ -120,21 +134,26 @@ class KeptRoom(Generic[Holder]):
             self.give_up(holder)
         self._vain = {namespace: until for namespace, until in self._vain.items() if until > now}
 
-    def bound(self, pod: PodInfo) -> None:
-        """A pod has got its node: it holds its own room from now on."""
+    def bound(self, pod: PodInfo) -> bool:
+        """A pod has got its node: it holds its own room from now on.
+
+        Returns whether it took the place of an equal stand-in on its node, so that all others are as good as before.
+        """
         rooms = [room.pods for room in self._rooms.values() if room.namespace == pod.namespace]
         likeness = _likeness(pod)
-        alike = next((found for room in rooms if (found := room.get(likeness))), None)
-        nodes = alike or (_largest_within(pod, rooms) if pod.job else None)
+        alike = [found for room in rooms if (found := room.get(likeness))]
+        here = next((nodes for nodes in alike if pod.node in nodes), None)
+        nodes = here or next(iter(alike), None) or (_largest_within(pod, rooms) if pod.job else None)
         if nodes:
             node = pod.node if pod.node in nodes else next(iter(nodes))
             self._drop(nodes[node].pop())
             if not nodes[node]:
                 del nodes[node]
+        return here is not None
 
     @contextlib.contextmanager
     def without(self, holders: Collection[Holder]) -> Iterator[None]:
-        """The inventory without the stand-ins of these holders, for a while in which no pod is bound."""
+        """The inventory without the stand-ins of these holders, for a while."""
         for holder in holders:
             self._take(self._rooms[holder])
         self._aside.update(holders)
@@ -167,8 +186,10 @@ class KeptRoom(Generic[Holder]):
             self._drop(pod)
 
     def _drop(self, pod: PodInfo) -> None:
-        self._inventory.remove_pod(pod.uid)
-        self._inventory.promised -= 1
+        """Take the stand-in out of the inventory, unless it is out for a while."""
+        if self._inventory.has_pod(pod.uid):
+            self._inventory.remove_pod(pod.uid)
+            self._inventory.promised -= 1
 
 
 def _largest_within(

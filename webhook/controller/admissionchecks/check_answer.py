@@ -20,6 +20,11 @@ LATEST: Final = 300
 
 _DOUBLINGS: Final = 5
 
+PATIENT: Final = 3
+"""Times that a Workload is told to retry because time ran out, which may be for a busy machine. Then it passes."""
+
+UNDECIDED: Final = "no decision in time on whether all pods can run at the same time"
+
 NOTHING_ASKED: Final = "nothing is judged: no pod set asks for placement"
 EXCLUDED: Final = "nothing is judged: the webhook does not review pods of this namespace"
 RUNS: Final = "nothing is judged: the Workload is admitted already"
@@ -53,6 +58,8 @@ def rejected(message: str) -> CheckReply:
 def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> CheckReply:
     """The answer by that verdict, for a Workload that was told to retry so many times."""
     now = verdict.now
+    if now.undecided and retries < PATIENT and not audit:
+        return CheckReply(RETRY, UNDECIDED, _delay(retries))
     if not now.refused:
         pods = sum(now.group.counts) if now.group and now.answer and now.answer.placed else 0
         said = [f"{counted(pods, 'pod')} can run at the same time"] if pods else []
@@ -61,4 +68,9 @@ def answer_of(verdict: WorkloadVerdict, retries: int, *, audit: bool) -> CheckRe
         return ready(f"audit: this would be {'retried' if verdict.later else 'rejected'}: {now.headline}")
     if not verdict.later:
         return rejected(now.headline)
-    return CheckReply(RETRY, now.headline, min(SOONEST << min(retries, _DOUBLINGS), LATEST))
+    return CheckReply(RETRY, now.headline, _delay(retries))
+
+
+def _delay(retries: int) -> int:
+    """Seconds until the next try, after so many."""
+    return min(SOONEST << min(retries, _DOUBLINGS), LATEST)

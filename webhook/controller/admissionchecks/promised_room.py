@@ -1,44 +1,215 @@
 """``PromisedRoom``: room of Workloads that were let pass, until their pods are bound.
 
-Kueue admits a Workload after all of its checks have passed, and its pods are made then.
+Kueue admits a Workload after all of its checks have passed, and its pods are made then. The scheduler binds them to any
+nodes that suit them. So where pods come on nodes on which the room of others is kept, that room is looked for again:
+else the node that was kept for the pod would seem to be free, and be promised to one more.
 """
 
+import itertools
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from kubeapi.client.errors import ApiError
 from kubeapi.clock import Clock
 from webhook.cluster.judging.kept_room import KeptRoom
 from webhook.cluster.judging.stand_ins import stand_ins
 from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.records import CheckedWorkload
+from webhook.controller.admissionchecks.workload_judge import WorkloadJudge
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.pool_index import Name
-from webhook.placement.planning.group import Group, Placed
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.kube.pod import PodSpec
+from webhook.placement.kube.requests import pod_requests
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
+from webhook.placement.text import keys
+
+TOGETHER: Final = 50
+"""Workloads whose room is looked for together at most, where there is none for one of them beside the others."""
+
+_LOOKS: Final = 3
+"""Looks for other room before something is judged: pods may come while the first one is under way."""
+
+
+_Requests = Counter[frozenset[tuple[str, int]]]
+"""How many pods request that."""
+
+
+class _PromisedPods(Struct, frozen=True, eq=False):
+    """The pods that a Workload was promised room for; it is ``kept`` if nodes were found for all of them."""
+
+    uid: str
+    pods: tuple[PodsToJudge, ...]
+    kept: bool
+    admitted: bool
 
 
 class PromisedRoom:
     """The stand-ins of all Workloads; ``clock`` measures how long they stay."""
 
-    def __init__(self, watched: ObservedInventory, store: CheckStore, clock: Clock) -> None:
+    def __init__(self, watched: ObservedInventory, store: CheckStore, judge: WorkloadJudge, clock: Clock) -> None:
+        self._inventory = watched.inventory
         self._store = store
+        self._judge = judge
         self._room: KeptRoom[Name] = KeptRoom(watched.inventory, clock)
-        self._uids: dict[Name, str] = {}
-        watched.on_bound.append(self._room.bound)
+        self._promised: dict[Name, _PromisedPods] = {}
+        self._touched: set[str] = set()
+        """Nodes that others have taken room of, or that have changed, since the last look."""
+        self._lost: dict[Name, None] = {}
+        """Those for whose room nodes have to be found, the first one first."""
+        self._numbers = itertools.count()
+        watched.on_bound.append(self._bound)
+        watched.on_node.append(lambda name, *_: self._touch([name]))
+        watched.on_pool.append(lambda _, before, after: self._touch([*_hosts(before), *_hosts(after)]))
         store.on_workload.append(self._workload)
 
-    def hold(self, workload: CheckedWorkload, group: Group, placed: Placed, *, passed: float = 0.0) -> None:
-        """Keep the room of the Workload's pods, which passed so many seconds ago, where they were placed."""
-        pods = stand_ins("/".join(("admitted", *workload.key)), workload.namespace, group, placed)
-        self._room.hold(workload.key, workload.namespace, pods, passed=passed)
-        self._uids[workload.key] = workload.uid
+    def hold(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], verdict: JobVerdict) -> None:
+        """Keep the room of these pods of the Workload where the verdict has placed them, if it has."""
+        some = _some(pods)
+        made = self._stand_ins(workload.key, verdict)
+        if made:
+            self._room.hold(workload.key, workload.namespace, made)
+            self._promised[workload.key] = _PromisedPods(workload.uid, some, kept=True, admitted=workload.admitted)
+
+    def owe(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], *, passed: float) -> None:
+        """Keep room for those of these pods that have no node, promised so many seconds ago.
+
+        :meth:`settle` finds the nodes.
+        """
+        some = self._unbound(pods, workload.namespace)
+        self._room.hold(workload.key, workload.namespace, (), passed=passed)
+        self._promised[workload.key] = _PromisedPods(workload.uid, some, kept=False, admitted=workload.admitted)
+        self._lost[workload.key] = None
 
     def release(self, workload: Name) -> None:
         """Give up what is kept for the Workload."""
         self._room.release(workload)
-        self._uids.pop(workload, None)
+        self._promised.pop(workload, None)
 
     def expire(self) -> None:
-        """Give up what has been kept for too long."""
+        """Give up what has been kept for too long; that of one which Kueue has yet to admit is kept on."""
+        for key in self._promised:
+            workload = self._store.workloads.get(key)
+            if workload is not None and workload.placed and not workload.admitted:
+                self._room.renew(key)
         self._room.expire()
+        holders = self._room.holders()
+        self._promised = {key: promised for key, promised in self._promised.items() if key in holders}
+
+    async def settle(self) -> None:
+        """Find other nodes for the room that is kept where others are by now; called in turn with all judgements."""
+        for _ in range(_LOOKS if self._lost or self._touched else 0):
+            self._lost.update(dict.fromkeys(self._room.on(self._touched)))
+            self._touched.clear()
+            self._lost = {key: None for key in self._lost if key in self._promised}
+            try:
+                await self._look_for([*self._lost][:TOGETHER])
+            except ApiError:  # of a look-up of volumes
+                return
+            if not self._touched:
+                return
+
+    async def _look_for(self, lost: Collection[Name]) -> None:
+        """Look for room of each, and where there is none for one beside the others for all of them together."""
+        apart = [key for key in lost if not await self._moved([key])]
+        others = [key for key in self._promised if key not in apart]
+        if apart and not await self._moved([*apart, *others][:TOGETHER]):
+            for key in [key for key in apart if key in self._promised and not self._promised[key].kept]:
+                self.release(key)  # its pods run already, or wait whatever is done
+
+    async def _moved(self, keys: Sequence[Name]) -> bool:
+        """Find nodes for all that is left of these, one after the other, or leave all where they are."""
+        before = {key: left for key in keys if (left := self._left(key))}
+        found: dict[Name, list[PodInfo]] = {}
+        with self._room.without(before):
+            try:
+                for key, pods in before.items():
+                    found[key] = self._stand_ins(key, await self._judge.place(pods, key[0]))
+                    for pod in found[key]:
+                        self._inventory.set_pod(pod)
+                    if not found[key]:
+                        return False
+            finally:
+                for pod in (pod for pods in found.values() for pod in pods):
+                    self._inventory.remove_pod(pod.uid)
+        if any(_counts(self._left(key)) != _counts(pods) for key, pods in before.items()):
+            self._touch([pod.node for key in before for pod in self._room.pods(key)])
+            return True  # pods came, or a Workload is gone meanwhile: another look is due
+        for key, pods in before.items():
+            self._room.hold(key, key[0], found[key], passed=self._room.spent(key))
+            self._promised[key] = replace(self._promised[key], pods=tuple(pods), kept=True)
+            self._lost.pop(key, None)
+        return True
+
+    def _left(self, key: Name) -> list[PodsToJudge]:
+        """The pods of the Workload that room is kept for still."""
+        promised = self._promised.get(key)
+        if promised is None or not promised.kept:
+            return [*promised.pods] if promised else []
+        counts = Counter(int(pod.uid.split("/")[-2]) for pod in self._room.pods(key))
+        return [_so_many(one, counts[at]) for at, one in enumerate(promised.pods) if counts[at]]
+
+    def _stand_ins(self, key: Name, verdict: JobVerdict) -> list[PodInfo]:
+        """Stand-ins where the verdict has placed the pods; none if it has not."""
+        if not verdict.group or not verdict.answer or not verdict.answer.placed or verdict.refused:
+            return []
+        uids = "/".join(("admitted", *key, str(next(self._numbers))))
+        return [*stand_ins(uids, key[0], verdict.group, verdict.answer.placed)]
+
+    def _unbound(self, pods: Sequence[PodsToJudge], namespace: str) -> tuple[PodsToJudge, ...]:
+        """The pods without those whose job has as many bound pods with the same requests."""
+        bound: dict[str, _Requests] = {}
+        left = []
+        for one in pods:
+            job = ((one.pod.metadata and one.pod.metadata.labels) or {}).get(keys.JOB, "")
+            found = bound.setdefault(job, _by_requests(self._inventory.job_pods(namespace, job)))
+            requests = frozenset(pod_requests(one.pod.spec or PodSpec())[0].items())
+            gone = min(found[requests], one.component.count)
+            found[requests] -= gone
+            left.append(_so_many(one, one.component.count - gone))
+        return _some(left)
+
+    def _touch(self, nodes: Collection[str]) -> None:
+        if self._promised:
+            self._touched.update(nodes)
+
+    def _bound(self, pod: PodInfo) -> None:
+        if not self._room.bound(pod):
+            self._touch([pod.node])
 
     def _workload(self, key: Name) -> None:
-        workload = self._store.workloads.get(key)
-        if workload is None or workload.uid != self._uids.get(key) or not workload.placed:
+        workload, promised = self._store.workloads.get(key), self._promised.get(key)
+        if promised is None:
+            return
+        if workload is None or workload.uid != promised.uid or not (workload.placed or workload.replaced):
             self.release(key)
+        elif workload.admitted and not promised.admitted:
+            self._room.renew(key)
+            self._promised[key] = replace(promised, admitted=True)
+
+
+def _hosts(pool: Pool | None) -> list[str]:
+    return [host.name for host in pool.assigned] if pool else []
+
+
+def _some(pods: Sequence[PodsToJudge]) -> tuple[PodsToJudge, ...]:
+    return tuple(one for one in pods if one.component.count)
+
+
+def _by_requests(pods: JobPods) -> _Requests:
+    return Counter(frozenset(pod.requests.items()) for _, pod in pods.pods.values())
+
+
+def _so_many(one: PodsToJudge, count: int) -> PodsToJudge:
+    return replace(one, component=replace(one.component, count=count, most=count))
+
+
+def _counts(pods: Sequence[PodsToJudge]) -> list[tuple[str, int]]:
+    return [(one.component.name, one.component.count) for one in pods]

@@ -2,15 +2,12 @@
 
 from collections.abc import Sequence
 from typing import Final
-from urllib.parse import quote
 
 from msgspec import Raw, Struct
-from msgspec.structs import replace
 
 from kubeapi.client import decoding
 from kubeapi.client.errors import ApiError, Cause
 from kubeapi.clock import Clock
-from webhook.cluster.judging.kept_room import SECONDS
 from webhook.controller.admissionchecks.check_answer import (
     EXCLUDED,
     NOTHING_ASKED,
@@ -22,12 +19,12 @@ from webhook.controller.admissionchecks.check_answer import (
     rejected,
 )
 from webhook.controller.admissionchecks.check_store import CheckStore
-from webhook.controller.admissionchecks.pod_sets import PodSets, PodSetUpdate, read_flavor, read_pod_sets
+from webhook.controller.admissionchecks.former_promises import FormerPromises
 from webhook.controller.admissionchecks.promised_room import PromisedRoom
+from webhook.controller.admissionchecks.queued_pods import QueuedPods
 from webhook.controller.admissionchecks.records import CheckedWorkload, read_workload
 from webhook.controller.admissionchecks.woken_workloads import WokenWorkloads
 from webhook.controller.admissionchecks.workload_judge import WorkloadJudge, WorkloadVerdict
-from webhook.controller.admissionchecks.workload_slice import read_slice
 from webhook.controller.object_editor import ObjectEditor
 from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
@@ -35,12 +32,7 @@ from webhook.controller.workqueue.workers import fair_queue
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.kube.timestamps import timestamp
-from webhook.placement.text.api_kinds import RESOURCE_FLAVOR
-from webhook.placement.text.keys import PREFIX
-from webhook.placement.text.problem import Fault, Problem, render
-
-_MAY_ASK: Final = PREFIX.encode()
-"""In the JSON of every Workload whose pods ask for placement."""
+from webhook.placement.text.problem import Fault, render
 
 _DECIDED: Final = frozenset({Cause.CONFLICT, Cause.MISSING, Cause.INVALID, Cause.FORBIDDEN})
 """Causes of failures after which an answer is certainly not stored."""
@@ -89,6 +81,8 @@ class WorkloadChecks:
         self._judge = judge
         self._room = room
         self._woken = woken
+        self._pods = QueuedPods(server)
+        self._former = FormerPromises(server, store, self._pods, room, self._now)
         self._leading = False
         self._doubted: dict[Name, tuple[str, float]] = {}
         """The uid of each Workload that is to be judged again before it is rejected, and when."""
@@ -98,9 +92,7 @@ class WorkloadChecks:
     async def begin(self) -> None:
         """Keep the room of what passed a short time ago, then queue whatever waits for an answer, now and later."""
         async with self._judge.turn:  # no Job is promised the room before it is kept again
-            for workload in list(self._store.workloads.values()):
-                if workload.placed and 0 <= self._since(workload) < SECONDS:
-                    await self._resume(workload)
+            await self._former.take_over()
         self._leading = True
         for key in self._store.workloads:
             self._workload(key)
@@ -137,13 +129,16 @@ class WorkloadChecks:
         places = workload.awaiting(self._store.active) if workload else []
         if workload is None or not places:
             return None
+        if workload.version != known.version:
+            return SOON  # what the watch has yet to bring would end what is promised now
         self._room.release(workload.key)
         self._woken.forget(workload.key)
         found = await self._found(workload, text, retries=max(workload.checks[at].retry_count or 0 for at in places))
         if found.doubtful and self._doubted.get(workload.key, ("", 0.0))[0] != workload.uid:
             self._doubted[workload.key] = workload.uid, self._clock() + AGREED
             return AGREED
-        self._hold(workload, found)
+        if found.verdict:
+            self._room.hold(workload, found.pods, found.verdict.now)
         now = timestamp(self._now())
         entries = ((at, found.answer.entry(workload.checks[at], now)) for at in places)
         operations = [
@@ -163,7 +158,7 @@ class WorkloadChecks:
         if workload.namespace in self._judge.policy.excluded:
             return _JudgedWorkload(ready(EXCLUDED))
         try:
-            pods = await self._pods(workload, text)
+            pods = await self._pods.read(workload, text)
         except decoding.ERRORS as error:
             return _JudgedWorkload(rejected(f"the pod sets cannot be read: {decoding.reason(error)}"))
         if pods is None:
@@ -172,53 +167,6 @@ class WorkloadChecks:
             return _JudgedWorkload(rejected(render(pods).partition("\n")[0]))
         verdict = await self._judge.judge(pods, workload.namespace)
         return _JudgedWorkload(answer_of(verdict, retries, audit=self._judge.policy.audit), pods, verdict)
-
-    async def _pods(self, workload: CheckedWorkload, text: bytes) -> list[PodsToJudge] | tuple[Problem, ...] | None:
-        """The pods, or what is wrong with them; ``None`` if none of them asks for placement."""
-        if _MAY_ASK not in text:
-            return None
-        pod_sets = read_pod_sets(text)
-        before = await self._before(workload, text)
-        pod_sets = pod_sets if before is None else pod_sets.growing(before)
-        return pod_sets.pods(await self._flavors(workload, pod_sets.flavors))
-
-    async def _before(self, workload: CheckedWorkload, text: bytes) -> PodSets | None:
-        """The pod sets of the Workload that this one replaces, while their pods run; ``None`` for most."""
-        own = read_slice(text)
-        name = own.replaces(workload.namespace)
-        if not name:
-            return None
-        try:
-            other = await self._server.read(f"{workload.home}/{name}")
-        except ApiError as failure:
-            if failure.cause is not Cause.MISSING:
-                raise
-            return None
-        return read_pod_sets(other) if own.grows(read_slice(other)) else None
-
-    async def _flavors(self, workload: CheckedWorkload, names: Sequence[str]) -> dict[str, PodSetUpdate]:
-        """What the ResourceFlavors of these names add to pods."""
-        home = f"/apis/{workload.api_version}/{RESOURCE_FLAVOR.resource}"
-        return {name: read_flavor(await self._server.read(f"{home}/{quote(name, safe='')}")) for name in names}
-
-    def _hold(self, workload: CheckedWorkload, found: _JudgedWorkload, *, passed: float = 0.0) -> None:
-        """Keep the room of a Workload that was placed."""
-        now = found.verdict and found.verdict.now
-        if now and now.group and now.answer and now.answer.placed and not now.refused:
-            self._room.hold(workload, now.group, now.answer.placed, passed=passed)
-
-    async def _resume(self, workload: CheckedWorkload) -> None:
-        """Keep the room that a former controller has promised the Workload, if it can be found again."""
-        try:
-            text = await self._server.read(workload.path)
-            found = await self._found(replace(workload, admitted=False), text, retries=0)
-        except ApiError:
-            return
-        self._hold(workload, found, passed=self._since(workload))
-
-    def _since(self, workload: CheckedWorkload) -> float:
-        """The seconds since the Workload has passed."""
-        return self._now() - workload.passed(self._store.active)
 
     def _workload(self, key: Name) -> None:
         workload = self._store.workloads.get(key)

@@ -27,6 +27,9 @@ _HELD: Final = "QuotaReserved"
 _EVICTED: Final = "Evicted"
 _OVER: Final = ("Finished", "DeactivationTarget")
 
+REPLACED: Final = "WorkloadSliceReplaced"
+"""The reason of the condition Finished of a Workload whose pods run on as those of a larger one."""
+
 
 class CheckState(Struct, frozen=True, gc=False, rename="camel"):
     """An entry of ``status.admissionChecks`` of a Workload."""
@@ -45,9 +48,13 @@ class RequeueState(Struct, frozen=True, gc=False, rename="camel"):
     count: int | None = None
 
 
+class _DatedCondition(wire.Condition, frozen=True, gc=False, rename="camel"):
+    last_transition_time: str | None = None
+
+
 class _QueuedStatus(Struct, frozen=True, gc=False, rename="camel"):
     admission_checks: tuple[CheckState, ...] | None = None
-    conditions: tuple[wire.Condition, ...] | None = None
+    conditions: tuple[_DatedCondition, ...] | None = None
     requeue_state: RequeueState | None = None
 
 
@@ -76,7 +83,7 @@ class CheckedWorkload(Struct, frozen=True, gc=False):
 
     ``reserved`` tells that it has its quota, ``admitted`` that all of its checks have passed, ``evicted`` that it has
     to give both back, and ``over`` that it has finished, is being deleted or must not run. ``requeue`` says when Kueue
-    queues it again.
+    queues it again, ``since`` when it was admitted. It is ``replaced`` if its pods run on as those of a larger one.
     """
 
     namespace: str
@@ -90,6 +97,8 @@ class CheckedWorkload(Struct, frozen=True, gc=False):
     evicted: bool
     over: bool
     requeue: RequeueState
+    since: str | None = None
+    replaced: bool = False
 
     @property
     def key(self) -> Name:
@@ -130,12 +139,15 @@ class CheckedWorkload(Struct, frozen=True, gc=False):
         """Whether it has one of these checks."""
         return any(check.name in own for check in self.checks)
 
-    def passed(self, own: Collection[str]) -> float:
-        """When the last of these checks has passed, in seconds since 1970; 0 if one has not, or it has none of them."""
+    def passed(self, own: Collection[str]) -> bool:
+        """Whether all of these checks have passed; not if it has none of them."""
         mine = [check for check in self.checks if check.name in own]
-        if any(check.state != READY for check in mine):
-            return 0.0
-        return max((seconds_of(check.last_transition_time) or 0.0 for check in mine), default=0.0)
+        return bool(mine) and all(check.state == READY for check in mine)
+
+    def age(self, now: float) -> float:
+        """The seconds since it was admitted, by the time in seconds since 1970; 0 for one that is not."""
+        since = seconds_of(self.since) if self.admitted else now
+        return now - (since or 0.0)
 
 
 class PlacementCheck(Struct, frozen=True, gc=False):
@@ -185,7 +197,8 @@ def read_workload(item: Raw) -> CheckedWorkload | None:
     metadata, status = _named(head.metadata), head.status or _QueuedStatus()
     if not status.admission_checks:
         return None
-    true = {condition.type for condition in status.conditions or () if condition.status == "True"}
+    true = {condition.type: condition for condition in status.conditions or () if condition.status == "True"}
+    admitted = true.get("Admitted")
     inactive = head.spec is not None and head.spec.active is False
     return CheckedWorkload(
         metadata.namespace,
@@ -195,10 +208,12 @@ def read_workload(item: Raw) -> CheckedWorkload | None:
         head.api_version,
         status.admission_checks,
         reserved=_HELD in true,
-        admitted="Admitted" in true,
+        admitted=admitted is not None,
         evicted=_EVICTED in true,
-        over=inactive or metadata.deletion_timestamp is not None or not true.isdisjoint(_OVER),
+        over=inactive or metadata.deletion_timestamp is not None or not true.keys().isdisjoint(_OVER),
         requeue=status.requeue_state or RequeueState(),
+        since=admitted.last_transition_time if admitted else None,
+        replaced="Finished" in true and true["Finished"].reason == REPLACED,
     )
 
 

@@ -5,13 +5,13 @@ more as if no pods ran and no node were cordoned: what does not fit even then wi
 Workload is changed.
 """
 
-import asyncio
 from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.volume_lookups import VolumeLookups
+from webhook.controller.turn import Turn
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
@@ -39,11 +39,11 @@ class WorkloadJudge:
         inventory: Callable[[], Inventory],
         policy: Policy,
         volumes: VolumeLookups,
-        turn: asyncio.Lock,
+        turn: Turn,
         solving: Callable[[], Solving] = AtOnce,
     ) -> None:
         self.turn = turn
-        """Held from a verdict until what it promises is stored; Jobs are judged in turn with Workloads."""
+        """Jobs are judged in turn with Workloads."""
         self._inventory = inventory
         self.policy = policy
         self._volumes = volumes
@@ -60,10 +60,14 @@ class WorkloadJudge:
         later = await self._judged(pods, namespace, inventory.vacated())
         return WorkloadVerdict(later, later=False) if later.refused else WorkloadVerdict(now)
 
+    async def place(self, pods: Sequence[PodsToJudge], namespace: str) -> JobVerdict:
+        """The verdict on these pods by what is true now, whatever may be true later."""
+        return await self._judged(pods, namespace, await self._known(pods, namespace))
+
     async def fits(self, pods: Sequence[PodsToJudge], namespace: str) -> bool:
-        """Whether all of the pods can run now."""
-        now = await self._judged(pods, namespace, await self._known(pods, namespace))
-        return not now.refused
+        """Whether it is certain that all of the pods can run now."""
+        now = await self.place(pods, namespace)
+        return not now.refused and not now.undecided
 
     async def _judged(self, pods: Sequence[PodsToJudge], namespace: str, inventory: Inventory) -> JobVerdict:
         return await judge_at_once(pods, namespace, inventory, self.policy, self._solving())

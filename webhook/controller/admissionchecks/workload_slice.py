@@ -10,13 +10,11 @@ import msgspec
 from msgspec import Struct
 
 from webhook.cluster.objects import wire
+from webhook.controller.admissionchecks.records import REPLACED
 from webhook.placement.kube.names import is_object_name
 
 REPLACES: Final = "kueue.x-k8s.io/workload-slice-replacement-for"
 """The annotation with namespace and name of the Workload that is replaced."""
-
-_REPLACED: Final = "WorkloadSliceReplaced"
-"""The reason of the condition Finished of a Workload whose pods run on as those of a larger one."""
 
 
 class _SliceOwner(Struct, frozen=True, gc=False):
@@ -51,7 +49,7 @@ class WorkloadSlice(Struct, frozen=True, gc=False):
         one whose larger Workload was evicted was stopped, with all of its pods.
         """
         true = {condition.type: condition.reason for condition in other.status.conditions or () if _holds(condition)}
-        runs = "Admitted" in true and "Evicted" not in true and true.get("Finished", _REPLACED) == _REPLACED
+        runs = "Admitted" in true and "Evicted" not in true and true.get("Finished", REPLACED) == REPLACED
         stopped = any(condition.type == "Evicted" for condition in self.status.conditions or ())
         return self.job != "" and self.job == other.job and runs and not stopped
 

@@ -15,6 +15,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
+from webhook.controller.turn import Turn
 from webhook.placement.elements.plan import PlannedNodes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
@@ -85,8 +86,7 @@ class JobJudge:
         solving: Callable[[], Solving] = AtOnce,
         volumes: VolumeLookups | None = None,
     ) -> None:
-        self.turn = asyncio.Lock()
-        """Held from a verdict until what it promises is stored, so that the next one counts it."""
+        self.turn = Turn()
         self.audit = policy.audit
         self._inventory = inventory
         self._policy = policy
