@@ -89,10 +89,10 @@ class CheckedCluster(ControlledCluster):
         conditions = [condition("QuotaReserved"), condition("Evicted", "False")]
         self.kube.change(self.path(name), {"status": {"conditions": conditions, "requeueState": None}})
 
-    def admit(self, name: str) -> None:
-        """All checks are ready: Kueue admits it, and its pods are made."""
+    def admit(self, name: str, *, ahead: float = 0.0) -> None:
+        """All checks are ready: Kueue admits it, and its pods are made; its clock is so many seconds ahead."""
         conditions = [condition("QuotaReserved"), condition("Admitted")]
-        conditions[1]["lastTransitionTime"] = timestamp(wall_clock())
+        conditions[1]["lastTransitionTime"] = timestamp(wall_clock() + ahead)
         self.kube.change(self.path(name), {"status": {"conditions": conditions}})
 
     def planned(self, name: str) -> list[str]:

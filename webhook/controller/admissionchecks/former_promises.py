@@ -1,7 +1,7 @@
 """``FormerPromises``: the room that a former leader has promised Workloads, which a new leader keeps on."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Container
 from typing import Final
 
 from msgspec import Raw
@@ -22,14 +22,23 @@ _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
 
 
 class FormerPromises:
-    """Fills ``room``; ``now`` is the time in seconds since 1970."""
+    """Fills ``room``; ``now`` is the time in seconds since 1970. In ``excluded`` namespaces nothing is judged."""
 
-    def __init__(self, server: ListReader, store: CheckStore, pods: QueuedPods, room: PromisedRoom, now: Clock) -> None:
+    def __init__(
+        self,
+        server: ListReader,
+        store: CheckStore,
+        pods: QueuedPods,
+        room: PromisedRoom,
+        now: Clock,
+        excluded: Container[str],
+    ) -> None:
         self._server = server
         self._store = store
         self._pods = pods
         self._room = room
         self._now = now
+        self._excluded = excluded
 
     async def take_over(self) -> None:
         """Keep room for the pods that have no node yet; called in turn, before anything else is promised."""
@@ -69,7 +78,7 @@ class FormerPromises:
     async def _resume(self, text: bytes) -> None:
         """Keep the room of that Workload."""
         workload = _workload_in(Raw(text))
-        if workload is None or not self._lately(workload):
+        if workload is None or not self._lately(workload) or workload.namespace in self._excluded:
             return
         try:
             pods = await self._pods.read(workload, text)

@@ -13,7 +13,6 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from kubeapi.client.errors import ApiError
 from kubeapi.clock import Clock
 from webhook.cluster.judging.kept_room import KeptRoom
 from webhook.cluster.judging.stand_ins import stand_ins
@@ -109,10 +108,7 @@ class PromisedRoom:
             self._lost.update(dict.fromkeys(self._room.on(self._touched)))
             self._touched.clear()
             self._lost = {key: None for key in self._lost if key in self._promised}
-            try:
-                await self._look_for([*self._lost][:TOGETHER])
-            except ApiError:  # of a look-up of volumes
-                return
+            await self._look_for([*self._lost][:TOGETHER])
             if not self._touched:
                 return
 

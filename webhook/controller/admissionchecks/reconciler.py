@@ -82,7 +82,7 @@ class WorkloadChecks:
         self._room = room
         self._woken = woken
         self._pods = QueuedPods(server)
-        self._former = FormerPromises(server, store, self._pods, room, self._now)
+        self._former = FormerPromises(server, store, self._pods, room, self._now, judge.policy.excluded)
         self._leading = False
         self._doubted: dict[Name, tuple[str, float]] = {}
         """The uid of each Workload that is to be judged again before it is rejected, and when."""
