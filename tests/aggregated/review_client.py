@@ -17,8 +17,10 @@ from kubeapi.client.connection import Connection
 from tests.apiserver.server import ApiServer, Seen
 from tests.server.pki import Authority
 from webhook.aggregated.front_proxy import PATH as CONFIG_MAP
-from webhook.aggregated.review_creation import LIMITS, ReviewOutcome, ReviewQuestion
+from webhook.aggregated.review_creation import LIMITS, ReviewOutcome, ReviewQuestion, ReviewSource
 from webhook.aggregated.review_server import ReviewAddress, ReviewServer
+from webhook.cluster.judging.changes import ChangeLog
+from webhook.placement.inventory.inventory import Inventory
 from webhook.placementreview.review import API_VERSION, GROUP, KIND, RESOURCE
 from webhook.server.certificate import Files
 from webhook.server.http.limits import Limits
@@ -60,6 +62,7 @@ class ReviewBench:
         self.asked: list[dict[str, Any]] = []
         self.answering: Callable[[ReviewQuestion], ReviewOutcome] = told
         self.ready: str | None = None
+        self.inventory, self.changes = Inventory(), ChangeLog()
         self.metrics = Metrics()
         self.servers, self.proxies = Authority(), Authority()
         self.pair = self.servers.issue().write(folder)
@@ -132,7 +135,7 @@ async def bench_running(folder: Path, limits: Limits = LIMITS) -> AsyncIterator[
         bench.server = ReviewServer(
             connection,
             address,
-            bench.answer,
+            ReviewSource(bench.answer, bench.inventory, bench.changes),
             lambda: bench.ready,
             metrics=bench.metrics,
             limits=limits,

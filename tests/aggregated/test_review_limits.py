@@ -7,11 +7,14 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from msgspec import Raw
 from msgspec.structs import replace
 
 from tests.aggregated.review_client import ReviewBench, bench_running, held, review, reviews_of, slow
-from webhook.aggregated.review_creation import LIMITS
+from tests.builders import node
+from webhook.aggregated.review_creation import LIMITS, ReviewOutcome
 from webhook.aggregated.turns import EACH
+from webhook.cluster.objects.kinds import KINDS, NODES
 
 PATH = reviews_of("team-a")
 SMALL = replace(LIMITS, body=100_000, bodies=200_000, share=100_000, body_rate=1_000_000_000, room_seconds=0.2)
@@ -88,6 +91,16 @@ async def test_a_flood_of_one_user_does_not_hold_up_another(bench: ReviewBench) 
     answers = await asyncio.gather(*flood)
     refused = [answer["message"] for code, answer in answers if code == 429]
     assert refused == ["4 placement reviews of yours are waiting already; try again"] * 2
+
+
+async def test_the_webhook_copies_itself_once_for_a_flood(bench: ReviewBench) -> None:
+    nodes = dict(zip(KINDS, bench.changes.kinds(), strict=True))[NODES]
+    bench.answering = lambda _: ReviewOutcome(Raw(b"%d" % len(bench.inventory.nodes.nodes)))
+    for count in range(1, 6):
+        nodes.put(bench.inventory, node(f"node-{count}"))
+        answers = await asyncio.gather(*(bench.create() for _ in range(EACH)))
+        assert [(code, answer["status"]) for code, answer in answers] == [(201, count)] * EACH
+    assert bench.figure("placement_review_copy_seconds_count") == 1
 
 
 async def test_a_flood_of_the_service_accounts_of_one_namespace_is_that_of_one_user(bench: ReviewBench) -> None:

@@ -14,6 +14,7 @@ from tests.golden.examples import EXAMPLES
 from webhook.app import placement_reviews
 from webhook.app.placement_reviews import review_server_of
 from webhook.app.serve import review_queries
+from webhook.cluster.judging.changes import ChangeLog
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.snapshot.follow import SnapshotCluster
 from webhook.cluster.watch.live import LiveCluster
@@ -27,7 +28,7 @@ from webhook.settings import read
 def server_of(cluster: Any, **settings: Any) -> Any:
     """The server by these settings, with PlacementReviews wanted unless they say otherwise."""
     given = {"tls_cert": "tls.crt", "tls_key": "tls.key", "placement_review": True, **settings}
-    return review_server_of(read(given), cluster, Policy(), lambda _connection: ReviewQueries(), Metrics())
+    return review_server_of(read(given), cluster, Policy(), ChangeLog(), lambda _connection: ReviewQueries(), Metrics())
 
 
 @pytest.fixture

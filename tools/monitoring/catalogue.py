@@ -69,6 +69,7 @@ TOPICS: Final = (
     Topic("Who asks before submitting, and how long does that take?", (
         _e("placement_reviews_total", "requests about [PlacementReviews](placementreview.md), by HTTP status: 429 is too many of one user, 504 too much work", 'sum by (code) (rate(@placement_reviews_total{code!="201"}[5m]))'),
         _e("placement_review_seconds", "what users wait for: from a PlacementReview's first byte to its answer, with the wait for its turn", "histogram_quantile(0.9, sum by (le) (rate(@placement_review_seconds_bucket[5m])))"),
+        _e("placement_review_copy_seconds", "[copies of the webhook](placementreview.md#switching-it-on) from which reviews are answered: one for the first review, and one a minute while users go on asking; the webhook answers nothing while it makes one", "sum(increase(@placement_review_copy_seconds_count[1h]))"),
         _e("waiting_placement_reviews", "PlacementReviews that wait for their turn: each process answers one at a time", "max(@waiting_placement_reviews)"),
     )),
     Topic("How are HostPools, and how long do they wait?", (

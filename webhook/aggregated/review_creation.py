@@ -18,6 +18,8 @@ from webhook.aggregated.review_fault import ReviewFaultError
 from webhook.aggregated.review_process import SECONDS, NoAnswerError, ReviewProcess
 from webhook.aggregated.review_rights import ForbiddenError, ReviewRights
 from webhook.aggregated.turns import NoTurnError, Turns, flow_of
+from webhook.cluster.judging.changes import ChangeLog
+from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.text.problem import quote
 from webhook.placementreview.review import API_VERSION, KIND
 from webhook.server.http.budget import Budget
@@ -62,6 +64,22 @@ Answering = Callable[[ReviewQuestion], ReviewOutcome]
 """Answers a question by the present state of the cluster; called in a process of its own."""
 
 
+class ReviewSource(Struct, frozen=True):
+    """What answers reviews: by the ``inventory``, of which ``changes`` has every change, and no other state."""
+
+    answering: Answering
+    inventory: Inventory
+    changes: ChangeLog
+
+
+class ReviewRequest(Struct, frozen=True):
+    """What the process of a review gets: a body that is a review, its namespace, and the user."""
+
+    namespace: str
+    body: bytes
+    user: User
+
+
 class _ReviewEnvelope(Struct, frozen=True, rename="camel", forbid_unknown_fields=True):
     """The envelope of a review; the spec is decoded where it is answered, and a status, of an answer, is no matter."""
 
@@ -87,13 +105,11 @@ class ReviewCreation:
         self,
         rights: ReviewRights,
         process: ReviewProcess,
-        answering: Answering,
         ready: Callable[[], str | None],
         limits: Limits = LIMITS,
     ) -> None:
         self._rights = rights
         self._process = process
-        self._answering = answering
         self._ready = ready
         self.limits = limits
         self._turns = Turns()
@@ -130,16 +146,13 @@ class ReviewCreation:
         self, request: web.BaseRequest, body: bytes, user: User, namespace: str, give_up: float
     ) -> web.Response:
         """The answer to a review whose body has arrived."""
-        review = _decoded(body, namespace)
-        question = ReviewQuestion(namespace, bytes(review.spec), user)
+        _decoded(body, namespace)
         try:
             async with self._turns.turn(flow_of(user.username), give_up - perf_counter()):
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
-                said = await self._process.run(
-                    lambda: _written(review, question, self._answering(question)),
-                    min(SECONDS, give_up - perf_counter()),
-                )
+                seconds = min(SECONDS, give_up - perf_counter())
+                said = await self._process.run(ReviewRequest(namespace, body, user), seconds)
         except NoTurnError as error:
             raise ReviewFaultError(429, str(error)) from None
         except NoAnswerError as error:
@@ -151,11 +164,14 @@ class ReviewCreation:
         return json(_CREATED, said)
 
 
-def _written(review: _ReviewEnvelope, question: ReviewQuestion, outcome: ReviewOutcome) -> bytes:
+def answered(request: ReviewRequest, answering: Answering) -> bytes:
     """The HTTP status, and the body of the answer or the message of the error.
 
     It is made in the process of the review: for the loop of admission 8 MiB of JSON would be 14 ms.
     """
+    review = _decoded(request.body, request.namespace)
+    question = ReviewQuestion(request.namespace, bytes(review.spec), request.user)
+    outcome = answering(question)
     if outcome.code != _CREATED:
         return f"{outcome.code}{outcome.message}".encode()
     metadata = {**(review.metadata or {}), "namespace": question.namespace}

@@ -1,10 +1,10 @@
 """``ReviewProcess``: each review answered in a process of its own, which begins with the present state of the cluster.
 
 A review can take as long as a whole Job, or longer, and reviews of pods must not wait for it. The process is a copy of
-this one, so it needs no state to be sent; it stands back where both want one core, has as much memory of its own as it
-is given, and is killed when its time is over, wherever it is.
+a copy of this one, a template that follows the cluster (``review_template``); it stands back where both want one core,
+has as much memory of its own as it is given, and is ended when its time is over, wherever it is.
 
-While the copy is made nothing else is answered, so a rest follows: a flood of reviews takes a twentieth of the time.
+While a template is made nothing else is answered, so there is one for a minute of reviews, and a rest after each.
 """
 
 import asyncio
@@ -12,27 +12,43 @@ import contextlib
 import functools
 import logging
 import os
-import resource
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from time import perf_counter, thread_time
 from typing import Final
 
+from msgspec import Struct
+
+from webhook.aggregated.review_template import (
+    END,
+    MEMORY,
+    AnswerReview,
+    EndReview,
+    ReviewedState,
+    ToTemplate,
+    serve_template,
+)
+from webhook.cluster.judging.changes import InventoryChange
+from webhook.cluster.judging.channel import Channel, ChannelFullError
 from webhook.cluster.judging.forked import Forked, forked
+from webhook.cluster.judging.messages import UnsendableError, written
 
 SECONDS: Final = 10.0
 """The longest time for one answer; a plan of a thousand pods takes five."""
 
-MEMORY: Final = 256 * 1024 * 1024
-"""Bytes that the process may take beyond those of its parent, or what the container has left if that is less."""
-
 LEAST: Final = 32 * 1024 * 1024
 """Bytes without which no process is started: the system would end the whole container for want of memory."""
 
-REST: Final = 19.0
-"""How many times as long as a process takes to start no other one is started."""
+REST: Final = 199.0
+"""How many times as long as a template takes to be made no other one is made."""
+
+IDLE: Final = 10.0
+"""Seconds without a review after which the template is ended: its memory grows apart from that of this process."""
+
+LIFE: Final = 60.0
+"""Seconds after which the next review has a new template, for the same reason."""
 
 ANSWER_LIMIT: Final = 11 * 1024 * 1024
 """Bytes of an answer: its manifests, of 3 MiB, and what the names of 15,000 nodes take for each of ten of them."""
@@ -42,13 +58,7 @@ _PIECE: Final = 256 * 1024
 _CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its own control group (cgroup v2)."""
 
-_END: Final = b"\0"
-"""What follows a whole answer, and is in no text."""
-
 _log = logging.getLogger(__name__)
-
-ReviewWork = Callable[[], bytes]
-"""Makes an answer, in the process."""
 
 
 class NoAnswerError(Exception):
@@ -74,68 +84,171 @@ def memory_left(folder: Path = _CGROUP) -> int | None:
     return limit - used + files
 
 
-class ReviewProcess:
-    """Starts processes, one after another; the caller runs one at a time. ``left`` says how much memory is left."""
+class _Template(Struct, frozen=True):
+    """A template that runs, and until when it is the one of the next review."""
 
-    def __init__(
+    pid: int
+    channel: Channel
+    until: float
+
+
+class ReviewProcess:
+    """Has reviews answered by processes, one after another; the caller asks for one at a time.
+
+    ``copied`` is told of each template and of the seconds that it took. ``left`` says how much memory is left.
+    """
+
+    def __init__(  # noqa: PLR0913 -- what is answered from, and what tests replace: the system, the clock
         self,
+        state: ReviewedState,
+        copied: Callable[[float], object] = lambda _: None,
+        *,
         fork: Callable[[Callable[[socket.socket], object]], Forked] = forked,
         left: Callable[[], int | None] = memory_left,
+        clock: Callable[[], float] = perf_counter,
+        spent: Callable[[], float] = thread_time,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
     ) -> None:
+        self._state = state
+        self._copied = copied
         self._fork = fork
         self._left = left
+        self._clock = clock
+        self._spent = spent
+        self._sleep = sleep
+        self._template: _Template | None = None
         self._rested = 0.0
-        self._ending: set[asyncio.Future[tuple[int, int]]] = set()
+        self._idle: asyncio.TimerHandle | None = None
+        self._ending: set[asyncio.Future[None]] = set()
 
-    async def run(self, work: ReviewWork, seconds: float = SECONDS) -> bytearray:
-        """The answer of the work, which has so many seconds; :class:`NoAnswerError` if there is none."""
-        await asyncio.sleep(max(self._rested - perf_counter(), 0.0))
-        child = self._started(work)
+    @property
+    def pid(self) -> int | None:
+        """The process of the template, if there is one now."""
+        return self._template.pid if self._template else None
+
+    async def run(self, request: Struct, seconds: float = SECONDS) -> bytearray:
+        """What the work answers to the request, in so many seconds; :class:`NoAnswerError` if it does not."""
+        self._keep()
         try:
             async with asyncio.timeout(seconds):
-                answer = await _received(child.socket)
+                memory = await self._memory()
+                await self._ready(seconds)
+                answer = await self._answered(request, memory)
         except TimeoutError:
             raise NoAnswerError(
                 504, f"the review took longer than {seconds:.3g} seconds; ask about fewer manifests at a time"
             ) from None
-        except ConnectionError:  # killed by the system
-            answer = bytearray()
         finally:
-            self._end(child)
+            self._tell(EndReview())
+            self._idle = asyncio.get_running_loop().call_later(IDLE, self._end)
         if not answer:
             raise NoAnswerError(
                 500, "the review failed or needed too much memory; the log of the server has the details"
             )
         return answer
 
-    def _started(self, work: ReviewWork) -> Forked:
-        """The process that does the work; :class:`NoAnswerError` if there is none."""
+    async def _memory(self) -> int:
+        """Bytes that the process of a review may take; :class:`NoAnswerError` if there are too few."""
         left = self._left()
+        if left is not None and left < LEAST and self._template is not None:
+            self._end()  # which took some of it
+            await self._ended()
+            left = self._left()
         if left is not None and left < LEAST:
             _log.warning("no process that answers a placement review is started: %d bytes of memory are left", left)
             raise NoAnswerError(
                 503, "the webhook has too little memory left for a review; a higher resources.limits.memory helps"
             )
-        begun = thread_time()  # not what others take of the core meanwhile
+        return MEMORY if left is None else min(MEMORY, left)
+
+    async def _ready(self, seconds: float) -> None:
+        """Have a template within so many seconds, or :class:`NoAnswerError`."""
+        if self._template is not None and self._clock() >= max(self._template.until, self._rested):
+            self._end()
+        if self._template is None:
+            rest = self._rested - self._clock()
+            if rest >= seconds:
+                raise NoAnswerError(
+                    503, f"the server starts the next process for reviews in {rest:.3g} seconds; try again then"
+                )
+            if rest > 0:
+                await self._sleep(rest)
+            self._template = self._started()
+
+    def _started(self) -> "_Template":
+        begun = self._spent()  # not what others take of the core meanwhile
         try:
-            return self._fork(functools.partial(_answer, work, MEMORY if left is None else min(MEMORY, left)))
+            child = self._fork(functools.partial(serve_template, state=self._state))
         except OSError as error:
-            _log.warning("cannot start a process for a placement review: %s", error)
+            _log.warning("cannot start a process for placement reviews: %s", error)
             raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
         finally:
-            self._rested = perf_counter() + REST * (thread_time() - begun)
+            took = self._spent() - begun
+            self._rested = self._clock() + REST * took
+        os.setpgid(child.pid, child.pid)  # its processes are ended with it, wherever they are
+        self._copied(took)
+        self._state.changes.listeners.append(self._changed)
+        return _Template(child.pid, Channel(child.socket, lambda _: None, self._lost), self._clock() + LIFE)
 
-    async def close(self) -> None:
-        """Wait for the end of processes that were killed."""
+    async def _answered(self, request: Struct, memory: int) -> bytearray:
+        """All that the process says; nothing if it does not get that far."""
+        ours, theirs = socket.socketpair()
+        ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
+        with ours:
+            with theirs:
+                self._tell(AnswerReview(memory), handed=theirs.fileno())
+            try:
+                await asyncio.get_running_loop().sock_sendall(ours, written(request))
+                ours.shutdown(socket.SHUT_WR)
+                return await _received(ours)
+            except ConnectionError:  # killed by the system
+                return bytearray()
+
+    def _changed(self, change: InventoryChange) -> None:
+        self._tell(change, now=False)
+
+    def _tell(self, message: ToTemplate, *, now: bool = True, handed: int | None = None) -> None:
+        """Tell the template, if there is one; it is ended if it does not hear, so that it never knows too little."""
+        if self._template is None:
+            return
+        try:
+            self._template.channel.send(message, now=now, handed=handed)
+        except (ChannelFullError, UnsendableError) as error:
+            _log.warning("the process for placement reviews cannot be told what changes, and is ended: %r", error)
+            self._end()
+
+    def _lost(self) -> None:
+        """The template has ended by itself."""
+        _log.warning("the process for placement reviews has ended by itself; the next review has another one")
+        self._end()
+
+    def _end(self) -> None:
+        """End the template, if there is one, and the process of a review."""
+        template, self._template = self._template, None
+        if template is None:
+            return
+        self._state.changes.listeners.remove(self._changed)
+        template.channel.close()
+        os.killpg(template.pid, signal.SIGKILL)  # those that have ended are there until they are waited for
+        waiting = asyncio.ensure_future(asyncio.to_thread(_reaped, template.pid))
+        self._ending.add(waiting)
+        waiting.add_done_callback(self._ending.discard)
+
+    async def _ended(self) -> None:
+        """Wait for the end of what was ended."""
         if self._ending:
             await asyncio.wait(self._ending)
 
-    def _end(self, child: Forked) -> None:
-        child.socket.close()
-        os.kill(child.pid, signal.SIGKILL)  # a process that has ended is there until it is waited for
-        waiting = asyncio.ensure_future(asyncio.to_thread(os.waitpid, child.pid, 0))
-        self._ending.add(waiting)
-        waiting.add_done_callback(self._ending.discard)
+    async def close(self) -> None:
+        """End the template, and wait for the end of all processes."""
+        self._keep()
+        self._end()
+        await self._ended()
+
+    def _keep(self) -> None:
+        """Do not end the template as long as nothing says so again."""
+        if self._idle is not None:
+            self._idle.cancel()
 
 
 async def _received(channel: socket.socket) -> bytearray:
@@ -143,25 +256,19 @@ async def _received(channel: socket.socket) -> bytearray:
     loop, answer = asyncio.get_running_loop(), bytearray()
     while piece := await loop.sock_recv(channel, _PIECE):
         answer += piece
-        if len(answer) > ANSWER_LIMIT + len(_END):
+        if len(answer) > ANSWER_LIMIT + len(END):
             return bytearray()
-    if not answer.endswith(_END):
+    if not answer.endswith(END):
         return bytearray()  # it was killed while it spoke
-    del answer[-len(_END) :]
+    del answer[-len(END) :]
     return answer
 
 
-def _answer(work: ReviewWork, memory: int, channel: socket.socket) -> None:
-    """The whole work of the process, which may take so many bytes of memory."""
-    _bound_memory(memory)
-    channel.sendall(work())
-    channel.sendall(_END)
+def _reaped(group: int) -> None:
+    """Wait until no process of the group is left.
 
-
-def _bound_memory(memory: int) -> None:
-    """Give the process so many bytes more; one that has to end for want of memory is this one, not the webhook."""
-    with contextlib.suppress(OSError):  # not everywhere is it allowed
-        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
-    limit = pages * resource.getpagesize() + memory
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    One whose template has ended is a child of this process where it is the first one, as in a container.
+    """
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.waitpid(-group, 0)

@@ -4,6 +4,7 @@ It has a port of its own because it asks clients for another certificate: the fr
 """
 
 import asyncio
+import functools
 import logging
 from collections.abc import Callable
 
@@ -13,10 +14,11 @@ from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
 from webhook.aggregated.front_proxy_watch import FrontProxyWatch
 from webhook.aggregated.review_api import ReviewApi
-from webhook.aggregated.review_creation import LIMITS, Answering, ReviewCreation
+from webhook.aggregated.review_creation import LIMITS, ReviewCreation, ReviewSource, answered
 from webhook.aggregated.review_metrics import PlacementReviewMetrics
 from webhook.aggregated.review_process import ReviewProcess
 from webhook.aggregated.review_rights import ReviewRights
+from webhook.aggregated.review_template import ReviewedState
 from webhook.server.certificate import Files
 from webhook.server.http.connection import Connections
 from webhook.server.http.limits import Limits
@@ -35,7 +37,7 @@ class ReviewAddress(Struct, frozen=True):
 
 
 class ReviewServer:
-    """Answers reviews with ``answering``, by the rights that the API server behind ``connection`` knows of.
+    """Answers reviews from the ``source``, by the rights that the API server behind ``connection`` knows of.
 
     ``ready`` says why no review can be answered now; documents about the API are served in any case, since discovery of
     the whole cluster would be incomplete without them.
@@ -45,7 +47,7 @@ class ReviewServer:
         self,
         connection: Connection,
         address: ReviewAddress,
-        answering: Answering,
+        source: ReviewSource,
         ready: Callable[[], str | None],
         *,
         metrics: Metrics,
@@ -54,10 +56,11 @@ class ReviewServer:
         client = ObjectClient(connection)
         self.watch = FrontProxyWatch(client, address.files)
         """Who may speak for users, as far as it is known."""
-        self._process = ReviewProcess()
-        self._address = address
-        creation = ReviewCreation(ReviewRights(client), self._process, answering, ready, limits)
         counting = PlacementReviewMetrics(metrics, lambda: creation.waiting)
+        work = functools.partial(answered, answering=source.answering)
+        self._process = ReviewProcess(ReviewedState(source.inventory, source.changes, work), counting.copied)
+        self._address = address
+        creation = ReviewCreation(ReviewRights(client), self._process, ready, limits)
         self.api = ReviewApi(self.watch, creation, counting)
         """What answers."""
         self._connections = Connections(self.api, limits, metrics)

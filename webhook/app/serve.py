@@ -60,7 +60,7 @@ async def serve(settings: Settings, announce: Announce) -> None:
         "/convert": converted,
     }
     placement_reviews = review_server_of(
-        settings, cluster, policy, functools.partial(review_queries, settings), metrics
+        settings, cluster, policy, changes, functools.partial(review_queries, settings), metrics
     )
     service = Service(
         reviewers,

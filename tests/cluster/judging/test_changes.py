@@ -11,7 +11,7 @@ from webhook.placement.inventory.inventory import Inventory
 
 def test_what_is_told_makes_another_inventory_the_same() -> None:
     log, told = ChangeLog(), list[InventoryChange]()
-    log.listener = told.append
+    log.listeners.append(told.append)
     kinds = dict(zip(KINDS, log.kinds(), strict=True))
     first, second = Inventory(), Inventory()
     kinds[NODES].put(first, node())
@@ -32,6 +32,20 @@ def test_what_is_told_makes_another_inventory_the_same() -> None:
     assert [change.gone for change in told] == [False, False, False, False, True, *[False] * len(DEVICES)]
 
 
+def test_every_listener_hears_of_a_change_even_if_one_leaves() -> None:
+    log, heard = ChangeLog([NODES]), list[str]()
+
+    def leaves(change: InventoryChange) -> None:
+        heard.append(f"first {change.value}")
+        log.listeners.remove(leaves)
+
+    log.listeners += [leaves, lambda change: heard.append(f"second {change.value}")]
+    (told,) = log.kinds()
+    for name in ("a", "b"):
+        told.drop(Inventory(), name)
+    assert heard == ["first a", "second a", "second b"]
+
+
 def test_a_listener_is_optional() -> None:
     log, inventory = ChangeLog([NODES]), Inventory()
     (told,) = log.kinds()
@@ -48,7 +62,7 @@ def refuse(*_: object) -> None:
 
 def test_a_change_is_in_the_inventory_whatever_becomes_of_telling_it() -> None:
     log, inventory = ChangeLog([NODES, *DEVICES]), Inventory()
-    log.listener = refuse
+    log.listeners.append(refuse)
     told, *devices = log.kinds()
     with pytest.raises(ValueError, match="unforeseen"):
         told.put(inventory, node())
@@ -64,7 +78,7 @@ def test_a_change_is_in_the_inventory_whatever_becomes_of_telling_it() -> None:
 
 def test_a_change_that_fails_is_told_as_well() -> None:
     log, heard = ChangeLog([replace(NODES, put=refuse, drop=refuse, listed=refuse)]), list[InventoryChange]()
-    log.listener = heard.append
+    log.listeners.append(heard.append)
     (told,) = log.kinds()
     for change in (told.put, told.drop, told.listed):
         with pytest.raises(ValueError, match="unforeseen"):

@@ -73,6 +73,30 @@ async def test_much_is_sent_even_if_it_has_time(ends: Ends, monkeypatch: pytest.
     assert await ends.read(1) == [Forget(1)]
 
 
+async def test_a_descriptor_goes_with_its_message(ends: Ends) -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            ends.channel.send(Forget(1), handed=theirs.fileno())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        text, (handed,), _, _ = socket.recv_fds(ends.theirs, 1000, 2)
+        assert list(MessageReader().read(text)) == [Forget(1)]
+        with socket.socket(fileno=handed) as other:
+            ours.sendall(b"known")
+            assert other.recv(10) == b"known"
+        assert ours.recv(1) == b""  # no other end is left open here
+
+
+async def test_a_descriptor_that_is_never_sent_is_closed(ends: Ends) -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            ends.channel.send(Forget(1), handed=theirs.fileno())
+        ends.channel.close()
+        assert ours.recv(1) == b""
+
+
 async def test_too_much_is_refused(ends: Ends, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(channel, "LIMIT", 10)
     ends.channel.send(Forget(1), now=False)

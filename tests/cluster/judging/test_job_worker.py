@@ -177,7 +177,7 @@ async def test_a_worker_without_jobs_is_ended_and_another_one_started_when_one_c
     tested.clock.now += 1
     tested.worker.look()
     tested.worker.look()
-    assert (tested.worker.pid, tested.changes.listener) == (None, None)
+    assert (tested.worker.pid, tested.changes.listeners) == (None, [])
     tested.add_node()
     assert await tested.allows()
     assert (tested.counted.starts, tested.counted.fallbacks) == (2, {})
@@ -260,7 +260,7 @@ async def test_a_change_that_cannot_be_sent_counts_in_the_server_and_ends_the_wo
     task = await sent(tested)
     pod = replace(bound_pod(), labels=UNSENDABLE)
     tested.kinds[PODS].put(tested.inventory, pod)
-    assert (list(tested.inventory.pod_uids), tested.changes.listener) == ([pod.uid], None)
+    assert (list(tested.inventory.pod_uids), tested.changes.listeners) == ([pod.uid], [])
     assert refused(await task)[0] == 403
     assert (tested.counted.fallbacks, tested.worker.pid) == ({"unsent": 1}, None)
     said = "a message to the process that decides about Jobs cannot be sent: "

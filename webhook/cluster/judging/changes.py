@@ -1,4 +1,4 @@
-"""``ChangeLog``: tells a listener what the watches write into the inventory, so that another process can do so too."""
+"""``ChangeLog``: tells listeners what the watches write into the inventory, so that other processes can do so too."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,14 +23,14 @@ class InventoryChange(Struct, frozen=True, gc=False):
 
 
 class ChangeLog:
-    """The kinds that are watched, each of which tells ``listener``, if there is one, of all its changes.
+    """The kinds that are watched, each of which tells all ``listeners`` of its changes; these raise no errors.
 
     The own inventory comes first, whatever becomes of what is told. A change that raises an error there is told as
     well, and raises the same error in the other one.
     """
 
     def __init__(self, kinds: Sequence[AnyKind] = KINDS) -> None:
-        self.listener: Callable[[InventoryChange], object] | None = None
+        self.listeners: list[Callable[[InventoryChange], object]] = []
         self._kinds = tuple(kinds)
 
     def kinds(self) -> tuple[AnyKind, ...]:
@@ -48,8 +48,8 @@ class ChangeLog:
             kind.put(sink, change.value)
 
     def _tell(self, change: InventoryChange) -> None:
-        if self.listener is not None:
-            self.listener(change)
+        for listener in tuple(self.listeners):  # one may leave as it listens
+            listener(change)
 
     def _told(self, place: int, kind: AnyKind) -> AnyKind:
         def put(sink: Sink, value: Any) -> None:  # noqa: ANN401 -- of that kind

@@ -1,11 +1,14 @@
 """``Channel``: the server's end of the socket to its worker, on the event loop, which it never blocks."""
 
 import asyncio
+import os
 import socket
 from collections.abc import Callable
 from typing import Final
 
-from webhook.cluster.judging.messages import FromWorker, MessageReader, ToWorker, written
+from msgspec import Struct
+
+from webhook.cluster.judging.messages import FromWorker, MessageReader, written
 
 LIMIT: Final = 32 * 1024**2
 """Bytes that wait to be sent: ten of the largest Jobs, or the changes of a cluster for minutes."""
@@ -28,6 +31,8 @@ class Channel:
         self._take = take
         self._lost = lost
         self._unsent = bytearray()
+        self._handed: list[int] = []
+        """Descriptors that go with the next bytes."""
         self._reader = MessageReader()
         self._loop = asyncio.get_running_loop()
         self._open = True
@@ -38,14 +43,17 @@ class Channel:
         """Whether so much waits to be sent that what is left of the limit is for changes alone."""
         return len(self._unsent) > LIMIT // 2
 
-    def send(self, message: ToWorker, *, now: bool = True) -> None:
+    def send(self, message: Struct, *, now: bool = True, handed: int | None = None) -> None:
         """Send the message; unless ``now``, together with the next one, or once there is much to be sent.
 
-        Raises :class:`ChannelFullError` and :class:`UnsendableError`, and has sent nothing of the message then.
+        The other end gets a duplicate of the descriptor ``handed`` not later than the message. Raises
+        :class:`ChannelFullError` and :class:`UnsendableError`, and has sent nothing of the message then.
         """
         if len(self._unsent) > LIMIT:
             raise ChannelFullError
         self._unsent += written(message)
+        if handed is not None:
+            self._handed.append(os.dup(handed))
         if self._open and (now or len(self._unsent) > _PIECE):
             self._loop.add_writer(self.socket, self.write)
 
@@ -56,11 +64,14 @@ class Channel:
             self._loop.remove_reader(self.socket)
             self._loop.remove_writer(self.socket)
             self.socket.close()
+            self._let_go()
 
     def write(self) -> None:
         """Send some of what waits, as the socket takes it; the loop calls it."""
         try:
-            del self._unsent[: self.socket.send(memoryview(self._unsent)[:_PIECE])]
+            sent = socket.send_fds(self.socket, (memoryview(self._unsent)[:_PIECE],), self._handed)
+            del self._unsent[:sent]
+            self._let_go()
         except BlockingIOError:
             return
         except ConnectionError:
@@ -82,6 +93,11 @@ class Channel:
             return
         for message in self._reader.read(piece):
             self._take(message)
+
+    def _let_go(self) -> None:
+        """Close the descriptors that were handed over, or never will be."""
+        while self._handed:
+            os.close(self._handed.pop())
 
     def _end(self) -> None:
         self.close()

@@ -6,6 +6,7 @@ port from being closed; signals mean what they mean by default; and it ends with
 
 import contextlib
 import ctypes
+import functools
 import gc
 import os
 import signal
@@ -41,21 +42,29 @@ class Forked(Struct, frozen=True):
 def forked(work: Callable[[socket.socket], object]) -> Forked:
     """Start a child that does the work with its end of the socket, and ends; OSError if the system refuses one."""
     ours, theirs = socket.socketpair()
-    parent = os.getpid()
     try:
-        with warnings.catch_warnings():
-            # Other threads may look up an address or solve a program: of neither the child needs anything.
-            warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+        with theirs:
+            pid = forked_with(theirs, functools.partial(_stand_back, work))
     except OSError:
         ours.close()
-        theirs.close()
         raise
-    if not pid:
-        _live(parent, theirs, work)
-    theirs.close()
     ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
     return Forked(pid, ours)
+
+
+def forked_with(channel: socket.socket, work: Callable[[socket.socket], object]) -> int:
+    """Start a child that does the work with this socket, which both share then, and ends; returns its process.
+
+    It has the priority of this process. OSError if the system refuses one.
+    """
+    parent = os.getpid()
+    with warnings.catch_warnings():
+        # Other threads may look up an address or solve a program: of neither the child needs anything.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        pid = os.fork()
+    if not pid:
+        _live(parent, channel, work)
+    return pid
 
 
 def _live(parent: int, channel: socket.socket, work: Callable[[socket.socket], object]) -> NoReturn:
@@ -71,6 +80,12 @@ def _live(parent: int, channel: socket.socket, work: Callable[[socket.socket], o
         os._exit(code)
 
 
+def _stand_back(work: Callable[[socket.socket], object], channel: socket.socket) -> None:
+    """Do the work, but first for the parent where both want one core."""
+    os.nice(NICE)
+    work(channel)
+
+
 def _settle(parent: int, kept: int) -> None:
     """Let go of everything of the parent but its memory."""
     gc.freeze()  # what is inherited is never looked through, nor copied for that
@@ -81,7 +96,6 @@ def _settle(parent: int, kept: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Control-C is for the parent, which ends its child
     os.closerange(_ERRORS + 1, kept)
     os.closerange(max(_ERRORS, kept) + 1, _DESCRIPTORS)
-    os.nice(NICE)
     with contextlib.suppress(AttributeError):  # only Linux has it
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:

@@ -109,12 +109,13 @@ class WorkerFailedError(Exception):
 
 
 class _Worker:
-    """A worker that runs: its process, its channel, and the state of the cluster that it began with."""
+    """A worker that runs: its process, its channel, the state of the cluster that it began with, and who tells more."""
 
     def __init__(self, child: Forked, channel: Channel, inventory: Inventory) -> None:
         self.pid = child.pid
         self.channel = channel
         self.inventory = inventory
+        self.listener: Callable[[InventoryChange], object]
 
 
 class FollowedCluster(Struct, frozen=True, eq=False):
@@ -258,7 +259,8 @@ class JobWorker:
             _log.warning("no process that decides about Jobs can be started; the server decides: %s", error)
             raise WorkerFailedError(FallbackCause.START) from error
         worker = _Worker(child, Channel(child.socket, self._take, self._lost), inventory)
-        changes.listener = functools.partial(self._changed, worker)
+        worker.listener = functools.partial(self._changed, worker)
+        self._cluster.changes.listeners.append(worker.listener)
         self._observer.started()
         _log.info("process %d was started to decide about Jobs", child.pid)
         return worker
@@ -301,7 +303,7 @@ class JobWorker:
         worker, self._worker = self._worker, None
         if worker is None:
             return
-        self._cluster.changes.listener = None
+        self._cluster.changes.listeners.remove(worker.listener)
         worker.channel.close()
         if kill:
             os.kill(worker.pid, signal.SIGKILL)

@@ -68,7 +68,7 @@ class UnsendableError(Exception):
     """A message holds something that cannot be sent: an error in the program."""
 
 
-def written(message: ToWorker | FromWorker) -> bytes:
+def written(message: Struct) -> bytes:
     """The message as it is sent; raises :class:`UnsendableError`."""
     try:
         text = pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
