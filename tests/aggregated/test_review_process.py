@@ -215,6 +215,30 @@ async def test_a_review_whose_template_is_full_has_no_answer(
     assert tested.process.pid is None
 
 
+async def test_processes_that_get_no_core_compete_for_one_for_a_minute(
+    tested: Processes, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def held_up(*_: object) -> None:
+        signal.pause()  # as long as no core is idle
+
+    monkeypatch.setattr(os, "sched_setscheduler", held_up)
+    monkeypatch.setattr(review_process, "PATIENCE", 0.01)
+    for _ in range(3):
+        assert await tested.ask() == b"yes"
+    assert (len(tested.copies), tested.slept) == (2, [])
+    assert caplog.messages == [
+        "no core is idle: processes for placement reviews compete for one for 60 seconds",
+    ]
+    tested.clock.now += LIFE
+    assert await tested.ask() == b"yes"
+    assert len(tested.copies) == 4
+
+
+async def test_a_template_that_ends_before_its_first_process_is_no_template(tested: Processes) -> None:
+    tested.with_fork(lambda _: forked(lambda connection: connection.recv(1)))
+    assert (await tested.fails()).code == 500
+
+
 async def test_a_large_answer_arrives_whole(tested: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
     tested.work = lambda request: request.word.encode() * 1000
     assert await tested.ask("x" * 3000) == b"x" * 3_000_000

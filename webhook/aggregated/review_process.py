@@ -1,8 +1,8 @@
 """``ReviewProcess``: each review answered in a process of its own, which begins with the present state of the cluster.
 
 A review can take as long as a whole Job, or longer, and reviews of pods must not wait for it. The process is a copy of
-a copy of this one, a template that follows the cluster (``review_template``); it stands back where both want one core,
-has as much memory of its own as it is given, and is ended when its time is over, wherever it is.
+a copy of this one, a template that follows the cluster (``review_template``); it has what is left of a core, as much
+memory of its own as it is given, and is ended when its time is over, wherever it is.
 
 While a template is made nothing else is answered, so there is one for a minute of reviews, and a rest after each.
 """
@@ -24,6 +24,7 @@ from msgspec import Struct
 from webhook.aggregated.review_template import (
     END,
     MEMORY,
+    START,
     AnswerReview,
     EndReview,
     ReviewedState,
@@ -50,6 +51,9 @@ IDLE: Final = 10.0
 LIFE: Final = 60.0
 """Seconds after which the next review has a new template, for the same reason."""
 
+PATIENCE: Final = 0.5
+"""Seconds for a process to begin, on what others leave of the cores; after that it gets a tenth of one for a minute."""
+
 ANSWER_LIMIT: Final = 11 * 1024 * 1024
 """Bytes of an answer: its manifests, of 3 MiB, and what the names of 15,000 nodes take for each of ten of them."""
 
@@ -69,6 +73,10 @@ class NoAnswerError(Exception):
         self.code = code
 
 
+class _StarvedError(Exception):
+    """A process has had no core for too long."""
+
+
 def memory_left(folder: Path = _CGROUP) -> int | None:
     """Bytes up to the limit of the container; ``None`` if it has none, or that cannot be found out.
 
@@ -85,10 +93,11 @@ def memory_left(folder: Path = _CGROUP) -> int | None:
 
 
 class _Template(Struct, frozen=True):
-    """A template that runs, and until when it is the one of the next review."""
+    """A template that runs, whether only on ``idle`` cores, and until when it is the one of the next review."""
 
     pid: int
     channel: Channel
+    idle: bool
     until: float
 
 
@@ -117,7 +126,7 @@ class ReviewProcess:
         self._spent = spent
         self._sleep = sleep
         self._template: _Template | None = None
-        self._rested = 0.0
+        self._rested = self._busy_until = 0.0
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Future[None]] = set()
 
@@ -131,9 +140,7 @@ class ReviewProcess:
         self._keep()
         try:
             async with asyncio.timeout(seconds):
-                memory = await self._memory()
-                await self._ready(seconds)
-                answer = await self._answered(request, memory)
+                answer = await self._asked(request, seconds)
         except TimeoutError:
             raise NoAnswerError(
                 504, f"the review took longer than {seconds:.3g} seconds; ask about fewer manifests at a time"
@@ -146,6 +153,20 @@ class ReviewProcess:
                 500, "the review failed or needed too much memory; the log of the server has the details"
             )
         return answer
+
+    async def _asked(self, request: Struct, seconds: float) -> bytearray:
+        """The answer; nothing if the process does not get that far."""
+        memory = await self._memory()
+        await self._ready(seconds)
+        try:
+            return await self._answered(request, memory)
+        except _StarvedError:
+            _log.warning("no core is idle: processes for placement reviews compete for one for %d seconds", LIFE)
+            self._end()
+            self._rested = self._clock()  # at once: that happens once a minute at most
+            self._busy_until = self._rested + LIFE
+            await self._ready(seconds)
+            return await self._answered(request, memory)
 
     async def _memory(self) -> int:
         """Bytes that the process of a review may take; :class:`NoAnswerError` if there are too few."""
@@ -176,9 +197,10 @@ class ReviewProcess:
             self._template = self._started()
 
     def _started(self) -> "_Template":
+        idle = self._clock() >= self._busy_until
         begun = self._spent()  # not what others take of the core meanwhile
         try:
-            child = self._fork(functools.partial(serve_template, state=self._state))
+            child = self._fork(functools.partial(serve_template, state=self._state, idle=idle))
         except OSError as error:
             _log.warning("cannot start a process for placement reviews: %s", error)
             raise NoAnswerError(503, "the server could not start a process for the review; try again") from error
@@ -188,7 +210,7 @@ class ReviewProcess:
         os.setpgid(child.pid, child.pid)  # its processes are ended with it, wherever they are
         self._copied(took)
         self._state.changes.listeners.append(self._changed)
-        return _Template(child.pid, Channel(child.socket, lambda _: None, self._lost), self._clock() + LIFE)
+        return _Template(child.pid, Channel(child.socket, lambda _: None, self._lost), idle, self._clock() + LIFE)
 
     async def _answered(self, request: Struct, memory: int) -> bytearray:
         """All that the process says; nothing if it does not get that far."""
@@ -198,11 +220,23 @@ class ReviewProcess:
             with theirs:
                 self._tell(AnswerReview(memory), handed=theirs.fileno())
             try:
+                await self._begun(ours)
                 await asyncio.get_running_loop().sock_sendall(ours, written(request))
                 ours.shutdown(socket.SHUT_WR)
                 return await _received(ours)
             except ConnectionError:  # killed by the system
                 return bytearray()
+
+    async def _begun(self, channel: socket.socket) -> None:
+        """Wait until the process runs; ConnectionError if it never will, :class:`_StarvedError` if it gets no core."""
+        idle = self._template is not None and self._template.idle
+        try:
+            async with asyncio.timeout(PATIENCE if idle else None):
+                said = await asyncio.get_running_loop().sock_recv(channel, len(START))
+        except TimeoutError:
+            raise _StarvedError from None
+        if not said:
+            raise ConnectionResetError
 
     def _changed(self, change: InventoryChange) -> None:
         self._tell(change, now=False)

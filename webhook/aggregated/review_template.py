@@ -26,6 +26,9 @@ from webhook.placement.inventory.inventory import Inventory
 MEMORY: Final = 256 * 1024 * 1024
 """Bytes that the template, and each process that it starts, may take beyond what it begins with."""
 
+START: Final = b"\1"
+"""What a process says first: that it runs."""
+
 END: Final = b"\0"
 """What follows a whole answer, and is in no text."""
 
@@ -98,8 +101,14 @@ class ReviewTemplate:
             pass
 
 
-def serve_template(channel: socket.socket, state: ReviewedState) -> None:
-    """The whole work of a template: what the webhook says, until it hangs up."""
+def serve_template(channel: socket.socket, state: ReviewedState, *, idle: bool) -> None:
+    """The whole work of a template: what the webhook says, until it hangs up.
+
+    If it is ``idle``, it and the processes that it starts run only while the webhook wants no core.
+    """
+    if idle:
+        with contextlib.suppress(OSError):  # not everywhere is it allowed
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     _bound_memory(MEMORY, _SECOND, for_good=False)
     template, reader = ReviewTemplate(state), MessageReader()
     with contextlib.suppress(ConnectionError):
@@ -115,6 +124,7 @@ def serve_template(channel: socket.socket, state: ReviewedState) -> None:
 
 def _answer(work: ReviewWork, memory: int, asked: socket.socket) -> None:
     """The whole work of the process of a review, which may take so many bytes of memory."""
+    asked.sendall(START)
     _bound_memory(memory, _FIRST, for_good=True)
     reader = MessageReader()
     for piece in iter(functools.partial(asked.recv, _PIECE), b""):
