@@ -118,7 +118,7 @@ TOPICS: Final = (
         "No node can run the pod, and node groups can make one or not: [autoscaled clusters](autoscaled.md).",
         (
             "webhook/placement/nodegroups", "webhook/placement/decision/scale_up.py",
-            "webhook/placement/jobs/job_scale_up.py", "webhook/placement/checks/pool_growth.py",
+            "webhook/placement/jobs/newnodes", "webhook/placement/checks/pool_growth.py",
         ),
     ),
     Topic(

@@ -12,8 +12,8 @@ from tests.golden.examples import EXAMPLES
 from webhook.app.application_kinds import application_kinds
 from webhook.cli import main
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs import job_scale_up
-from webhook.placement.jobs.job_scale_up import UNDECIDED
+from webhook.placement.jobs.newnodes import useful_nodes
+from webhook.placement.jobs.newnodes.job_scale_up import UNDECIDED
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.request.world import World
 from webhook.placementreview.plans.plan import Planned, planned, warning_of
@@ -144,15 +144,53 @@ def test_without_node_groups_the_setting_changes_nothing() -> None:
         assert (bool(refused.text), refused.scale_up) == (True, None)
 
 
-def test_an_application_of_another_operator_goes_by_the_nodes_there_are() -> None:
-    pod = deployment("train", 1)["spec"]["template"]
-    pod["metadata"]["labels"] = {"streams.ibm.com/job": "train"}
-    pod["spec"]["restartPolicy"] = "Never"
-    parts = [{"name": "work", "template": {"spec": {"parallelism": 2, "completions": 2, "template": pod}}}]
-    document = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
-                "metadata": {"name": "train", "namespace": NAMESPACE}, "spec": {"replicatedJobs": parts}}  # fmt: skip
-    [refused] = plan([document], None, Policy(scale_up="auto", kinds=application_kinds())).objects
-    assert (bool(refused.text), refused.scale_up) == (True, None)
+WITH_KINDS = Policy(scale_up="auto", kinds=application_kinds())
+
+
+def jobset(name: str, *parts: tuple[int, dict[str, Any]]) -> dict[str, Any]:
+    """A JobSet of jobs: how many pods, and changes of the spec of these."""
+    jobs = []
+    for at, (count, spec) in enumerate(parts):
+        pod = deployment(name, 1, **{"restartPolicy": "Never", **spec})["spec"]["template"]
+        pod["metadata"]["labels"] = {"streams.ibm.com/job": name}
+        jobs.append({"name": f"j{at}", "template": {"spec": {"parallelism": count, "completions": count,
+                                                             "template": pod}}})  # fmt: skip
+    return {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet",
+            "metadata": {"name": name, "namespace": NAMESPACE}, "spec": {"replicatedJobs": jobs}}  # fmt: skip
+
+
+def test_applications_of_other_operators_wait_for_new_nodes_as_jobs_do() -> None:
+    """Beside what fits and what waits before them, within the limits of the groups."""
+    given = [manifest("one", part("8")), jobset("two", (2, {})), jobset("three", (1, {}))]
+    assert said(plan(given, 3, WITH_KINDS)) == ["fits", "2 nodes of NodePool p", "1 node of NodePool p"]
+    found = plan(given, 2, WITH_KINDS)
+    assert said(found) == [
+        "fits",
+        "2 nodes of NodePool p",
+        "NodePool p makes only 2 more nodes with cpu 8, which is not enough",
+    ]
+    waits = found.objects[1]
+    assert warning_of(waits) == ("no room yet for 2 of 2 pods: node groups can make 2 nodes of NodePool p",)
+    assert waits.scale_up is not None
+    assert waits.scale_up.waiting == ("JobSet two, job j0",) * 2
+
+
+def test_an_application_that_can_never_run_has_the_reason_of_each_group_once() -> None:
+    """Also where one of its components could run nowhere even by itself."""
+    [refused] = plan([jobset("one", (4, {}))], 2, WITH_KINDS).objects
+    assert refused.text.count("NodePool p makes only 2 more nodes with cpu 8, which is not enough") == 1
+    misspelt = {"nodeSelector": {"disktype": "sssd"}}
+    [refused] = plan([jobset("one", (1, {}), (1, misspelt))], 2, WITH_KINDS).objects
+    assert refused.text.startswith("component job j1: nodeSelector disktype=sssd cannot hold")
+    assert refused.text.count("NodePool p makes no nodes with disktype=sssd (it does not set that label)") == 1
+
+
+def test_a_component_that_names_a_node_waits_beside_others_for_new_ones() -> None:
+    """The node there is has room for one of both, which has to be the one that names it."""
+    document = jobset("one", (1, {}), (1, {}))
+    named = document["spec"]["replicatedJobs"][1]["template"]["spec"]["template"]["metadata"]["annotations"]
+    named["streams.ibm.com/placement"] = 'host("node-a")'
+    assert said(plan([document], 1, WITH_KINDS)) == ["1 node of NodePool p"]
 
 
 @pytest.mark.parametrize(
@@ -172,7 +210,7 @@ def test_what_new_nodes_do_not_help_is_refused(document: dict[str, Any]) -> None
 
 
 def test_a_job_that_is_not_decided_about_is_admitted_with_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_scale_up, "_COMPARED", 0)
+    monkeypatch.setattr(useful_nodes, "COMPARED", 0)
     [one] = plan([manifest("one", part(), part())], None).objects
     assert (one.text, one.undecided, warning_of(one)) == ("", True, (UNDECIDED,))
 

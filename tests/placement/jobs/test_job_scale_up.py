@@ -13,9 +13,10 @@ from tests.placement.pod_defaults.completing import known
 from webhook.placement.devices.claims import DeviceChoice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs import job_scale_up
-from webhook.placement.jobs.job_scale_up import UNDECIDED, judge_scaled_job
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.newnodes import useful_nodes
+from webhook.placement.jobs.newnodes.job_scale_up import UNDECIDED
+from webhook.placement.jobs.newnodes.scaled_job import judge_scaled_job
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups import possible_nodes
 from webhook.placement.nodegroups.label_values import LabelValues
@@ -300,14 +301,14 @@ def test_what_is_not_looked_at_is_not_decided(monkeypatch: pytest.MonkeyPatch) -
     apart = job_spec(*[element(APART)] * 5)
     misspelt = job_spec(*[element(APART)] * 4, element(APART, disk="sssd"))
     with monkeypatch.context() as patched:
-        patched.setattr(job_scale_up, "NODES", 2)
+        patched.setattr(useful_nodes, "NODES", 2)
         assert beyond(apart, on_disks("p", "ssd")) == (UNDECIDED,)
         assert reasons(misspelt, with_groups(on_disks("p", "ssd")))
         three = job_spec(*[element("", "5", disk=disk) for disk in ("ssd", "hdd", "nvme")])
         assert beyond(three, on_disks("p", "ssd", "hdd", "nvme")) == (UNDECIDED,)
         assert beyond(three, on_disks("p", "ssd", "hdd"), on_disks("q", "nvme")) == (UNDECIDED,)
     with monkeypatch.context() as patched:
-        patched.setattr(job_scale_up, "_COMPARED", 0)
+        patched.setattr(useful_nodes, "COMPARED", 0)
         assert beyond(apart, sized()) == (UNDECIDED,)
         assert reasons(apart, with_groups(sized(closed="is being deleted"))) == ["NodePool p is being deleted"]
     with monkeypatch.context() as patched:

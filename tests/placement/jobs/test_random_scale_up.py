@@ -11,8 +11,8 @@ from tests.placement.jobs.scaled_cases import ScaledCase, random_scaled_case
 from tests.placement.planning.at_once import AtOnce
 from tests.placement.planning.exhaustive import can_be_placed
 from webhook.placement.inventory.policy import Policy
-from webhook.placement.jobs.job_scale_up import judge_scaled_job
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.newnodes.scaled_job import judge_scaled_job
 from webhook.placement.planning.search.solver import finished
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))

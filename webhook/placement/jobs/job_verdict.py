@@ -1,5 +1,6 @@
 """The verdict on a Job as a whole, or on the workloads of one job together."""
 
+from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -69,6 +70,11 @@ class JobVerdict(Struct, frozen=True, eq=False):
         if self.fault is Fault.INVALID:
             return self
         return replace(self, text="", warnings=(*self.warnings, f"not yet: {self.headline}"))
+
+    def with_reasons(self, reasons: Sequence[str]) -> "JobVerdict":
+        """The verdict with these reasons before the fix of its refusal, if it has one."""
+        refusal = self.refusal and self.refusal.with_reasons(reasons)
+        return replace(self, refusal=refusal, text=refusal.text) if refusal else self
 
     @property
     def undecided(self) -> bool:

@@ -1,7 +1,8 @@
 """An application of another operator judged as a whole, before the operator makes anything of it.
 
 All of its components are one group: the pods that run at the same time, with HostPools, tokens and isolation across
-components, against what is free now, as the processing elements of a Job are judged. See ``docs/applications.md``.
+components, against what is free now, as the processing elements of a Job are judged. With ``scaleUp: auto`` one that
+the nodes there are cannot run is judged once more with nodes that node groups can make. See ``docs/applications.md``.
 """
 
 from collections import Counter
@@ -12,11 +13,14 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.newnodes.scaled_group import Beside
+from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
-from webhook.placement.jobs.whole_job import judged_or_recovered
+from webhook.placement.jobs.whole_job import judged_or_recovered, worked_out
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
 from webhook.placement.kube.pod import Pod
 from webhook.placement.planning.group import Group, GroupAnswer
@@ -24,7 +28,6 @@ from webhook.placement.planning.members import Member, kindred, member_of
 from webhook.placement.planning.mutual_avoidance import unplanned
 from webhook.placement.planning.planned_devices import GroupWithDevices, doubtful_devices
 from webhook.placement.planning.preemption import notices, with_more_room
-from webhook.placement.planning.refusal.group_refusal import refuse_group
 from webhook.placement.planning.search.solver import Solving, taken
 from webhook.placement.request.ask import read
 from webhook.placement.request.world import World
@@ -47,6 +50,8 @@ UNDECIDED: Final = (
     "no decision in time on whether all components can run at the same time: some of their pods may have to wait"
 )
 """The warning for an application that is admitted without a decision."""
+
+_BRIEFLY: Final = "not all components can run at the same time"
 
 
 class PodsToJudge(Struct, frozen=True, eq=False):
@@ -87,7 +92,9 @@ async def judge_application(
     world = World(inventory, policy, leaving=jobs)
 
     async def judge(world: World) -> JobVerdict:
-        return await _judged(pods, namespace, jobs, world, solving)
+        # Nodes that come back are waited for before new ones are made.
+        scaling = bool(world.node_groups) and world.recovered() is None
+        return await _judged(pods, namespace, jobs, world, solving, scaling=scaling)
 
     verdict = await judged_or_recovered(judge, world)
     if changed and verdict.refusal and verdict.fault is Fault.FORBIDDEN and not all(_job(one.pod) for one in pods):
@@ -98,8 +105,9 @@ async def judge_application(
 async def judge_at_once(
     pods: Sequence[PodsToJudge], namespace: str, inventory: Inventory, policy: Policy, solving: Solving
 ) -> JobVerdict:
-    """The verdict on new pods that are to run now: they wait for no node that is not ready."""
-    return await _judged(pods, namespace, frozenset(), World(inventory, policy), solving)
+    """The verdict on new pods that are to run now: they wait for no node that is not ready, but for new ones."""
+    world = World(inventory, policy)
+    return await _judged(pods, namespace, frozenset(), world, solving, scaling=bool(world.node_groups))
 
 
 def _job(pod: Pod) -> str:
@@ -107,32 +115,89 @@ def _job(pod: Pod) -> str:
 
 
 async def _judged(
-    pods: Sequence[PodsToJudge], namespace: str, jobs: frozenset[tuple[str, str]], world: World, solving: Solving
+    pods: Sequence[PodsToJudge],
+    namespace: str,
+    jobs: frozenset[tuple[str, str]],
+    world: World,
+    solving: Solving,
+    *,
+    scaling: bool,
 ) -> JobVerdict:
-    """The verdict in that world."""
-    members = await _members(pods, namespace, world, solving)
-    if isinstance(members, JobVerdict):
-        return members
+    """The verdict in that world; with ``scaling`` new nodes are looked for where those there are do not do."""
+    found = await _members(pods, namespace, world, solving)
+    if found is None:
+        return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+    members, refused = found
+    if certain(refused) and not (scaling and all(_lacks_nodes(one) for one in refused)):
+        return _refused_alone(_refusal(refused, pods))
+    members = _related(members)
     together = [member for member, one in zip(members, pods, strict=True) if not one.component.apart]
     sets = [together, *([member] for member, one in zip(members, pods, strict=True) if one.component.apart)]
     warnings = [*await _hedged(members, world, solving), *_warnings(members)]
     first: JobVerdict | None = None
     for chosen in filter(None, sets):
-        verdict = await _of_group([one for one in chosen if one.count], world, jobs, solving)
+        named = {name for member in chosen for name in member.names}
+        own = [one for one in refused if one.names[0] in named]
+        alone = _refusal(own, pods) if certain(own) else None
+        verdict = await _of_set([one for one in chosen if one.count], alone, world, jobs, solving, scaling=scaling)
         first = first or verdict
-        warnings += verdict.warnings
+        warnings = [*verdict.warnings, *warnings] if verdict.grows else [*warnings, *verdict.warnings]
         if verdict.refused:
             return replace(verdict, warnings=tuple(warnings))
     warnings += await _elastic(pods, members, namespace, (world, jobs), solving)
     return replace(first or JobVerdict(), warnings=tuple(dict.fromkeys(warnings)))
 
 
+def _lacks_nodes(refused: RefusedElement) -> bool:
+    """Whether a component that cannot run even by itself could run if the cluster had other nodes."""
+    return refused.refusal is not None and refused.fault is Fault.FORBIDDEN
+
+
+def _refusal(refused: Sequence[RefusedElement], pods: Sequence[PodsToJudge]) -> Refusal:
+    """The refusal of an application for components that cannot run even by themselves."""
+    return refuse_elements(refused, len(pods), all_known=True, kind="component")
+
+
+def _refused_alone(refusal: Refusal) -> JobVerdict:
+    """The verdict on an application with components that cannot run even by themselves."""
+    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+
+
+async def _of_set(
+    members: Sequence[Member],
+    alone: Refusal | None,
+    world: World,
+    jobs: frozenset[tuple[str, str]],
+    solving: Solving,
+    *,
+    scaling: bool,
+) -> JobVerdict:
+    """The verdict on members that run at the same time.
+
+    ``alone`` is the refusal of those that the nodes there are cannot run even by themselves.
+    """
+    if sum(member.count for member in members) > MOST:
+        return JobVerdict(warnings=(UNDECIDED,))
+    verdict = JobVerdict() if alone else await _of_group(members, world, jobs, solving)
+    if not (alone or verdict.brief):
+        return verdict
+    if not scaling or any(member.ask.elastic for member in members):
+        return await worked_out(verdict, NOUN)
+    nothing = Group((), world, (), solving, jobs)
+    scaled = await scale_up_workload(members, world, solving, Beside(nothing, nothing), named=True)
+    if not scaled.made and (scaled.decided or solving.left() > 0):
+        refused = _refused_alone(alone.with_reasons(scaled.reasons)) if alone else await worked_out(verdict, NOUN)
+        if refused.fault is Fault.INVALID:
+            return refused
+        if scaled.decided:
+            return refused.with_reasons(scaled.reasons)
+    return JobVerdict(verdict.group, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,))
+
+
 async def _of_group(
     members: Sequence[Member], world: World, jobs: frozenset[tuple[str, str]], solving: Solving
 ) -> JobVerdict:
-    """The verdict on members that run at the same time."""
-    if sum(member.count for member in members) > MOST:
-        return JobVerdict(warnings=(UNDECIDED,))
+    """The verdict on members that run at the same time on the nodes there are; a refusal is brief."""
     group = GroupWithDevices(members, world, (), solving, jobs)
     answer = await group.place()
     if answer.placed is not None:
@@ -142,38 +207,32 @@ async def _of_group(
         return JobVerdict(group, answer, warnings=(UNDECIDED,))
     if more := with_more_room(group.members, world):
         return await _of_group(members, more, jobs, solving)
-    refusal = await refuse_group(group, answer.short, NOUN)
-    if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in members):
-        return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
-    return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)
+    return JobVerdict(group, answer, text=_BRIEFLY, brief=True)
 
 
 async def _members(
     pods: Sequence[PodsToJudge], namespace: str, world: World, solving: Solving
-) -> list[Member] | JobVerdict:
-    """The members of the application; the verdict if some of its pods cannot run by themselves, or time is up."""
+) -> tuple[list[Member], list[RefusedElement]] | None:
+    """The members of the application, and those that cannot run by themselves; ``None`` if time is up.
+
+    There is a member for each component, unless something is wrong with some of these whatever the cluster is.
+    """
     members: list[Member] = []
     refused: list[RefusedElement] = []
     for one in pods:
         await solving.rest()
         if solving.left() <= 0:
-            return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
+            return None
         names = (one.component.name,)
         member = member_of(names, one.component.count, one.pod, namespace, world, ())
-        # Of pods that there may never be, only mistakes count.
-        if isinstance(member, Member) and not one.component.count:
+        if isinstance(member, Member):
             members.append(member)
-            continue
+            if not one.component.count:  # of pods that there may never be, only mistakes count
+                continue
         judged = judged_alone(names, member, namespace, (), world)
         if isinstance(judged, RefusedElement):
             refused.append(judged)
-        alone = judged.member if isinstance(judged, RefusedElement) else judged
-        if alone is not None:
-            members.append(alone)
-    if not certain(refused):
-        return _related(members)
-    refusal = refuse_elements(refused, len(pods), all_known=True, kind="component")
-    return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+    return members, refused
 
 
 def _related(members: Sequence[Member]) -> list[Member]:

@@ -140,7 +140,7 @@ async def _without_plan(group: Group, answer: GroupAnswer, *, brief: bool) -> Jo
     """The verdict on elements that have no nodes, for certain or as far as the time went."""
     if not answer.decided:
         return JobVerdict(group, answer, warnings=(UNDECIDED, *element_warnings(group.members)))
-    return _briefly(group, answer) if brief else await _refused(group, answer)
+    return _briefly(group, answer) if brief else await _refused(group, answer, NOUN)
 
 
 async def _admitted(best: Equipped, undecided: Sequence[str], members: Sequence[Member]) -> JobVerdict:
@@ -163,15 +163,18 @@ def _briefly(group: Group, answer: GroupAnswer) -> JobVerdict:
     return JobVerdict(group, answer, text=_BRIEFLY, brief=True)
 
 
-async def worked_out(verdict: JobVerdict) -> JobVerdict:
-    """The verdict with what cannot hold together and what would help; a warning where nodes are expected to come."""
+async def worked_out(verdict: JobVerdict, noun: str = NOUN) -> JobVerdict:
+    """The verdict with what cannot hold together and what would help; a warning where nodes are expected to come.
+
+    ``noun`` is what messages call one of the pods.
+    """
     group, answer = verdict.group, verdict.answer
-    return await _refused(group, answer) if verdict.brief and group and answer else verdict
+    return await _refused(group, answer, noun) if verdict.brief and group and answer else verdict
 
 
-async def _refused(group: Group, answer: GroupAnswer) -> JobVerdict:
+async def _refused(group: Group, answer: GroupAnswer, noun: str) -> JobVerdict:
     """The verdict on a Job that does not fit; a warning where nodes are expected to come."""
-    refusal = await refuse_group(group, answer.short, NOUN)
+    refusal = await refuse_group(group, answer.short, noun)
     if refusal.fault is Fault.FORBIDDEN and any(member.ask.elastic for member in group.members):
         return JobVerdict(group, answer, refusal, warnings=(f"no room yet: {refusal.headline}",))
     return JobVerdict(group, answer, refusal, refusal.text, refusal.fault)

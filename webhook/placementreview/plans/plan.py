@@ -19,8 +19,9 @@ from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.applied_job import open_pools, pools_of_job
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools
 from webhook.placement.jobs.element_pods import element_pods
-from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp
 from webhook.placement.jobs.job_verdict import UNDECIDED
+from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
+from webhook.placement.jobs.newnodes.scaled_group import Beside
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
 from webhook.placement.jobs.whole_application import read_pods
@@ -161,17 +162,19 @@ def _scaled(
     """
     if world.policy.scale_up == "off" or not refused.members or refused.fused is None:
         return refused
+    if refused.whole is None:  # something is wrong with it, or it was judged with new nodes already
+        return refused
     if any(one.fault is Fault.INVALID for one in refused.refusals):
         return refused
     waiting = _group([one for one in objects if one.scale_up and one.scale_up.made], world, seconds, jobs)
     beside = Beside(_group(fitting, world, seconds, jobs), waiting)
-    pods = refused.noun != NOUN and application_of(refused.fused.manifest, world) is None
+    pods = refused.noun != NOUN
     found = scale_up_pods(refused.members, beside, seconds) if pods else scale_up_of(refused.fused, beside, seconds)
     if found is None:
         return refused
     if found.decided and not found.made:
-        whole = refused.whole and refused.whole.with_reasons(found.reasons)
-        return msgspec.structs.replace(refused, text=whole.text, whole=whole) if whole else refused
+        whole = refused.whole.with_reasons(found.reasons)
+        return msgspec.structs.replace(refused, text=whole.text, whole=whole)
     waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not found.decided, scale_up=found)
     return msgspec.structs.replace(waits, warnings=(found.notice,), pools=found.pools, taken=found.taken)
 

@@ -7,7 +7,10 @@ from webhook.admission.unstructured import mapping
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.decision.scale_up import waits_for_new
 from webhook.placement.jobs.applied_job import pools_of_job
-from webhook.placement.jobs.job_scale_up import Beside, JobScaleUp, scale_up_job, scale_up_workload
+from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
+from webhook.placement.jobs.newnodes.scaled_group import Beside
+from webhook.placement.jobs.newnodes.scaled_job import scale_up_job
+from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
 from webhook.placement.jobs.whole_job import AppliedJob
 from webhook.placement.objects.jobs.job_spec import JobSpec
 from webhook.placement.planning.members import Member
@@ -32,6 +35,6 @@ def scale_up_of(fused: FusedManifest, beside: Beside, seconds: float) -> JobScal
 def scale_up_pods(members: tuple[Member, ...], beside: Beside, seconds: float) -> JobScaleUp | None:
     """What node groups can do for pods that are no Job's; ``None`` where new nodes make no difference."""
     world = beside.group.world
-    if not world.node_groups or not all(waits_for_new(one.ask, tuple(one.verdict.constraints)) for one in members):
+    if not world.node_groups or not any(waits_for_new(one.ask, tuple(one.verdict.constraints)) for one in members):
         return None
     return finished(scale_up_workload(members, world, AtOnce(seconds), beside))

@@ -16,8 +16,8 @@ from webhook.placement.fusion.application import Application, application_of
 from webhook.placement.fusion.cut_bound import least_cut
 from webhook.placement.fusion.fused_elements import fused
 from webhook.placement.fusion.scheme import Scheme, divides, scheme_of
-from webhook.placement.jobs.job_scale_up import judge_scaled_job
 from webhook.placement.jobs.job_verdict import UNDECIDED, JobVerdict
+from webhook.placement.jobs.newnodes.scaled_job import judge_scaled_job
 from webhook.placement.jobs.operators.fusion_refusal import refuse_fusion
 from webhook.placement.jobs.operators.fusion_search import ALL, FusionOutcome, FusionSearch, TriedFusion, separations
 from webhook.placement.jobs.operators.region_widths import with_widths

@@ -1,0 +1,52 @@
+"""Why node groups cannot help: one line for each, after the reasons of the nodes there are."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from webhook.placement.decision.scale_up import ScaleUp, scale_up
+from webhook.placement.jobs.newnodes.scaled_group import ScaledGroup
+from webhook.placement.kube.amounts import PODS, SAID, amount, ordered
+from webhook.placement.nodegroups.group_reasons import GroupReason, listed_reasons
+from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.planning.members import Member
+from webhook.placement.planning.wider_group import WiderGroup
+from webhook.placement.request.world import World
+from webhook.placement.text.problem import counted, enumerated
+
+
+def helpless_reasons(
+    nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, scaling: ScaledGroup
+) -> Iterator[str]:
+    """Why each group cannot help: for elements that could run ``nowhere``, or what it makes in all."""
+    world, noun = scaling.group.world, scaling.noun
+    if nowhere:
+        yield from next((one.reasons for one in _alone(nowhere, world)), ())
+        return
+    useful = frozenset(able)
+    first = _alone(wider.members[:1], world) if len(useful) < len(groups) else ()
+    own = {reason.group.place: reason.why for one in first for reason in one.out}
+    none = f"makes no nodes for any of these {noun}s"
+    found = [
+        group.closed or (_most(group, wider, noun) if at in useful else own.get(group.place, none))
+        for at, group in enumerate(groups)
+    ]
+    yield from listed_reasons(list(map(GroupReason, groups, found)), "do not make enough either")
+
+
+def _alone(members: Iterable[Member], world: World) -> Iterator[ScaleUp]:
+    """What groups can make for these members by themselves; nothing for members that name nodes that exist."""
+    found = (scale_up(member.ask, tuple(member.verdict.constraints), world) for member in members)
+    return (one for one in found if one and (one.out or one.uncompared))
+
+
+def _most(group: NodeGroup, wider: WiderGroup, noun: str) -> str:
+    """What the group makes at most, which is not enough."""
+    asked = frozenset(wider.resources) - {PODS}
+    offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in asked]
+    left = [f"{name} {amount(name, group.left[name])}" for name in ordered(group.left) if name in asked]
+    nodes = "nodes" if group.count is None else f"only {counted(group.count, 'more node')}"
+    each = f" with {enumerated(offers, SAID)}" if offers else ""
+    made = [f"makes {nodes}{each}"] if offers or group.count is not None else []
+    rest = [f"has {enumerated(left, SAID)} left of its limits"] if left else []
+    if not made and not rest:
+        return f"makes no nodes for some of these {noun}s"
+    return f"{', and '.join((*made, *rest))}, which is not enough"
