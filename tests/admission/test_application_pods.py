@@ -6,14 +6,16 @@ from typing import Any, Final
 
 import jsonpatch
 import pytest
+from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
-from tests.builders import NAMESPACE, Json, cluster, nodes, pool, review
+from tests.builders import GIB, NAMESPACE, Json, cluster, nodes, pool, review
 from webhook.admission.answer import Answer, OwnersQuestion, PodOwner
 from webhook.admission.mutate import mutate
 from webhook.admission.validate import validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pool import Phase
 
 OPERATOR: Final = "system:serviceaccount:ray-system:kuberay-operator"
@@ -126,3 +128,16 @@ def test_of_thousands_of_owners_few_are_asked_about_and_none_that_cannot_exist()
     question = asked(pod(owners=[endless, *({**REFERENCE, "uid": f"u-{at}"} for at in range(1000))])).question
     assert isinstance(question, OwnersQuestion)
     assert [owner.uid for owner in question.owners] == ["u-0", "u-1", "u-2", "u-3", "u-4"]
+
+
+def test_one_that_a_new_node_could_run_waits_for_it_whoever_creates_it() -> None:
+    """No owner is asked about, and the patch keeps the pod eligible on the new node: it names no node there is."""
+    inventory = cluster(nodes(1))
+    inventory.node_groups.put(NodeGroup("NodePool", "large", offers={"cpu": 64000, "memory": 256 * GIB}))
+    scaling, found = replace(POLICY, scale_up="auto", host_binding="nodeName"), pod(placement='hostExlocation("x")')
+    answer = mutate(review(found, userInfo={"username": OPERATOR}), inventory, scaling)
+    assert (answer.waits, answer.question) == ("scale-up", None)
+    assert warnings(answer) == ["no node yet: NodePool large can make one"]
+    made = jsonpatch.apply_patch(found, json.loads(base64.b64decode(response(answer)["patch"])))
+    assert "nodeName" not in made["spec"]
+    assert set(made["spec"]["affinity"]) == {"podAntiAffinity"}

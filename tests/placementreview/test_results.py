@@ -271,18 +271,23 @@ def _shape(plan: dict[str, Any]) -> list[tuple[bool, list[int]]]:
     return [(bool(element["node"]), [*element["placed"].values()]) for element in elements]
 
 
-def test_an_application_is_judged_whole_and_by_its_components() -> None:
-    said = {"labels": {keys.JOB: "j"}, "annotations": {keys.PLACEMENT: 'hostExlocation("a")'}}
+def job_set(said: dict[str, Any]) -> dict[str, Any]:
+    """Two pods with that metadata."""
     containers = [{"name": "main", "resources": {"requests": {"cpu": "1"}}}]
     template = {"metadata": said, "spec": {"containers": containers, "restartPolicy": "Never"}}
     inner = {"parallelism": 2, "completions": 2, "completionMode": "Indexed", "template": template}
     jobs = [{"name": "workers", "replicas": 1, "template": {"spec": inner}}]
-    jobset = {
+    return {
         "apiVersion": "jobset.x-k8s.io/v1alpha2",
         "kind": "JobSet",
         "metadata": {"name": "train"},
         "spec": {"replicatedJobs": jobs},
     }
+
+
+def test_an_application_is_judged_whole_and_by_its_components() -> None:
+    said = {"labels": {keys.JOB: "j"}, "annotations": {keys.PLACEMENT: 'hostExlocation("a")'}}
+    jobset = job_set(said)
     policy = Policy(kinds=application_kinds())
     both = cluster(node(), node("node-b"))
     whole, component = asked(both, jobset, policy=policy, plan=True).results
@@ -343,3 +348,17 @@ def test_a_job_that_waits_for_new_nodes_is_told_apart() -> None:
     policy = Policy(scale_up="auto", node_shapes=node_shapes(BIG))
     found = asked(cluster(node()), job('hostExlocation("a")', 'hostExlocation("a")'), policy=policy).results
     assert found[0].verdict == "Waiting"
+
+
+def test_an_application_that_waits_for_new_nodes_is_told_apart() -> None:
+    """In the plan as well: nothing of it is placed."""
+    said = {"labels": {keys.JOB: "j"}, "annotations": {keys.PLACEMENT: 'hostExlocation("a")'}}
+    policy = Policy(scale_up="auto", node_shapes=node_shapes(BIG), kinds=application_kinds())
+    found = asked(cluster(node()), job_set(said), policy=policy, plan=True)
+    assert [(one.component, one.verdict) for one in found.results] == [("", "Waiting"), ("job workers", "Waiting")]
+    assert found.results[0].warnings == (
+        "no room yet for 1 of 2 pods (job workers): node groups can make 1 node of node shape big",
+    )
+    assert found.plan is not None
+    [planned] = found.plan["subjects"]
+    assert list(planned["newNodes"]) == [{"group": "node shape big", "nodes": 1, "needs": ()}]

@@ -7,11 +7,12 @@ from msgspec.structs import replace
 
 from tests.admission.checks.test_applications import APART, POLICY, THREE, template, whole
 from tests.answers import refused, response, warnings
-from tests.builders import NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
+from tests.builders import GIB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
 from webhook.admission.answer import Answer, ReferenceQuestion
 from webhook.admission.checks.applications import LEFT_OUT, REFUSED, WAIT
 from webhook.admission.validate import validate
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.nodegroups.node_group import NodeGroup
 
 LWS: Final = {"group": "leaderworkerset.x-k8s.io", "resource": "leaderworkersets", "version": "v1"}
 FLINK: Final = {"group": "flink.apache.org", "resource": "flinkdeployments", "version": "v1beta1"}
@@ -179,3 +180,17 @@ def test_a_suspended_one_gets_the_warning_of_a_suspended_one() -> None:
     torch = {"group": "kubeflow.org", "resource": "pytorchjobs", "version": "v1"}
     [said] = warnings(whole(read(asked(4, resource=torch), found)))
     assert said.startswith(f"not yet: {APART} cannot hold: 3 of 4 pods fit")
+
+
+def test_growth_that_new_nodes_help_says_which() -> None:
+    """It is a warning as well, and where groups make too few nodes some of the pods wait."""
+    inventory = cluster(nodes(3))
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=1))
+    policy = replace(POLICY, scale_up="auto")
+    answer = whole(read(asked(2, inventory=inventory, policy=policy), leaders(1)))
+    assert response(answer)["allowed"]
+    assert warnings(answer) == [
+        "no room yet for 1 of 4 pods (worker): node groups can make 1 node of NodePool p"
+    ]  # fmt: skip
+    answer = whole(read(asked(3, inventory=inventory, policy=policy), leaders(1)))
+    assert warnings(answer) == [f"{WAIT}: {APART} cannot hold: 3 of 6 pods fit (leader, worker)."]

@@ -3,9 +3,10 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
-from tests.builders import JOB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
+from tests.builders import GIB, JOB, NAMESPACE, Json, bound_pod, cluster, nodes, pool, review
 from tests.placement.planning.at_once import AtOnce
 from webhook.admission.answer import (
     Answer,
@@ -19,6 +20,7 @@ from webhook.admission.validate import guard, validate
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import finished
 
@@ -445,3 +447,45 @@ def test_a_train_job_is_judged_again_if_it_has_more_nodes() -> None:
     assert referring(train(2), runtime(), old=train(3)).question is None
     grown = warnings(whole(referring(train(4), runtime(), old=train(3))))
     assert (grown, refused(whole(referring(train(4), runtime(), old=train(3))))[0]) == ([], 403)
+
+
+GROUP = NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=1)
+SCALING = replace(POLICY, scale_up="auto")
+
+
+def growing(group: NodeGroup = GROUP) -> Inventory:
+    """Three nodes, and a group that makes one more."""
+    inventory = cluster(nodes(3))
+    inventory.node_groups.put(group)
+    return inventory
+
+
+def test_one_that_new_nodes_help_is_allowed_with_a_warning_and_promised_nothing() -> None:
+    answer = judged(ray(), growing(), SCALING)
+    assert response(answer)["allowed"]
+    assert warnings(answer) == ["no room yet for 1 of 4 pods (head): node groups can make 1 node of NodePool p"]
+    assert answer.promise is None
+
+
+def test_one_that_needs_more_nodes_than_groups_make_is_refused_with_their_reasons() -> None:
+    """In audit mode the first line is a warning."""
+    code, message = refused(judged(ray(4), growing(), SCALING))
+    assert (code, message.splitlines()[0]) == (403, f"{APART} cannot hold: 3 of 5 pods fit (head, worker small).")
+    assert "  NodePool p makes only 1 more node with cpu 8, memory 32Gi, which is not enough" in message.splitlines()
+    assert message.splitlines()[-1].startswith("Nearest fix: ")
+    audited = judged(ray(4), growing(), replace(SCALING, audit=True))
+    assert warnings(audited) == [f"audit: this would be refused: {message.splitlines()[0]}"]
+
+
+def test_a_suspended_one_that_new_nodes_help_is_told_of_these() -> None:
+    answer = judged(ray(suspend=True), growing(), SCALING)
+    assert warnings(answer)[0].startswith("no room yet for 1 of 4 pods (head)")
+    assert warnings(judged(ray(4, suspend=True), growing(), SCALING))[0].startswith("not yet: ")
+
+
+def test_the_most_pods_are_compared_with_the_nodes_there_are() -> None:
+    """Of an elastic application the fewest pods wait for new nodes."""
+    elastic = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 3, "maxReplicas": 9})
+    first, second = warnings(judged(elastic, growing(), SCALING))
+    assert first.startswith("no room yet for 1 of 4 pods (head)")
+    assert second.startswith("only the fewest pods were judged: with the most that there may be (worker small: 9)")

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.answers import refused, response, warnings
-from tests.builders import NAMESPACE, bound_pod, cluster, nodes, review
+from tests.builders import GIB, NAMESPACE, bound_pod, cluster, nodes, review
 from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
 from tests.cluster.judging.job_reviews import elements, job_review
 from tests.fake_clock import FakeClock
@@ -20,6 +20,7 @@ from webhook.cluster.judging.worker_judge import ASKED, LATE, MOST, STORED, Work
 from webhook.cluster.objects.kinds import KINDS, PODS
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pod import PodInfo
 
 ONE = application_review("one")
@@ -99,6 +100,19 @@ def test_in_audit_mode_the_warning_says_so_too() -> None:
     assert isinstance(found, JudgedReview)
     first, second = warnings(found.answer)
     assert (first[:30], second) == ("audit: this would be refused: ", TAKEN)
+
+
+def test_one_that_waits_for_new_nodes_is_told_so_and_promised_nothing() -> None:
+    """New nodes are promised to none: a second one may count on the same, and waits if they do not do."""
+    inventory = cluster(nodes(2))
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=2))
+    promising = Promising(inventory, replace(POLICY, scale_up="auto"))
+    made = "no room yet for 4 of 4 pods (head, worker small): node groups can make 2 nodes of NodePool p"
+    assert warnings(promising.certain(ONE).answer) == []
+    for body in (TWO, application_review("three")):
+        assert warnings(promising.certain(body).answer) == [made, TAKEN]
+    assert inventory.promised == 4
+    assert warnings(promising.certain(JOB).answer)[1:] == [TAKEN]
 
 
 def test_a_workload_is_not_kept_from_the_room(promising: Promising) -> None:

@@ -31,6 +31,8 @@ def template(placement: str = APART, cpu: str = "1", job: str = "app", **spec: A
     container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
     said = {"streams.ibm.com/placement": placement} if placement else {}
     labels = {"streams.ibm.com/job": job} if job else {}
+    if name := spec.pop("pe", None):
+        labels["streams.ibm.com/pe"] = name
     return {"metadata": {"labels": labels, "annotations": said}, "spec": {"containers": [container], **spec}}
 
 
@@ -145,6 +147,17 @@ def test_a_component_that_no_group_makes_a_node_for_is_named_with_the_reasons() 
     assert of_groups(lines) == ["NodePool s makes no nodes with disk=sssd (it makes ssd)"]
 
 
+def test_reasons_are_about_the_components_that_lack_a_node() -> None:
+    """What a group makes for the others is beside the point: the node there is can run these."""
+    ssd = template("", "3", nodeSelector={"disk": "ssd"})
+    groups = with_groups(on_disks("h", "hdd"), on_disks("s", "ssd", left={"cpu": 8000}))
+    lines = refused(volcano(head=(1, template()), worker=(3, ssd)), groups)
+    assert of_groups(lines) == [
+        "NodePool h makes no nodes with disk=ssd (it makes hdd)",
+        "NodePool s makes nodes with cpu 8, and has cpu 8 left of its limits, which is not enough",
+    ]
+
+
 def test_limits_and_labels_bound_the_whole_application() -> None:
     four = volcano(worker=(4, template(cpu="3")))
     assert waits(four, with_groups(sized(left={"cpu": 9000})))
@@ -179,19 +192,25 @@ def test_a_host_by_name_is_a_node_that_exists() -> None:
     assert of_groups(lines) == ["NodePool p makes no nodes for any of these pods"]
 
 
+CONTRARY = volcano(
+    head=(1, template('hostIsolation, hostColocation("c")', pe="x")),
+    worker=(1, template('hostColocation("c")', pe="y")),
+)
+"""One pod wants a node for itself, and to share it."""
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         pytest.param(volcano(head=(1, template("host("))), id="a mistake"),
-        pytest.param(volcano(head=(1, template('hostIsolation, hostColocation("c")')),
-                             worker=(1, template('hostColocation("c")'))), id="a contradiction"),
+        pytest.param(CONTRARY, id="a contradiction"),
         pytest.param(volcano(head=(1, template('host("node-a"), host("node-b")')), worker=(2, template())),
                      id="a contradiction in one pod"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_with_the_application_is_not_for_new_nodes_to_solve(wrong: Json) -> None:
     found = verdict(wrong, with_groups(sized()))
-    assert found.refused
+    assert (found.refused, found.fault) == (True, Fault.INVALID)
     assert "NodePool" not in found.text
 
 
@@ -292,10 +311,7 @@ def test_what_is_not_looked_at_is_not_decided(monkeypatch: pytest.MonkeyPatch) -
     for document in (volcano(worker=(3, template())), volcano(head=(1, ssd), worker=(1, ssd))):
         found = verdict(document, groups)
         assert (found.refused, found.undecided, found.warnings) == (False, True, (UNDECIDED,))
-    wrong = volcano(
-        head=(1, template('hostIsolation, hostColocation("c")')), worker=(1, template('hostColocation("c")'))
-    )
-    found = verdict(wrong, groups)
+    found = verdict(CONTRARY, groups)
     assert (found.refused, found.fault) == (True, Fault.INVALID)
 
 

@@ -177,9 +177,9 @@ def _with_volumes(
         verdict = replace(verdict, warnings=(*application.warnings(review.kind.kind), *verdict.warnings))
         if verdict.refused and application.suspended:
             verdict = verdict.postponed()
+        verdict = replace(verdict, warnings=(*verdict.warnings, *verdict.beside(inventory.promised)))
         if not verdict.refused:
             return replace(allowed(review, verdict.warnings), promise=_promise(review, policy, application, verdict))
-        verdict = replace(verdict, warnings=(*verdict.warnings, *verdict.beside(inventory.promised)))
         if review.subresource:
             said = f"{_becoming(verdict.fault, policy)}: {verdict.headline}"
             return allowed(review, [said, *verdict.warnings])  # in no mode is it a refusal, which rules would count

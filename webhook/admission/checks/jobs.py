@@ -282,9 +282,9 @@ async def _whole(
     name = new.metadata.name or ""
     model = await judge_model((review.namespace, name), new.spec, World(inventory, policy), solving)
     verdict = model.verdict
-    if not verdict.refused:
-        return allowed(review, [*warnings, *verdict.warnings])
     promised = verdict.beside(inventory.promised)
+    if not verdict.refused:
+        return allowed(review, [*warnings, *verdict.warnings, *promised])
     if policy.audit:
         said = f"audit: this would be refused: {verdict.headline}"
         return allowed(review, [said, *promised], rules=verdict.rules)

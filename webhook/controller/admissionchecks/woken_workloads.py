@@ -1,4 +1,4 @@
-"""Wakes Workloads that could not run when they were judged, once nodes, devices or HostPools change and they fit.
+"""Wakes Workloads that could not run when they were judged, once nodes, node groups, devices or HostPools change.
 
 Kueue queues such a Workload again when the time has passed that its check stated. One that fits by now need not wait
 for that, and those that do not are left alone: each further try takes quota from others for a moment.
@@ -55,6 +55,7 @@ class WokenWorkloads:
         watched.on_pool.append(lambda *_: self._changed())
         watched.devices.on_change.append(self._changed)
         watched.topologies.on_change.append(self._changed)
+        watched.node_groups.on_change.append(self._changed)
         store.on_workload.append(self._workload)
 
     def remember(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge]) -> None:

@@ -43,8 +43,12 @@ class JobVerdict(Struct, frozen=True, eq=False):
         return bool(self.text)
 
     def beside(self, promised: int) -> tuple[str, ...]:
-        """The warning of a refusal that the room promised to so many pods, which do not run yet, may have caused."""
-        if not promised or not self.refused or self.fault is not Fault.FORBIDDEN:
+        """The warning that the room promised to so many pods, which do not run yet, may have caused the verdict.
+
+        It may where there is a lack of room, so that the Job is refused or waits for new nodes.
+        """
+        short = self.grows or (self.refused and self.fault is Fault.FORBIDDEN)
+        if not promised or not short:
             return ()
         pods = counted(promised, "pod")
         return (f"room that applications were promised within the last minute, for {pods}, counts as taken",)

@@ -14,15 +14,24 @@ from webhook.placement.text.problem import counted, enumerated
 
 
 def helpless_reasons(
-    nowhere: Sequence[Member], groups: Sequence[NodeGroup], able: Iterable[int], wider: WiderGroup, scaling: ScaledGroup
+    nowhere: Sequence[Member],
+    short: Member,
+    groups: Sequence[NodeGroup],
+    able: Iterable[int],
+    wider: WiderGroup,
+    scaling: ScaledGroup,
 ) -> Iterator[str]:
-    """Why each group cannot help: for elements that could run ``nowhere``, or what it makes in all."""
+    """Why each group cannot help: for members that could run ``nowhere``, or what it makes in all.
+
+    Without such members ``able`` are the positions of groups that make nodes for some of those that lack room, and
+    ``short`` is the first of these.
+    """
     world, noun = scaling.group.world, scaling.noun
     if nowhere:
         yield from next((one.reasons for one in _alone(nowhere, world)), ())
         return
     useful = frozenset(able)
-    first = _alone(wider.members[:1], world) if len(useful) < len(groups) else ()
+    first = _alone([short], world) if len(useful) < len(groups) else ()
     own = {reason.group.place: reason.why for one in first for reason in one.out}
     none = f"makes no nodes for any of these {noun}s"
     found = [

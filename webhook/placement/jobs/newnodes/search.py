@@ -38,8 +38,11 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
     bounded = cut or not all(scaling.sure) or not all(found.complete for found in possible)
     if not answer.decided or skipped or (bounded and not nowhere):
         return JobScaleUp(decided=False, noun=scaling.noun)
-    mine = {kinds[at][0] for at in useful if any(own >> at & 1 for own in able[: len(scaling.own)])}
-    return JobScaleUp(noun=scaling.noun, reasons=tuple(helpless_reasons(nowhere, groups, mine, wider, scaling)))
+    # What a group makes for those that the nodes there are can run by themselves is beside the point.
+    lacking = [at for at, member in enumerate(scaling.own) if not member.open()] or range(len(scaling.own))
+    mine = {kinds[at][0] for at in useful if any(able[of] >> at & 1 for of in lacking)}
+    short = scaling.own[lacking[0]]
+    return JobScaleUp(noun=scaling.noun, reasons=tuple(helpless_reasons(nowhere, short, groups, mine, wider, scaling)))
 
 
 def _waiting(scaling: ScaledGroup, made: Iterable[GroupNodes], waiting: Sequence[str]) -> JobScaleUp:
