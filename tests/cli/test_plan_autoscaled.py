@@ -170,7 +170,7 @@ def test_applications_of_other_operators_wait_for_new_nodes_as_jobs_do() -> None
         "NodePool p makes only 2 more nodes with cpu 8, which is not enough",
     ]
     waits = found.objects[1]
-    assert warning_of(waits) == ("no room yet for 2 of 2 pods: node groups can make 2 nodes of NodePool p",)
+    assert warning_of(waits) == ("no room yet for 2 of 2 pods (job j0): node groups can make 2 nodes of NodePool p",)
     assert waits.scale_up is not None
     assert waits.scale_up.waiting == ("JobSet two, job j0",) * 2
 

@@ -168,8 +168,11 @@ def _scaled(
         return refused
     waiting = _group([one for one in objects if one.scale_up and one.scale_up.made], world, seconds, jobs)
     beside = Beside(_group(fitting, world, seconds, jobs), waiting)
-    pods = refused.noun != NOUN
-    found = scale_up_pods(refused.members, beside, seconds) if pods else scale_up_of(refused.fused, beside, seconds)
+    if refused.noun == NOUN:
+        found = scale_up_of(refused.fused, beside, seconds)
+    else:
+        named = application_of(refused.fused.manifest, world) is not None
+        found = scale_up_pods(refused.members, beside, seconds, named=named)
     if found is None:
         return refused
     if found.decided and not found.made:

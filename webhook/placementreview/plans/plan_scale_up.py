@@ -32,9 +32,14 @@ def scale_up_of(fused: FusedManifest, beside: Beside, seconds: float) -> JobScal
     return finished(scale_up_job(AppliedJob(namespace, name, spec, pools), world, AtOnce(seconds), beside))
 
 
-def scale_up_pods(members: tuple[Member, ...], beside: Beside, seconds: float) -> JobScaleUp | None:
-    """What node groups can do for pods that are no Job's; ``None`` where new nodes make no difference."""
+def scale_up_pods(
+    members: tuple[Member, ...], beside: Beside, seconds: float, *, named: bool = False
+) -> JobScaleUp | None:
+    """What node groups can do for pods that are no Job's; ``None`` where new nodes make no difference.
+
+    ``named`` tells that these are components of an application, which the warning names.
+    """
     world = beside.group.world
     if not world.node_groups or not any(waits_for_new(one.ask, tuple(one.verdict.constraints)) for one in members):
         return None
-    return finished(scale_up_workload(members, world, AtOnce(seconds), beside))
+    return finished(scale_up_workload(members, world, AtOnce(seconds), beside, named=named))

@@ -50,5 +50,7 @@ class JobScaleUp(Struct, frozen=True):
         if not self.made:
             return UNDECIDED.replace(NOUN, self.noun)
         who = f"{len(self.waiting)} of {counted(self.total, self.noun)}"
-        who += f" ({enumerated([*dict.fromkeys(self.waiting)], _NAMED)})" if self.named else ""
+        # In a plan the name of a component comes after that of its application.
+        names = [*dict.fromkeys(name.rpartition(", ")[2] for name in self.waiting)]
+        who += f" ({enumerated(names, _NAMED)})" if self.named else ""
         return f"no room yet for {who}: node groups can make {enumerated(self.made, _NAMED)}"
