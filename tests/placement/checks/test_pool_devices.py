@@ -100,6 +100,46 @@ def test_no_lower_count_is_named_that_does_not_help() -> None:
     assert "lower" not in said(wanted, equipped(*slices, classes=[CLASS, other]))[-1]
 
 
+ROOT = "resource.kubernetes.io/pcieRoot"
+PAIR = DescribedDevices(GPU, count=2, same=ROOT)
+
+
+def rooted(*by_node: str) -> Inventory:
+    """Nodes with a device for each letter, which stands for its PCIe root; a dash stands for a device without one."""
+    machines = nodes(len(by_node))
+    slices = [
+        replace(on(one.name, 1), devices=tuple(
+            Device(f"gpu-{at}", (Attribute(ROOT, root),) if root != "-" else ()) for at, root in enumerate(roots)
+        ))
+        for one, roots in zip(machines, by_node, strict=True) if roots
+    ]  # fmt: skip
+    return equipped(*slices, machines=machines)
+
+
+def test_hosts_have_devices_with_the_same_attribute() -> None:
+    inventory = rooted("ab", "aba", "--", "a-a")
+    assert completion(asking(PAIR), inventory).hosts == ("node-b", "node-d")
+    assert completion(asking(replace(PAIR, count=1), size=3), inventory).hosts == ("node-a", "node-b", "node-d")
+
+
+def test_too_few_devices_have_the_same_attribute() -> None:
+    inventory = rooted("abc", "aab", "--", "a", "")
+    wanted = asking(replace(PAIR, count=3), size=2)
+    assert said(wanted, inventory) == [
+        HEAD.format(2, "0 nodes are") + ".",
+        f"  1 node has only 2 of 3 devices of DeviceClass {GPU} with the same {ROOT}",
+        f"  1 node has only 1 of 3 devices of DeviceClass {GPU} with the same {ROOT}",
+        f"  1 node has only 1 of 3 devices of DeviceClass {GPU}",
+        f"  1 node has no device of DeviceClass {GPU} with attribute {ROOT}",
+        f"  1 node has no device of DeviceClass {GPU}",
+        (
+            f"Nearest fix: add 2 nodes with 3 devices of DeviceClass {GPU} with the same {ROOT}, "
+            "or lower devices[0].count to 1."
+        ),
+    ]
+    assert completion(asking(replace(PAIR, count=1)), inventory).refusal is None
+
+
 def test_devices_count_whoever_has_them() -> None:
     inventory = equipped()
     inventory.devices.put_claim(held("other", "node-a", 0, 1))

@@ -519,3 +519,62 @@ def test_counters_that_are_not_complete_leave_all_nodes_unsure() -> None:
     inventory.devices.put_slice(partitioned("node-b", 2)[0])
     found = fit(inventory, TWO)
     assert (found.nodes, found.unknown) == (0b011, 0b000)
+
+
+# Pools that all nodes can use
+
+
+def fabric(count: int, model: str = "A100") -> DeviceSlice:
+    """A slice of so many devices that every node can use."""
+    devices = tuple(Device(f"d{at}", (Attribute("model", model), Attribute("serial", at))) for at in range(count))
+    return DeviceSlice("fabric", GPU, "fabric", reach=Reach(everywhere=True), devices=devices)
+
+
+def test_a_pool_of_all_nodes_is_looked_at_once() -> None:
+    """Two nodes that see the same of it cost little more than one, although it has very many devices."""
+    costs = []
+    for count in (50, 250):
+        inventory = equipped(fabric(128), machines=some_nodes(count))
+        assert fit(inventory, TWO).nodes.bit_count() == count
+        inventory.devices.put_slice(fabric(127))
+        costs.append(calls(lambda: fit(inventory, TWO)))  # noqa: B023 -- called at once
+    assert costs[1] - costs[0] < 200 * 60  # 40 for each node; 1,000 if each of them looked at all devices
+
+
+def test_a_change_of_one_node_beside_a_pool_of_all_nodes_concerns_that_node() -> None:
+    inventory = equipped(fabric(1), on("node-a", 1), machines=some_nodes(200))
+    assert fit(inventory, TWO).nodes == 1
+    inventory.devices.put_slice(on("node-h", 1))
+    budget = DeviceBudget()
+    assert calls(lambda: fit(inventory, TWO, budget=budget)) < 400  # 190; all 200 nodes make 8,000
+    assert fit(inventory, TWO).nodes == 0b10000001
+    assert budget.nodes == NODES  # it looks as another one does
+
+
+def test_nodes_that_a_device_of_the_pool_names_see_it_by_themselves() -> None:
+    """A device for one node does not make all others differ."""
+    own = Device("own", traits=Traits(Reach(node="node-d")))
+    each = tuple(Device(f"d{at}", traits=Traits(Reach(everywhere=True))) for at in range(2))
+    inventory = equipped(DeviceSlice("each", GPU, "each", devices=(own, *each)), machines=some_nodes(20))
+    budget = DeviceBudget()
+    assert fit(inventory, wanting(DeviceChoice(GPU, count=3)), budget=budget).nodes == 0b1000
+    assert budget.nodes == NODES - 2
+
+
+def test_a_pool_of_all_nodes_with_a_part_for_one() -> None:
+    everywhere, there = (
+        DeviceSlice(f"part-{at}", GPU, "both", 1, 2, reach, (Device(f"d{at}"),))
+        for at, reach in enumerate((Reach(everywhere=True), Reach(node="node-b")))
+    )
+    inventory = equipped(everywhere, there)
+    assert fitting(inventory, ONE) == {"node-a", "node-b", "node-c"}
+    assert fitting(inventory, TWO) == {"node-b"}
+
+
+def test_a_node_that_comes_takes_nothing_from_what_is_known_of_others() -> None:
+    inventory = equipped()
+    assert fitting(inventory, ONE) == {"node-a", "node-b"}
+    inventory.set_node(node("node-d"))
+    found = fit(inventory, ONE, budget=DeviceBudget(nodes=0))
+    assert (found.nodes, found.unknown, found.complete) == (0b0011, 0b1000, False)
+    assert fit(inventory, ONE).lacks == {Lack("r0", ONE.requests[0].choices[0], 1, 0): 0b1100}

@@ -7,7 +7,7 @@ from tests.placement.devices.brute_force import BruteForce, usable_by
 from tests.placement.devices.worlds import NODE, PlacedWorld, world
 from webhook.placement.devices.allocation import Holders, allocatable
 from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.node_devices import node_devices
+from webhook.placement.devices.node_devices import NodeSights
 from webhook.placement.devices.selector import Answer, DeviceBudget
 
 
@@ -21,7 +21,7 @@ def answer(found: PlacedWorld, *, held: bool) -> Answer:
     for claim in found.holders:
         devices.put_claim(claim)
     holders: Holders = devices.holders if held else lambda _: ()
-    usable = node_devices(devices, NODE, usable_by)
+    usable = NodeSights(devices).of_node(NODE, usable_by)
     return allocatable(found.claims, usable, holders, DeviceBudget(10**6, 10**6)).answer
 
 

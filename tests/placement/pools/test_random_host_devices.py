@@ -29,6 +29,7 @@ from webhook.placement.text.fix import Lower
 CASES: Final = 1500
 NIC: Final = "nic.example.com"
 MODEL: Final = f'device.attributes["{GPU}"].model == "A100"'
+ROOT: Final = "resource.kubernetes.io/pcieRoot"
 BROKEN: Final = Traits(taints=(Taint("broken", effect="NoSchedule"),))
 
 
@@ -41,10 +42,17 @@ class Machine(Struct):
         """Whether the node has the devices; ``None`` if that is not known."""
         there = [part for part in self.slices.values() if part.expected == 1]
         of_class = [part for part in there if part.driver == wish.device_class]
-        found = [fits(one, part.driver, wish) for part in of_class for one in part.devices]
-        if sum(one is True for one in found) >= wish.count:
+        found = [(fits(one, part.driver, wish), root_of(one)) for part in of_class for one in part.devices]
+        met = [root for answer, root in found if answer is True]
+        alike = max((met.count(root) for root in met if root), default=0) if wish.same else len(met)
+        if alike >= wish.count:
             return True
-        return None if len(there) < len(self.slices) or None in found else False
+        return None if len(there) < len(self.slices) or any(answer is None for answer, _ in found) else False
+
+
+def root_of(device: Device) -> str:
+    """The PCIe root of the device; empty if it has none."""
+    return next((str(one.value) for one in device.attributes if one.name == ROOT), "")
 
 
 def fits(device: Device, driver: str, wish: DescribedDevices) -> bool | None:
@@ -75,13 +83,20 @@ def device(chance: random.Random, name: str) -> Device:
     model = chance.choice(("A100", "A100", "L4", "L4", "L4", ""))
     memory = chance.choice((24, 40, 80))
     attributes = (Attribute("model", model),) if model else ()
+    root = chance.choice(("a", "a", "b", ""))
+    attributes += (Attribute(ROOT, root),) if root else ()
     traits = BROKEN if chance.random() < 0.1 else Traits()
     return Device(name, attributes, (DeviceCapacity("memory", memory * GI),), traits)
 
 
 def wishes(chance: random.Random) -> list[DescribedDevices]:
     return [
-        DescribedDevices(chance.choice((GPU, GPU, NIC)), chance.choice(("", MODEL, large(40))), chance.randint(1, 3))
+        DescribedDevices(
+            chance.choice((GPU, GPU, NIC)),
+            chance.choice(("", MODEL, large(40))),
+            chance.randint(1, 3),
+            chance.choice(("", "", ROOT)),
+        )
         for _ in range(chance.choice((1, 1, 2)))
     ]
 

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from webhook.placement.devices.candidates import DeviceCandidate, Options, attribute_of, concerned, options_of
 from webhook.placement.devices.candidates import options as candidates_of
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
+from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, HeldDevice
 from webhook.placement.devices.consumption import fits
 from webhook.placement.devices.device import Device
 from webhook.placement.devices.node_devices import NodeDevices
@@ -33,12 +33,14 @@ class Lack(Struct, frozen=True, gc=False):
     """What a node lacks: it has ``has`` of the ``wanted`` devices of that choice of a request.
 
     Without a choice the node has enough devices for each request, but none that meet all requests of all claims.
+    ``same`` is the full name of an attribute if only devices with the same value of it count, and the node has others.
     """
 
     request: str = ""
     choice: DeviceChoice | None = None
     wanted: int = 0
     has: int = 0
+    same: str = ""
 
 
 class NodeOutcome(Struct, frozen=True, gc=False):
@@ -76,20 +78,30 @@ def allocatable(
     return NodeOutcome(found, Lack() if found is not False else _lack(claims, choices), failed)
 
 
-def present(request: DeviceRequest, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
-    """Whether the node has as many devices as the only choice of the request wants, whoever has them.
+def present(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
+    """Whether the node has as many devices as the only choice of the only request wants, whoever has them.
 
-    Each device counts once, whatever it consumes of shared counters.
+    Each device counts once, whatever it consumes of shared counters. If they are to agree in an attribute, the value
+    counts that most of them have.
     """
-    choice = request.choices[0]
+    request = spec.requests[0]
+    choice, same = request.choices[0], "".join(agreement.match for agreement in spec.agreements)
     found = candidates_of(choice, node, budget)
-    if len(found.candidates) >= choice.count:
+    alike = _alike(found.candidates, same) if same else len(found.candidates)
+    if alike >= choice.count:
         return NodeOutcome(answer=True)
     if budget.exhausted:
         return NodeOutcome(None)
     if node.unsure or found.failed:
         return NodeOutcome(None, failed=found.failed)
-    return NodeOutcome(answer=False, lack=Lack(request.name, choice, choice.count, len(found.candidates)))
+    same = same if alike < len(found.candidates) else ""
+    return NodeOutcome(answer=False, lack=Lack(request.name, choice, choice.count, alike, same))
+
+
+def _alike(candidates: Sequence[DeviceCandidate], name: str) -> int:
+    """How many of the devices have the value of the attribute that most of them have."""
+    values = (attribute_of(found.usable.device, found.pool.name.driver, name) for found in candidates)
+    return max(Counter(value for value in values if value is not None).values(), default=0)
 
 
 def _lack(claims: Sequence[ClaimSpec], choices: list[list[list[Options]]]) -> Lack:

@@ -40,7 +40,7 @@ class Devices:
     """
 
     __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_shared",
-                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "doubtful", "read")  # fmt: skip
+                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -57,8 +57,6 @@ class Devices:
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
         """Those of them of which some such slice has more than counters."""
-        self.doubtful: tuple[int, frozenset[DevicePool]] = -1, frozenset()
-        """For ``node_devices``: pools that nodes without devices of them cannot judge, and the version of changes."""
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[ClaimName, ResourceClaim] = {}

@@ -15,7 +15,7 @@ from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice,
 from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
-from webhook.placement.devices.node_devices import NodeDevices, Reaches, node_devices
+from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
@@ -36,9 +36,6 @@ BOUNDLESS: Final = 2**50
 
 Counts = np.ndarray[tuple[int], np.dtype[np.int64]]
 """A number for each slot."""
-
-
-_UNKNOWN: Final = NodeOutcome(None)
 
 
 class IndexedNodes(Nodes, Protocol):
@@ -83,7 +80,7 @@ class Wanted(Struct, frozen=True, gc=False):
 class _KeptFit:
     """What is known of claims: outcomes by node and by looks, and the answer for the present nodes."""
 
-    __slots__ = ("by_looks", "by_node", "complete", "different", "epoch", "fit", "looks", "sets", "version")
+    __slots__ = ("by_looks", "by_node", "different", "epoch", "fit", "left", "looks", "sets", "version")
 
     def __init__(self, looks: Looks) -> None:
         self.looks = looks
@@ -92,7 +89,8 @@ class _KeptFit:
         self.different: dict[NodeOutcome, NodeOutcome] = {}
         """The outcomes, of equal ones one object."""
         self.fit = Fit()
-        self.complete = False
+        self.left: Bits = 0
+        """The nodes that have not been looked at for want of budget."""
         self.sets: dict[NodeOutcome, Bits] = {}
         self.epoch = 0
         self.version = 0
@@ -109,10 +107,11 @@ class _DeviceCounts(NamedTuple):
 class DeviceFits:
     """The nodes that have devices for claims, for one collection of devices."""
 
-    __slots__ = ("_counts", "_devices", "_epoch", "_kept", "_looks", "_names", "_terms", "_version")
+    __slots__ = ("_counts", "_devices", "_epoch", "_kept", "_looks", "_names", "_sights", "_terms", "_version")
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
+        self._sights = NodeSights(devices)
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
         """By choices, their devices."""
@@ -132,7 +131,7 @@ class DeviceFits:
                 del self._kept[next(iter(self._kept))]
         self._kept[wanted] = kept
         version = self._devices.changes.version
-        if not kept.complete or kept.epoch != self._epoch or kept.version != version:
+        if kept.left or kept.epoch != self._epoch or kept.version != version:
             self._update(wanted, kept, nodes, budget)
             kept.epoch, kept.version = self._epoch, version
         return kept.fit
@@ -158,18 +157,17 @@ class DeviceFits:
         """Write the number of devices of each node into the row; whether the budget was enough to count them."""
         kept = self._looks_for(names_read((ClaimSpec((DeviceRequest("", choices),)),)))
         by_looks: dict[Hashable, int] = {}
-        for slot, node in nodes.nodes.items():
-            found, looks = None, None if self._devices.wide else kept.of_node(self._devices, node.name)
+        for slot in nodes.nodes:
+            found, looks = None, self._looks_of(kept, slot, nodes)
             if looks is None:
-                found = node_devices(self._devices, node.name, self._reaches(node.name, slot, nodes))
+                found = self._usable(slot, nodes)
                 looks = kept.of_devices(found, named=False)
             if looks not in by_looks:
                 if budget.spent:
                     row[slot] = BOUNDLESS
                     continue
                 budget.nodes -= 1
-                found = found or node_devices(self._devices, node.name, self._reaches(node.name, slot, nodes))
-                number = different(choices, found, budget)
+                number = different(choices, found or self._usable(slot, nodes), budget)
                 by_looks[looks] = BOUNDLESS if number is None else number
             row[slot] = by_looks[looks]
         return not budget.spent
@@ -196,9 +194,7 @@ class DeviceFits:
     ) -> Answer:
         """Whether the node has devices for the claims if nobody else has any but ``own``; ``None`` if unknown."""
         self._follow(nodes)
-        name = nodes.nodes[slot].name
-        found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
-        return self._tried(Wanted(tuple(claims), tuple(own)), found, budget).answer
+        return self._tried(Wanted(tuple(claims), tuple(own)), self._usable(slot, nodes), budget).answer
 
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
@@ -211,8 +207,7 @@ class DeviceFits:
                 if not held.admin:
                     known.setdefault(held.device, []).append((claim.namespace, claim.name))
         for slot in slots:
-            name = nodes.nodes[slot].name
-            found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+            found = self._usable(slot, nodes)
             if allocatable(claims, found, self._devices.holders, DeviceBudget()).answer is False:
                 wanted = {each for device in _wanted(claims, found) for each in known.get(device, ())}
                 if wanted:
@@ -239,56 +234,77 @@ class DeviceFits:
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each node of which it is not known, and put all together."""
         changed = self._devices.changes.since(kept.version)
-        if self._devices.wide and (changed != set() or kept.epoch != self._epoch):
-            changed = None
+        if self._devices.wide and kept.epoch != self._epoch:
+            changed = None  # nodes may see other pools than before
         if changed is None:
             kept.by_node.clear()
         for name in changed or ():
             kept.by_node.pop(name, None)
-        if changed is not None and kept.complete and kept.epoch == self._epoch:
-            places = [slot for name in changed if (slot := nodes.slot_of.get(name)) in nodes.nodes]
-            kept.sets = {outcome: bits & ~_bits(places) for outcome, bits in kept.sets.items()}
+        if changed is not None and kept.epoch == self._epoch:
+            places = kept.left | _bits([slot for name in changed if (slot := nodes.slot_of.get(name)) in nodes.nodes])
+            kept.sets = {outcome: bits & ~places for outcome, bits in kept.sets.items()}
+            self._find_out(wanted, kept, places, nodes, budget, known={})
         else:
-            places, kept.sets, kept.complete = [*nodes.nodes], {}, True
+            kept.sets = {}
+            self._find_out(wanted, kept, nodes.everything, nodes, budget, known=kept.by_node or {})
+        kept.fit = Fit(
+            union(bits for outcome, bits in kept.sets.items() if outcome.answer),
+            kept.left | union(bits for outcome, bits in kept.sets.items() if outcome.answer is None),
+            {outcome.lack: bits for outcome, bits in kept.sets.items() if outcome.answer is False},
+            frozenset(outcome.failed for outcome in kept.sets if outcome.failed),
+            not kept.left,
+        )
+
+    def _find_out(
+        self,
+        wanted: Wanted,
+        kept: _KeptFit,
+        places: Bits,
+        nodes: IndexedNodes,
+        budget: DeviceBudget,
+        *,
+        known: Mapping[str, NodeOutcome],
+    ) -> None:
+        """Add these nodes to the sets of those with the same outcome; those for which the budget ends are ``left``.
+
+        ``known`` are outcomes of some of them.
+        """
         by_outcome: dict[int, tuple[NodeOutcome, list[int]]] = {}
-        for slot in places:
-            outcome = kept.by_node.get(nodes.nodes[slot].name)
+        left, rest = [], to_slots(places).tolist()
+        for at, slot in enumerate(rest):
+            outcome = known.get(nodes.nodes[slot].name)
             if outcome is None:
                 outcome = self._outcome(wanted, kept, slot, nodes, budget)
-            by_outcome.setdefault(id(outcome), (outcome, []))[1].append(slot)  # the hash of an outcome takes longer
+            if outcome is not None:
+                by_outcome.setdefault(id(outcome), (outcome, []))[1].append(slot)  # its hash takes longer
+            elif known:
+                left.append(slot)
+            else:  # nothing is known of all others
+                left = rest[at:]
+                break
+        kept.left = _bits(left)
         for outcome, found in by_outcome.values():
             kept.sets[outcome] = kept.sets.get(outcome, 0) | _bits(found)
         kept.sets = {outcome: bits for outcome, bits in kept.sets.items() if bits}
-        kept.fit = Fit(
-            union(bits for outcome, bits in kept.sets.items() if outcome.answer),
-            union(bits for outcome, bits in kept.sets.items() if outcome.answer is None),
-            {outcome.lack: bits for outcome, bits in kept.sets.items() if outcome.answer is False},
-            frozenset(outcome.failed for outcome in kept.sets if outcome.failed),
-            kept.complete,
-        )
 
     def _outcome(
         self, wanted: Wanted, kept: _KeptFit, slot: int, nodes: IndexedNodes, budget: DeviceBudget
-    ) -> NodeOutcome:
-        """What is known of nodes that look like this one, or is found out now, if the budget allows it."""
+    ) -> NodeOutcome | None:
+        """What is known of nodes that look like this one, or is found out now; ``None`` if the budget is spent."""
         if budget.spent:
-            kept.complete = False
-            return _UNKNOWN
+            return None
         name, found = nodes.nodes[slot].name, None
-        looks = None if self._devices.wide or wanted.own else kept.looks.of_node(self._devices, name)
+        looks = None if wanted.own else self._looks_of(kept.looks, slot, nodes)
         if looks is None:
-            found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
+            found = self._usable(slot, nodes)
             looks = kept.looks.of_devices(found, named=bool(wanted.own))
         outcome = kept.by_looks.get(looks)
         if outcome is None:
             budget.nodes -= 1
-            if found is None:
-                found = node_devices(self._devices, name, self._reaches(name, slot, nodes))
-            outcome = self._tried(wanted, found, budget)
+            outcome = self._tried(wanted, found or self._usable(slot, nodes), budget)
             outcome = kept.different.setdefault(outcome, outcome)
             if outcome.answer is None and budget.exhausted:
-                kept.complete = False
-                return outcome
+                return None
             if len(kept.by_looks) >= _OUTCOMES:
                 kept.by_looks.clear()
                 kept.different.clear()
@@ -299,12 +315,30 @@ class DeviceFits:
     @staticmethod
     def _tried(wanted: Wanted, found: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
         if wanted.present:
-            return present(wanted.claims[0].requests[0], found, budget)
+            return present(wanted.claims[0], found, budget)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
             return [held for held in wanted.own if held.device == device]
 
         return allocatable(wanted.claims, found, holders, budget, wanted.pods)
+
+    def _looks_of(self, looks: Looks, slot: int, nodes: IndexedNodes) -> Hashable | None:
+        """The looks of the devices that the node can use, whatever their names; ``None`` if these have to be gathered.
+
+        What several nodes see of a pool is looked at once for all of them.
+        """
+        name = nodes.nodes[slot].name
+        local = None if self._devices.rules() else looks.of_node(self._devices, name)
+        if local is None or not self._devices.wide:
+            return local
+        seen = self._sights.shared(name, self._reaches(name, slot, nodes)).values()
+        mixed = confused(found.pool for found in seen if found.pool)
+        return local, mixed or self._sights.unsure(name), tuple(map(looks.of_shared, seen))
+
+    def _usable(self, slot: int, nodes: IndexedNodes) -> NodeDevices:
+        """The devices that the node can use."""
+        name = nodes.nodes[slot].name
+        return self._sights.of_node(name, self._reaches(name, slot, nodes))
 
     def _reaches(self, name: str, slot: int, nodes: IndexedNodes) -> Reaches:
         def reaches(reach: Reach) -> bool:

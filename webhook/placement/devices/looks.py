@@ -2,11 +2,12 @@
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
+from weakref import WeakKeyDictionary
 
 from webhook.placement.devices.claims import ClaimSpec
 from webhook.placement.devices.device import Device
 from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.node_devices import NodeDevices, UsableDevice
+from webhook.placement.devices.node_devices import NodeDevices, SharedPool, UsableDevice, UsablePool
 from webhook.placement.devices.selector import selector
 from webhook.placement.devices.slices import DeviceSlice
 
@@ -35,7 +36,7 @@ def names_read(claims: Iterable[ClaimSpec]) -> Names:
 class Looks:
     """The looks of slices by the attributes of these names, as numbers: equal slices have the same one."""
 
-    __slots__ = ("_known", "_last", "_names", "_numbers", "_relevant")
+    __slots__ = ("_known", "_last", "_names", "_numbers", "_relevant", "_shared")
 
     def __init__(self, names: Names) -> None:
         self._names = names
@@ -44,6 +45,7 @@ class Looks:
         """Full names of attributes, and whether they matter."""
         self._known: dict[str, tuple[DeviceSlice, int]] = {}
         self._numbers: dict[Hashable, int] = {}
+        self._shared = WeakKeyDictionary[SharedPool, int]()
 
     def of_node(self, devices: Devices, node: str) -> Hashable | None:
         """The looks of the devices of a node with pools of its own, each one legible slice; else ``None``."""
@@ -60,30 +62,43 @@ class Looks:
 
     def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
         """The looks of the devices that a node can use; ``named`` tells that their names matter as well."""
-        return found.unsure, tuple(
-            (
-                pool.name if named else pool.name.driver,
-                self._all(pool.devices, named=named),
-                tuple(sorted(pool.counters.items())),
-                self._all(pool.others, named=named),
-            )
-            for pool in found.pools
+        return found.unsure, tuple(self._of_pool(pool, named=named) for pool in found.pools)
+
+    def of_shared(self, found: SharedPool) -> int:
+        """The looks of what several nodes see of a pool: found out once for all of them."""
+        looks = self._shared.get(found)
+        if looks is None:
+            pool = found.pool
+            looks = self._number((found.known, pool and self._of_pool(pool, named=False)))
+            self._shared[found] = looks
+        return looks
+
+    def _of_pool(self, pool: UsablePool, *, named: bool) -> Hashable:
+        return (
+            pool.name if named else pool.name.driver,
+            self._all(pool.devices, named=named),
+            tuple(sorted(pool.counters.items())),
+            self._all(pool.others, named=named),
         )
 
     def _of_slice(self, found: DeviceSlice) -> int:
         known = self._known.get(found.name)
         if known is None or known[0] is not found:
             twice = len({device.name for device in found.devices}) != len(found.devices)
-            looks = twice, tuple(self._of_device(device) for device in found.devices)
             if len(self._known) >= _KEPT:
                 self._known.clear()
-                self._numbers.clear()
-            if looks not in self._numbers:
-                self._last += 1
-                self._numbers[looks] = self._last
-            known = found, self._numbers[looks]
+            known = found, self._number((twice, tuple(self._of_device(device) for device in found.devices)))
             self._known[found.name] = known
         return known[1]
+
+    def _number(self, looks: Hashable) -> int:
+        """The number that stands for these looks."""
+        if len(self._numbers) >= _KEPT:
+            self._numbers.clear()
+        if looks not in self._numbers:
+            self._last += 1
+            self._numbers[looks] = self._last
+        return self._numbers[looks]
 
     def _all(self, devices: Sequence[UsableDevice], *, named: bool) -> Hashable:
         return tuple((named and found.name, found.taints, self._of_device(found.device)) for found in devices)

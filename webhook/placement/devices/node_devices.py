@@ -48,30 +48,93 @@ class NodeDevices(Struct, frozen=True, gc=False):
     unsure: bool = False
 
 
-def node_devices(devices: Devices, node: str, reaches: Reaches) -> NodeDevices:
-    """The devices that the node can use."""
-    local = devices.local_pools(node)
-    pools, unsure = [], any(name not in local for name in _doubtful(devices))
-    for name in sorted({*local, *devices.shared_pools()}):
-        pool, known = _seen(devices, name, reaches)
-        unsure = unsure or not known
-        if pool and pool.devices:
-            pools.append(pool)
-    return NodeDevices(tuple(pools), unsure or _confused(pools))
+class SharedPool(Struct, frozen=True, eq=False, weakref=True):
+    """A pool that several nodes can use, as some of them see it, and whether it is known what they can use of it.
 
-
-def _doubtful(devices: Devices) -> frozenset[DevicePool]:
-    """The pools of counters, and of devices of single nodes, that all other nodes are unsure of.
-
-    Each node sees the counters of all others, so this is found out once for all of them.
+    ``pool`` is ``None`` if they can use none of it. Nodes that see the same have the same object.
     """
-    version, found = devices.doubtful
-    if version != devices.changes.version:
+
+    pool: UsablePool | None
+    known: bool
+
+
+class _PoolSight(Struct):
+    """The nodes that devices of a pool are for: those of ``reaches``, and ``nodes`` by their names.
+
+    ``seen`` is what nodes see of it that are not among these, by the reaches that they are in.
+    """
+
+    reaches: tuple[Reach, ...]
+    nodes: frozenset[str]
+    seen: dict[tuple[bool, ...], SharedPool]
+
+
+class NodeSights:
+    """The devices that nodes can use. What several nodes see of a pool is put together once, until devices change."""
+
+    __slots__ = ("_devices", "_doubtful", "_pools", "_version")
+
+    def __init__(self, devices: Devices) -> None:
+        self._devices = devices
+        self._version = -1
+        self._pools: dict[DevicePool, _PoolSight] = {}
+        self._doubtful: frozenset[DevicePool] = frozenset()
+
+    def of_node(self, node: str, reaches: Reaches) -> NodeDevices:
+        """The devices that the node can use."""
+        shared = self.shared(node, reaches)
+        local = self._devices.local_pools(node)
+        pools: dict[DevicePool, UsablePool | None] = {}
+        unsure = self.unsure(node)
+        for name in local:
+            if name not in shared:
+                pool, known = _seen(self._devices, name, reaches)
+                unsure = unsure or not known
+                pools[name] = pool
+        for name, found in shared.items():
+            unsure = unsure or not found.known
+            pools[name] = found.pool
+        usable = tuple(pool for _, pool in sorted(pools.items()) if pool and pool.devices)
+        return NodeDevices(usable, unsure or confused(usable))
+
+    def shared(self, node: str, reaches: Reaches) -> Mapping[DevicePool, SharedPool]:
+        """What the node sees of the pools that several nodes may use."""
+        self._follow()
+        return {name: self._seen(name, sight, node, reaches) for name, sight in self._pools.items()}
+
+    def unsure(self, node: str) -> bool:
+        """Whether there are pools that no node without devices of them can judge, and that this node has none of.
+
+        These are pools of counters, and of devices of single nodes. Each node sees the counters of all others.
+        """
+        self._follow()
+        local = self._devices.local_pools(node)
+        return any(name not in local for name in self._doubtful)
+
+    def _follow(self) -> None:
+        """Forget what was seen before the last change."""
+        devices, version = self._devices, self._devices.changes.version
+        if version == self._version:
+            return
+        self._version = version
         shared = {*devices.shared_pools()}
         alone = (name for name in devices.wide_pools() if name not in shared)
-        found = frozenset(name for name in alone if not _seen(devices, name, lambda _: False)[1])
-        devices.doubtful = devices.changes.version, found
-    return found
+        self._doubtful = frozenset(name for name in alone if not _seen(devices, name, lambda _: False)[1])
+        self._pools = {name: self._sight(name) for name in sorted(shared)}
+
+    def _sight(self, name: DevicePool) -> _PoolSight:
+        every = dict.fromkeys(reach for found in self._devices.slices_of(name).values() for reach in _reaches(found))
+        nodes = frozenset(reach.node for reach in every if reach.node)
+        return _PoolSight(tuple(reach for reach in every if not reach.node), nodes, {})
+
+    def _seen(self, name: DevicePool, sight: _PoolSight, node: str, reaches: Reaches) -> SharedPool:
+        if node in sight.nodes:
+            return SharedPool(*_seen(self._devices, name, reaches))
+        key = tuple(map(reaches, sight.reaches))
+        found = sight.seen.get(key)
+        if found is None:
+            found = sight.seen[key] = SharedPool(*_seen(self._devices, name, reaches))
+        return found
 
 
 def _seen(devices: Devices, name: DevicePool, reaches: Reaches) -> tuple[UsablePool | None, bool]:
@@ -142,7 +205,7 @@ def _counters(parts: Iterable[DeviceSlice]) -> dict[tuple[str, str], int] | None
     return {(found.name, counter): amount for found in sets for counter, amount in found.amounts}
 
 
-def _confused(pools: list[UsablePool]) -> bool:
+def confused(pools: Iterable[UsablePool]) -> bool:
     """Whether pools of two drivers have one name, and counters: the scheduler then may count with those of one."""
     named = [pool.name.pool for pool in pools if pool.counters and pool.devices]
     return len(named) != len(set(named))

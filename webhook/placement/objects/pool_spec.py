@@ -93,6 +93,7 @@ _TAGS: Final = TextListRule(
 )
 _CLASS: Final = replace(TEXTS["class"], about="Name of the DeviceClass of the devices.", needed="a DeviceClass")
 _NUMBER: Final = replace(COUNT, about="How many such devices each host has; 1 if absent.")
+_SAME: Final = replace(TEXTS["sameAttribute"], about="Attribute of which these devices of a host have the same value.")
 _MODE: Final = TextRule(about="Whether the hosts are reserved for this pool.", words=MODES, default=MODES[0])
 _ELASTIC: Final = SwitchRule(
     "Whether nodes are added on demand, so that a pool without hosts is a warning, not a refusal.", default=False
@@ -100,16 +101,20 @@ _ELASTIC: Final = SwitchRule(
 
 
 class HostDevices(Struct, frozen=True, gc=False, forbid_unknown_fields=True, omit_defaults=True):
-    """An entry of ``devices``: so many devices of a class, each of which meets the CEL expression ``selector``."""
+    """An entry of ``devices``: so many devices of a class, each of which meets the CEL expression ``selector``.
+
+    All of them have the same value of ``same_attribute``.
+    """
 
     device_class: Annotated[str, _CLASS] = field(default="", name="class")
     selector: Annotated[str | None, TEXTS["selector"]] = None
     count: Annotated[int | None, _NUMBER] = None
+    same_attribute: Annotated[str | None, _SAME] = field(default=None, name="sameAttribute")
 
     @property
     def described(self) -> DescribedDevices:
         """The devices in the form in which requirements describe them."""
-        return DescribedDevices(self.device_class, self.selector or "", self.count or 1)
+        return DescribedDevices(self.device_class, self.selector or "", self.count or 1, self.same_attribute or "")
 
 
 class HostPoolSpec(Struct, frozen=True, gc=False, forbid_unknown_fields=True):

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.devices.allocation import Lack
-from webhook.placement.devices.claims import ClaimSpec, DeviceRequest
+from webhook.placement.devices.claims import DeviceRequest
 from webhook.placement.devices.described import spec_of
 from webhook.placement.devices.fits import Fit, Wanted
 from webhook.placement.devices.selector import DeviceBudget
@@ -71,11 +71,12 @@ def _fit(wish: DescribedDevices, inventory: Inventory, budget: DeviceBudget) -> 
     if _unread(wish, inventory):
         return Fit(unknown=everything)
     known = inventory.devices.classes.get(wish.device_class)
-    request = spec_of(wish).requests[0]
+    spec = spec_of(wish)
+    request = spec.requests[0]
     if known is None:
         choice = request.choices[0]
         return Fit(lacks={Lack(request.name, choice, choice.count): everything})
-    wanted = Wanted((ClaimSpec((_of_class(request, known.selectors),)),), present=True)
+    wanted = Wanted((replace(spec, requests=(_of_class(request, known.selectors),)),), present=True)
     return inventory.device_fits.fit(wanted, inventory.nodes, budget)
 
 

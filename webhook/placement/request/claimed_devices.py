@@ -208,15 +208,17 @@ def _readable(selectors: tuple[str, ...]) -> bool:
 def lacking(lack: Lack, choice: DeviceChoice, devices: Devices) -> str:
     """What a node has, as the object of a sentence, if it has too few devices for the choice."""
     if lack.has:
-        return f"only {lack.has} of {lack.wanted} devices {in_words(choice, devices)}"
-    return f"no device {in_words(choice, devices)}"
+        same = [f"the same {lack.same}"] if lack.same else []
+        return f"only {lack.has} of {lack.wanted} devices {in_words(choice, devices, *same)}"
+    any_value = [f"attribute {lack.same}"] if lack.same else []
+    return f"no device {in_words(choice, devices, *any_value)}"
 
 
-def in_words(choice: DeviceChoice, devices: Devices) -> str:
-    """What the choice wants of a device: its class, and its selectors beside those of the class."""
+def in_words(choice: DeviceChoice, devices: Devices, *more: str) -> str:
+    """What the choice wants of a device: its class, its selectors beside those of the class, and ``more``."""
     known = devices.classes.get(choice.device_class)
     own = choice.selectors[len(known.selectors) if known else 0 :]
     conditions = [shorten(condition(text), _CONDITION) for text in own]
     conditions += [f"{name} {format_quantity(amount)}" for name, amount in choice.capacity]
-    wanted = " and ".join(conditions)
+    wanted = " and ".join((*conditions, *more))
     return f"of DeviceClass {choice.device_class}{wanted and f' with {wanted}'}"
