@@ -106,10 +106,11 @@ week: $(VENV)/dev.stamp                 ## a million events in months of virtual
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026
 fidelity: DEVICES ?= 400
+fidelity: DEVICE_GROUPS ?= 200
 fidelity: APPLICATIONS ?= 400
-fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of devices and APPLICATIONS of applications (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
+fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of devices, DEVICE_GROUPS of Jobs and HostPools with devices, APPLICATIONS of applications (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
 	$(BIN)/python -m tests.e2e.binaries
-	$(BIN)/python -m tests.e2e.fidelity --count $(N) --devices $(DEVICES) --applications $(APPLICATIONS) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
+	$(BIN)/python -m tests.e2e.fidelity --count $(N) --devices $(DEVICES) --device-groups $(DEVICE_GROUPS) --applications $(APPLICATIONS) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"

@@ -122,7 +122,9 @@ def wrong_witness(scenario: FidelityScenario, verdict: CaseVerdict) -> str:
 
     Nothing of the product is asked: clauses are read as a person reads them, all else as the scheduler does.
     """
-    pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
+    pods = {
+        pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario.subject, scenario.space, scenario.mark)
+    }
     pods = {name: pod for name, pod in pods.items() if name not in verdict.running}
     if pods.keys() != verdict.places.keys() - verdict.running.keys():
         return "no node is named for some elements"

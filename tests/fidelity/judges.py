@@ -1,8 +1,8 @@
 """What is said of a scenario's subject before anything of it exists: by the product, and by judges that are wrong."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -13,6 +13,7 @@ from tests.placement.planning.at_once import AtOnce
 from tests.scheduling import product_answers
 from tests.scheduling.passing_conditions import told_to_wait
 from tests.scheduling.product_answers import POLICY, Ruling
+from tests.scheduling.state import Cluster
 from webhook.admission.checks.jobs import problems_of
 from webhook.placement.jobs.planned_nodes import planned_nodes
 from webhook.placement.jobs.replanning import Standing, replan_job
@@ -27,6 +28,7 @@ SECONDS: Final = 5.0
 """For one question about a whole Job."""
 
 
+Json = Mapping[str, Any]
 Judge: TypeAlias = Callable[[FidelityScenario], CaseVerdict]
 
 
@@ -55,11 +57,19 @@ def _of_ruling(ruling: Ruling) -> CaseVerdict:
 
 
 def _of_job(scenario: FidelityScenario) -> CaseVerdict:
-    job, world = scenario.subject, product_answers.inventory(scenario.cluster)
-    if problems := problems_of(job, scenario.space, world):
+    first = of_whole_job(scenario.subject, scenario.space, scenario.cluster)
+    if not scenario.restarted or not first.places:
+        return first
+    return _relaunched(scenario, msgspec.convert(scenario.subject["spec"], JobSpec), first)
+
+
+def of_whole_job(job: Json, space: str, cluster: Cluster) -> CaseVerdict:
+    """The product's verdict on a Job that is launched, with its plan."""
+    world = product_answers.inventory(cluster)
+    if problems := problems_of(job, space, world):
         return CaseVerdict(admitted=False, text=render(problems), invalid=True)
     name, spec = job["metadata"]["name"], msgspec.convert(job["spec"], JobSpec)
-    verdict = finished(judge_job(scenario.space, name, spec, world, POLICY, AtOnce(SECONDS)))
+    verdict = finished(judge_job(space, name, spec, world, POLICY, AtOnce(SECONDS)))
     if verdict.refused:
         return CaseVerdict(admitted=False, text=verdict.text)
     if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
@@ -69,8 +79,7 @@ def _of_job(scenario: FidelityScenario) -> CaseVerdict:
     plan = planned_nodes(verdict.group, placed, verdict.given)
     hosts = _hosts(verdict.group, placed)
     hedged = bool(verdict.warnings)
-    first = CaseVerdict(admitted=True, hedged=hedged, places=plan.by_element(), hosts=hosts, plan=plan)
-    return _relaunched(scenario, spec, first) if scenario.restarted else first
+    return CaseVerdict(admitted=True, hedged=hedged, places=plan.by_element(), hosts=hosts, plan=plan)
 
 
 def _relaunched(scenario: FidelityScenario, spec: JobSpec, first: CaseVerdict) -> CaseVerdict:

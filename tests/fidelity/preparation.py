@@ -92,7 +92,9 @@ def prepared(
         return Preparation(cluster, tuple(pod_of(scenario.subject, at) for at in range(count_of(scenario.subject))))
     cluster, lacking = _with_pools(scenario, hosts)
     cluster = replace(cluster, jobs=(scenario.subject,))
-    pods = {pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario)}
+    pods = {
+        pod["metadata"]["labels"][keys.PE]: pod for pod in job_pods(scenario.subject, scenario.space, scenario.mark)
+    }
     cluster = _launched(cluster, pods, verdict)
     places = {name: cluster.by_name.get(place) for name, place in verdict.places.items()}
     made = [
@@ -114,16 +116,16 @@ def _launched(cluster: Cluster, pods: Mapping[str, Object], verdict: CaseVerdict
     return cluster
 
 
-def job_pods(scenario: FidelityScenario) -> list[Object]:
-    """The first pods of all processing elements, in the controller's order; they select the nodes of the scenario."""
-    job = scenario.subject["metadata"]["name"]
-    spec = msgspec.convert(scenario.subject["spec"], JobSpec)
+def job_pods(subject: Json, space: str, mark: str) -> list[Object]:
+    """The first pods of all processing elements of a Job, in the controller's order; they select nodes of the mark."""
+    job = subject["metadata"]["name"]
+    spec = msgspec.convert(subject["spec"], JobSpec)
     elements = [(element_name(job, at, one), one) for at, one in enumerate(spec.processing_elements or ())]
     found = []
     for name, element in most_constrained_first(elements):
         pod = copy.deepcopy(element_pod(job, name, element, spec))
-        pod["metadata"] |= {"namespace": scenario.space, "uid": f"uid-of-{name}"}
-        pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), "case": scenario.mark}
+        pod["metadata"] |= {"namespace": space, "uid": f"uid-of-{name}"}
+        pod["spec"]["nodeSelector"] = {**pod["spec"].get("nodeSelector", {}), "case": mark}
         found.append(pod)
     return found
 

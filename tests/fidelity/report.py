@@ -27,6 +27,13 @@ _OF_DEVICES: Final = (
     "would have ruled out for it. A pod may wait without a word for devices that others hold.",
 )
 
+_OF_DEVICE_GROUPS: Final = (
+    "A scenario is a cluster of 1 to 3 nodes with devices, and a Job of two or three elements that want some, or a",
+    "HostPool by devices. The pods of an admitted Job are created by its plan, and have to be bound with allocated",
+    "claims. What is refused is played in each way: with the pods on any nodes, kept on each combination of nodes, and in",
+    "several orders. Of a HostPool each node is tried with a pod for each entry. The outcomes have the same names.",
+)
+
 _OF_APPLICATIONS: Final = (
     "A scenario is a cluster of 1 to 4 nodes and an object of another operator's kind. The product's verdict on it is",
     "compared with what the scheduler does with the pods that the object was written from, with their patches.",
@@ -73,6 +80,11 @@ def page(journal: Journal, seed: int) -> str:
 def device_page(journal: Journal) -> str:
     """What the page says of scenarios of devices."""
     return _section(journal, "devices", _OF_DEVICES, _outcomes)
+
+
+def device_group_page(journal: Journal) -> str:
+    """What the page says of Jobs whose elements want devices, and of HostPools by devices."""
+    return _section(journal, "Jobs and HostPools with devices", _OF_DEVICE_GROUPS, _kinds)
 
 
 def application_page(journal: Journal) -> str:

@@ -9,15 +9,19 @@ import pytest
 
 from tests.e2e.api import Api
 from tests.e2e.fidelity.application_run import ApplicationRun
+from tests.e2e.fidelity.device_group_run import DeviceGroupRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
+from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
 from tests.fidelity.judges import refusing
 
 SEED = 7
 CASES = 100
+GROUPS = 25
+"""Jobs and HostPools with devices, each of which is played in up to 30 ways."""
 
 
 @pytest.fixture(scope="module")
@@ -49,12 +53,23 @@ def test_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
     agrees(DeviceRun(api, SEED, journal), journal, CASES)
 
 
+def test_jobs_and_pools_with_devices_are_judged_as_the_scheduler_allocates_them(api: Api) -> None:
+    journal = Journal(None, SEED)
+    agrees(DeviceGroupRun(api, SEED, journal), journal, GROUPS)
+
+
+def test_a_judge_that_refuses_jobs_and_pools_with_devices_is_found_out(api: Api) -> None:
+    journal = Journal(None, SEED)
+    DeviceGroupRun(api, SEED, journal, lambda _: CaseVerdict(admitted=False, text="no")).all(8)
+    assert {one.kind for one in journal.wrong if one.outcome == FALSE_REFUSAL} == {"job", "pool"}
+
+
 def test_applications_are_judged_as_the_scheduler_binds_their_pods(api: Api) -> None:
     journal = Journal(None, SEED)
     agrees(ApplicationRun(api, SEED, journal), journal, ApplicationRun.side_by_side)
 
 
-def agrees(run: DeviceRun | ApplicationRun, journal: Journal, count: int) -> None:
+def agrees(run: DeviceRun | DeviceGroupRun | ApplicationRun, journal: Journal, count: int) -> None:
     """Play so many scenarios: none is wrong, and at least an eighth of them each is admitted and refused."""
     run.all(count)
     run.again()

@@ -1,4 +1,4 @@
-"""``DeviceScenario``: nodes, their devices, and a pod or a Deployment that wants some, as plain data."""
+"""``DeviceScenario``: nodes, their devices, and what wants some of them, as plain data."""
 
 import copy
 import json
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tests.fidelity.preparation import job_pods
 from tests.scheduling.state import Cluster, manifests
 from webhook.placement.text import keys
 
@@ -13,6 +14,8 @@ Json = Mapping[str, Any]
 Object = dict[str, Any]
 
 VERSION: Final = "resource.k8s.io/v1"
+
+_KINDS: Final = {"Pod": "pod", "Job": "job", "HostPool": "pool"}
 
 ADMINISTRATION: Final = "resource.kubernetes.io/admin-access"
 """Label of namespaces whose claims may have devices that others use."""
@@ -22,8 +25,8 @@ ADMINISTRATION: Final = "resource.kubernetes.io/admin-access"
 class DeviceScenario:
     """``devices`` are classes, slices, templates and claims; allocated ones have a status.
 
-    All names of the scenario contain the ``mark``, so scenarios do not affect one another. ``subject`` is a pod, or a
-    Deployment all of whose pods want the same.
+    All names of the scenario contain the ``mark``, so scenarios do not affect one another. ``subject`` is a pod, a
+    Deployment all of whose pods want the same, a Job whose elements want devices, or a HostPool that asks for some.
     """
 
     number: int
@@ -38,8 +41,8 @@ class DeviceScenario:
 
     @property
     def kind(self) -> str:
-        """``pod`` or ``workload``."""
-        return "pod" if self.subject["kind"] == "Pod" else "workload"
+        """``pod``, ``workload``, ``job`` or ``pool``."""
+        return _KINDS.get(self.subject["kind"], "workload")
 
     @property
     def cluster(self) -> Cluster:
@@ -48,9 +51,13 @@ class DeviceScenario:
 
     @property
     def pods(self) -> tuple[Object, ...]:
-        """The pods that are created."""
+        """The pods that are created; none for a HostPool."""
         if self.kind == "pod":
             return (self.subject,)
+        if self.kind == "pool":
+            return ()
+        if self.kind == "job":
+            return tuple(job_pods(self.subject, self.mark, self.mark))
         spec = self.subject["spec"]
         return tuple(_pod_of(self.subject, at) for at in range(spec["replicas"]))
 
@@ -102,15 +109,15 @@ def _families(scenario: DeviceScenario) -> Iterator[str]:
     yield f"a {scenario.kind}"
     if scenario.held:
         yield "held devices"
-    pod = scenario.pods[0]
-    wanted = pod["spec"].get("resourceClaims", ())
-    if len(wanted) > 1:
-        yield "several claims"
-    yield from ("claims by name" for one in wanted if "resourceClaimName" in one)
-    if keys.HARDWARE in pod["metadata"].get("annotations", {}):
-        yield "described devices"
-    if any(one.get("resources") for one in pod["spec"]["containers"]):
-        yield "mapped resources"
+    for pod in scenario.pods:
+        wanted = pod["spec"].get("resourceClaims", ())
+        if len(wanted) > 1:
+            yield "several claims"
+        yield from ("claims by name" for one in wanted if "resourceClaimName" in one)
+        if keys.HARDWARE in pod["metadata"].get("annotations", {}):
+            yield "described devices"
+        if any(one.get("resources") for one in pod["spec"]["containers"]):
+            yield "mapped resources"
     for one in scenario.devices:
         words = _OF_SLICES if one["kind"] == "ResourceSlice" else _OF_REQUESTS
         said = json.dumps(one["spec"])

@@ -1,7 +1,7 @@
 """The product's verdict on a scenario of devices, compared with what the scheduler does with its pods."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,14 +57,15 @@ def judged(scenario: DeviceScenario) -> DeviceVerdict:
     made = [product_answers.admitted(pod, cluster, ELASTIC).pod for pod in scenario.pods]
     # Parts that are one object in Python are two on the wire.
     pods = json.loads(json.dumps([one for one in made if one is not None]))
-    return DeviceVerdict(scenario, ruling, pods, list(_templates(scenario)))
+    return DeviceVerdict(scenario, ruling, pods, list(described_templates(scenario.mark, scenario.pods)))
 
 
-def _templates(scenario: DeviceScenario) -> Iterator[Object]:
-    text = scenario.pods[0]["metadata"].get("annotations", {}).get(keys.HARDWARE, "")
-    needs, _ = read_annotation(text)
+def described_templates(space: str, pods: Iterable[Json]) -> Iterator[Object]:
+    """The templates that the controller makes of what the pods describe."""
+    texts = {pod["metadata"].get("annotations", {}).get(keys.HARDWARE, "") for pod in pods}
+    needs = [need for text in texts for need in read_annotation(text)[0]]
     described = {one.device.described for one in needs if one.device and one.device.described}
-    return (template_object(scenario.mark, one) for one in described)
+    return (template_object(space, one) for one in described)
 
 
 def compared(verdict: DeviceVerdict, ends: Sequence[Json]) -> FidelityResult:

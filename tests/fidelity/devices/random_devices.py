@@ -1,5 +1,6 @@
 """Random scenarios of devices, which the API server takes as they are: all that its gates let through by default."""
 
+import copy
 import random
 import uuid
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ Object = dict[str, Any]
 KINDS: Final = ("gpu", "nic")
 """Kinds of devices: each has a driver and a class."""
 
+STREAMS: Final = "streams.ibm.com/v1"
 _BROKEN: Final = "example.com/broken"
 _ROOT: Final = "resource.kubernetes.io/pcieRoot"
 
@@ -22,6 +24,11 @@ def device_scenario(seed: int, number: int) -> DeviceScenario:
     return _Dice(f"devices-{seed}-{number}", f"d{number}").scenario(number)
 
 
+def group_scenario(seed: int, number: int, mark: str = "") -> DeviceScenario:
+    """The scenario of that number of Jobs and HostPools, in names with that mark."""
+    return _Dice(f"groups-{seed}-{number}", mark or f"g{number}").group(number)
+
+
 class _Dice:
     """Throws one scenario."""
 
@@ -29,6 +36,9 @@ class _Dice:
         self._dice = random.Random(seed)  # noqa: S311 -- a scenario, no secret
         self._mark = mark
         self._made: list[Object] = []
+        self._partitioned = True
+        self._many = False
+        """Whether nodes have more devices, and pods want few of them, so that these lack devices together."""
         self._effect = self._dice.choice(("NoSchedule", "NoExecute"))
         """That of all taints. Kubernetes binds a pod whose toleration names no effect, and evicts it by NoExecute."""
 
@@ -43,6 +53,50 @@ class _Dice:
         pod = self._pod(nodes)
         subject = pod if self._chance(2 / 3) else self._deployment(pod)
         return DeviceScenario(number, self._mark, nodes, tuple(self._made), subject)
+
+    def group(self, number: int) -> DeviceScenario:
+        """A Job of two or three elements, or a HostPool, few enough for all ways to be played."""
+        nodes = tuple(self._node(at) for at in range(self._dice.choice((1, 2, 2, 2, 3))))
+        self._made += [self._class(kind) for kind in KINDS]
+        pool = self._chance(1 / 4)
+        self._partitioned = self._many = not pool
+        self._made += [part for kind in KINDS for part in self._slices(kind, nodes)]
+        subject = (
+            self._host_pool(len(nodes)) if pool else self._job(2 if len(nodes) > 2 else self._dice.choice((2, 3, 3, 3)))
+        )
+        return DeviceScenario(number, self._mark, nodes, tuple(self._made), subject)
+
+    def _host_pool(self, most: int) -> Object:
+        """A HostPool by devices, each of which a pod can have as well: not by partitions, which count each."""
+        entries = [self._entry() for _ in range(self._dice.choice((1, 1, 2)))]
+        spec = {"name": "P", "size": self._dice.randint(1, most), "devices": entries}
+        named = {"name": f"{self._mark}-p", "namespace": self._mark, "uid": f"uid-of-{self._mark}"}
+        return {"apiVersion": STREAMS, "kind": "HostPool", "metadata": named, "spec": spec}
+
+    def _entry(self) -> Object:
+        kind = self._dice.choice(KINDS)
+        entry: Object = {"class": self._class_name(kind), "count": self._dice.choice((1, 1, 2, 3))}
+        if self._chance(1 / 2):
+            entry["selector"] = self._selector(kind)
+        if self._chance(1 / 2):
+            entry["sameAttribute"] = _ROOT
+        return entry
+
+    def _job(self, count: int) -> Object:
+        """A Job whose elements want devices, some of them the same."""
+        elements: list[Object] = []
+        for at in range(count):
+            if at and self._chance(1 / 3):
+                template = copy.deepcopy(self._dice.choice(elements)["template"])
+            else:
+                metadata: Object = {}
+                spec: Object = {"containers": [{"name": "main", "image": "example.invalid/main"}]}
+                self._want(metadata, spec, at)
+                template = {"metadata": metadata, "spec": spec}
+            elements.append({"name": f"{self._mark}-e{at}", "template": template})
+        spec = {"bundle": {"name": "app.sab"}, "processingElements": elements}
+        named = {"name": f"{self._mark}-j", "namespace": self._mark}
+        return {"apiVersion": STREAMS, "kind": "Job", "metadata": named, "spec": spec}
 
     def _chance(self, part: float) -> bool:
         return self._dice.random() < part
@@ -81,7 +135,7 @@ class _Dice:
     def _slices(self, kind: str, nodes: tuple[Object, ...]) -> Iterator[Object]:
         """Pools of nodes, and sometimes one that several nodes share."""
         for node in nodes:
-            if self._chance(3 / 4):
+            if self._many or self._chance(3 / 4):
                 name = node["metadata"]["name"]
                 yield from self._pool(kind, name, {"nodeName": name}, nodes)
         if self._chance(1 / 4):
@@ -98,13 +152,13 @@ class _Dice:
 
     def _pool(self, kind: str, name: str, reach: Object, nodes: tuple[Object, ...]) -> Iterator[Object]:
         parts = self._dice.choice((1, 1, 1, 2))
-        counted = kind == KINDS[0] and self._chance(1 / 4)
+        counted = kind == KINDS[0] and self._chance(1 / 4) and self._partitioned
         # Another incomplete pool would be in the way of pods of other scenarios that want all devices.
         expected = parts + counted + ("nodeName" in reach and not counted and self._chance(1 / 60))
         number = 0
         for part in range(parts):
             devices = []
-            for _ in range(self._dice.choice((1, 1, 2, 3))):
+            for _ in range(self._dice.choice((2, 3, 3) if self._many else (1, 1, 2, 3))):
                 device = self._device(kind, f"{kind}{number}", counted=counted)
                 if "perDeviceNodeSelection" in reach:
                     place = self._dice.choice(
@@ -247,7 +301,8 @@ class _Dice:
             found["allocationMode"] = "All"
         else:
             found["count"] = self._dice.choice((1, 1, 1, 2, 3))
-        if selectors := [self._selector(kind) for _ in range(self._dice.choice((0, 0, 1, 1, 2)))]:
+        number = self._dice.choice((0, 0, 0, 1) if self._many else (0, 0, 1, 1, 2))
+        if selectors := [self._selector(kind) for _ in range(number)]:
             found["selectors"] = list(map(_cel, selectors))
         if self._chance(1 / 5):
             tolerations = (
