@@ -30,8 +30,8 @@ _OF_DEVICES: Final = (
 _OF_DEVICE_GROUPS: Final = (
     "A scenario is a cluster of 1 to 3 nodes with devices, and a Job of two or three elements that want some, or a",
     "HostPool by devices. The pods of an admitted Job are created by its plan, and have to be bound with allocated",
-    "claims. What is refused is played in each way: with the pods on any nodes, kept on each combination of nodes, and in",
-    "several orders. Of a HostPool each node is tried with a pod for each entry. The outcomes have the same names.",
+    "claims. What is refused is played in each way: with the pods on any nodes, kept on each combination of nodes, and",
+    "in several orders. Of a HostPool each node is tried with a pod for each entry. The outcomes have the same names.",
 )
 
 _OF_APPLICATIONS: Final = (

@@ -24,7 +24,7 @@ Object = dict[str, Any]
 class DeviceWay(NamedTuple):
     """Pods that are created one after the other in a cluster of their own, under its ``mark``.
 
-    ``unmade`` says why a pod is not created, if one is not. ``node`` is the number of the one that a HostPool is tried on.
+    ``unmade`` says why a pod is not created, if one is not. ``node`` is the number of the node of a HostPool.
     """
 
     mark: str

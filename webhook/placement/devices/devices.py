@@ -13,6 +13,7 @@ from typing import Final
 from webhook.placement.devices.changes import Changes
 from webhook.placement.devices.claims import ClaimName, ClaimTemplate, DeviceName, HeldDevice, ResourceClaim
 from webhook.placement.devices.device import Reach
+from webhook.placement.devices.marks import MarkIndex
 from webhook.placement.devices.slices import DevicePool, DeviceSlice
 from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
@@ -40,7 +41,7 @@ class Devices:
     """
 
     __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_shared",
-                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "read")  # fmt: skip
+                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "marks", "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -57,6 +58,7 @@ class Devices:
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
         """Those of them of which some such slice has more than counters."""
+        self.marks = MarkIndex()
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[ClaimName, ResourceClaim] = {}
@@ -106,6 +108,7 @@ class Devices:
             return
         self.drop_slice(published.name)
         self._slices[published.name] = published
+        self.marks.put(published)
         if published.unread:
             self._unread[published.name] = published.reach
         self._pools.setdefault(published.pool_name, {})[published.name] = published
@@ -119,6 +122,7 @@ class Devices:
             return
         pool = removed.pool_name
         self._unread.pop(name, None)
+        self.marks.drop(name)
         self._changed(pool)
         del self._pools[pool][name]
         if not self._pools[pool]:

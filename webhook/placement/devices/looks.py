@@ -9,10 +9,9 @@ from webhook.placement.devices.device import Device
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.node_devices import NodeDevices, SharedPool, UsableDevice, UsablePool
 from webhook.placement.devices.selector import selector
-from webhook.placement.devices.slices import DeviceSlice
 
 _KEPT: Final = 32_768
-"""The looks of so many slices are remembered. A number never stands for other looks again."""
+"""So many looks are remembered. A number never stands for other looks again."""
 
 Names = frozenset[str] | None
 """Ids of attributes without their domain; ``None`` stands for all."""
@@ -36,14 +35,15 @@ def names_read(claims: Iterable[ClaimSpec]) -> Names:
 class Looks:
     """The looks of slices by the attributes of these names, as numbers: equal slices have the same one."""
 
-    __slots__ = ("_known", "_last", "_names", "_numbers", "_relevant", "_shared")
+    __slots__ = ("_last", "_matching", "_names", "_numbers", "_relevant", "_shared")
 
     def __init__(self, names: Names) -> None:
         self._names = names
         self._last = 0
         self._relevant: dict[str, bool] = {}
         """Full names of attributes, and whether they matter."""
-        self._known: dict[str, tuple[DeviceSlice, int]] = {}
+        self._matching: dict[tuple[str, ...], tuple[int, ...]] = {}
+        """By ids of attributes of a slice, where those are that matter."""
         self._numbers: dict[Hashable, int] = {}
         self._shared = WeakKeyDictionary[SharedPool, int]()
 
@@ -57,7 +57,8 @@ class Looks:
             (found,) = published.values()
             if found.expected != 1 or found.unread:
                 return None
-            looks.append((pool.driver, self._of_slice(found)))
+            marks = devices.marks[found.name]
+            looks.append((pool.driver, marks.rest, *[marks.numbers[at] for at in self._places(marks.ids)]))
         return tuple(sorted(looks))
 
     def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
@@ -81,15 +82,15 @@ class Looks:
             self._all(pool.others, named=named),
         )
 
-    def _of_slice(self, found: DeviceSlice) -> int:
-        known = self._known.get(found.name)
-        if known is None or known[0] is not found:
-            twice = len({device.name for device in found.devices}) != len(found.devices)
-            if len(self._known) >= _KEPT:
-                self._known.clear()
-            known = found, self._number((twice, tuple(self._of_device(device) for device in found.devices)))
-            self._known[found.name] = known
-        return known[1]
+    def _places(self, ids: tuple[str, ...]) -> tuple[int, ...]:
+        """Where among the ids those are that matter."""
+        places = self._matching.get(ids)
+        if places is None:
+            if len(self._matching) >= _KEPT:
+                self._matching.clear()
+            places = tuple(at for at, name in enumerate(ids) if self._names is None or name in self._names)
+            self._matching[ids] = places
+        return places
 
     def _number(self, looks: Hashable) -> int:
         """The number that stands for these looks."""

@@ -1,0 +1,69 @@
+"""What slices are like, attribute by attribute, as numbers: slices that are alike in an attribute have the same one.
+
+They are made when a slice comes, so that a decision compares numbers of nodes, and not their devices.
+"""
+
+from array import array
+from collections.abc import Hashable
+from typing import Final
+
+from msgspec import Struct
+
+from webhook.placement.devices.slices import DeviceSlice
+
+_KEPT: Final = 32_768
+"""So many different kinds of slices are remembered, by what they have beside attributes."""
+
+
+class SliceMarks(Struct, frozen=True, gc=False):
+    """A number for each attribute by its id, that is, its name without a domain, and one for the ``rest`` of the slice.
+
+    The number of an attribute is a hash of 64 bits. ``ids`` is one object for all slices with the same ones.
+    """
+
+    ids: tuple[str, ...]
+    numbers: "array[int]"
+    rest: int
+
+
+class MarkIndex:
+    """The marks of all slices, by name."""
+
+    __slots__ = ("_by_name", "_ids", "_last", "_rests")
+
+    def __init__(self) -> None:
+        self._by_name: dict[str, SliceMarks] = {}
+        self._ids: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._rests: dict[Hashable, int] = {}
+        self._last = 0
+
+    def __getitem__(self, name: str) -> SliceMarks:
+        """Those of the slice of that name."""
+        return self._by_name[name]
+
+    def put(self, found: DeviceSlice) -> None:
+        """Add those of the slice."""
+        texts: dict[str, list[str]] = {}
+        for at, device in enumerate(found.devices):
+            for entry in device.attributes:
+                # The representation of a value tells true from 1, and a version from its text.
+                texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
+        ids = tuple(sorted(texts))
+        numbers = array("q", (hash("\n".join(texts[name])) for name in ids))
+        self._by_name[found.name] = SliceMarks(self._ids.setdefault(ids, ids), numbers, self._rest(found))
+
+    def drop(self, name: str) -> None:
+        """Remove those of the slice of that name."""
+        del self._by_name[name]
+
+    def _rest(self, found: DeviceSlice) -> int:
+        """The number of all of its devices but for names and attributes. None ever stands for something else again."""
+        twice = len({device.name for device in found.devices}) != len(found.devices)
+        rest = twice, tuple((device.capacity, device.traits) for device in found.devices)
+        if len(self._rests) >= _KEPT:
+            self._rests.clear()
+            self._ids.clear()
+        if rest not in self._rests:
+            self._last += 1
+            self._rests[rest] = self._last
+        return self._rests[rest]
