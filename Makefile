@@ -9,7 +9,8 @@ PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/bla
 alone_again = $(1) || { echo "what failed runs once more, alone ..." && $(1) --last-failed --last-failed-no-failures none --numprocesses=0; }
 traced = { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m $(UNIT)); } && { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m integration); }
 # End-to-end tests, and the files in which one failed once more: $(1) selects them. They mostly wait, so with $(2) two
-# files run at a time, each process with control planes of its own; what is timed runs alone.
+# processes run; files with a control plane in common are all one process's (tests/e2e/shared_fixtures.py). What is
+# timed runs alone.
 once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "files with failures run once more, alone ..." && files=$$($(BIN)/python -m tests.e2e.failed_files) && $(BIN)/python -m pytest $(1) $$files; }
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.

@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import TypeAlias
 
 import pytest
+from xdist.remote import Producer
 
 from tests.e2e.api import Api
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
+from tests.e2e.shared_fixtures import GroupScheduling, put_together, tell_groups
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -20,11 +22,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "e2e: needs a real control plane of its own processes (make e2e)")
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every test of this folder is one."""
-    for item in items:
-        if _HERE in item.path.parents:
-            item.add_marker(pytest.mark.e2e)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Every test of this folder is one, and files with a control plane in common run one after another."""
+    own = [item for item in items if _HERE in item.path.parents]
+    for item in own:
+        item.add_marker(pytest.mark.e2e)
+    tell_groups(config, put_together(own, _HERE))
+    items[:] = [*own, *(item for item in items if _HERE not in item.path.parents)]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> GroupScheduling | None:
+    """``--dist=loadfile`` keeps these files together."""
+    return GroupScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
 
 
 @pytest.hookimpl(wrapper=True)
