@@ -15,6 +15,7 @@ from webhook.placement.text import keys
 GROUP = "/apis/kueue.x-k8s.io/v1"
 VERSION = "kueue.x-k8s.io/v1"
 CHECKS = f"{GROUP}/admissionchecks"
+WORKLOADS = f"{GROUP}/workloads"
 THEN = "2026-01-01T00:00:00Z"
 """When virtual time begins."""
 
@@ -119,3 +120,11 @@ class CheckedCluster(ControlledCluster):
     def patched(self) -> list[str]:
         """Paths of what the controller has written of Workloads."""
         return [path for path, _ in self.candidate.line.writes if "/workloads/" in path]
+
+
+async def asked(checked: CheckedCluster, name: str, *sets: Json, seconds: float = 1.0) -> str:
+    """The state of the check of another Workload, some time after it got its quota."""
+    checked.workload(name, *sets)
+    await checked.answered(seconds)
+    state, _ = checked.answer(name)
+    return state

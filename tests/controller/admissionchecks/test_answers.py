@@ -432,7 +432,13 @@ async def test_our_checks_are_active(checked: CheckedCluster) -> None:
 @pytest.mark.parametrize("cause", [Cause.CONFLICT, Cause.UNREACHABLE])
 async def test_a_condition_that_is_not_stored_is_written_again(checked: CheckedCluster, cause: Cause) -> None:
     await checked.lead(0.001)
-    checked.candidate.line.failures.append(ApiError(cause, "no"))
+    line = checked.candidate.line
+
+    def fail(_: str) -> None:
+        line.before = lambda _: None
+        raise ApiError(cause, "no")
+
+    line.before = fail
     await checked.answered(5)
     assert active(checked)[0] == "True"
 

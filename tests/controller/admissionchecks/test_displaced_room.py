@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.apiserver.paths import node_path
-from tests.controller.admissionchecks.checked_cluster import CheckedCluster, pod_set
+from tests.controller.admissionchecks.checked_cluster import CheckedCluster, asked, pod_set
 from webhook.placement.text import keys
 
 
@@ -19,11 +19,9 @@ async def four() -> AsyncIterator[CheckedCluster]:
     await checked.end()
 
 
-async def asked(checked: CheckedCluster, name: str, **spec: Any) -> str:
+async def asks(checked: CheckedCluster, name: str, **spec: Any) -> str:
     """The state of the check of a Workload with one pod, which takes most of a node."""
-    checked.workload(name, pod_set(**{"cpu": "6", "job": name, **spec}))
-    await checked.answered()
-    return checked.answer(name)[0]
+    return await asked(checked, name, pod_set(**{"cpu": "6", "job": name, **spec}))
 
 
 def bind(checked: CheckedCluster, name: str, node: str) -> None:
@@ -34,37 +32,37 @@ def bind(checked: CheckedCluster, name: str, node: str) -> None:
 async def test_pods_that_are_bound_where_others_were_planned_leave_room_for_no_one_else(four: CheckedCluster) -> None:
     """Six ask for four nodes, and the scheduler binds each pod where another one was planned."""
     for number in range(4):
-        assert await asked(four, f"job-{number}") == "Ready"
+        assert await asks(four, f"job-{number}") == "Ready"
     planned = [four.planned(f"job-{number}")[0] for number in range(4)]
     bind(four, "job-0", planned[1])
-    assert await asked(four, "job-4") == "Retry"
+    assert await asks(four, "job-4") == "Retry"
     bind(four, "job-1", planned[2])
     bind(four, "job-2", planned[3])
-    assert await asked(four, "job-5") == "Retry"
+    assert await asks(four, "job-5") == "Retry"
 
 
 async def test_pods_of_others_leave_no_room_free_that_was_promised(four: CheckedCluster) -> None:
     """As pods do that ask for no placement."""
-    assert await asked(four, "first") == "Ready"
+    assert await asks(four, "first") == "Ready"
     (node,) = four.planned("first")
     four.occupy(node)
-    assert await asked(four, "second") == "Ready"
+    assert await asks(four, "second") == "Ready"
     assert four.planned("first") != [node]
-    assert await asked(four, "third") == "Ready"
-    assert await asked(four, "fourth") == "Retry"
+    assert await asks(four, "third") == "Ready"
+    assert await asks(four, "fourth") == "Retry"
 
 
 @pytest.mark.parametrize("end", ["deleted", "cordoned"])
 async def test_a_node_that_no_pod_can_use_any_more_keeps_no_room(four: CheckedCluster, end: str) -> None:
     for number in range(3):
-        assert await asked(four, f"job-{number}") == "Ready"
+        assert await asks(four, f"job-{number}") == "Ready"
     (node,) = four.planned("job-0")
     if end == "deleted":
         four.kube.remove(node_path(node))
     else:
         four.retaint(node, {"key": "node.kubernetes.io/unschedulable", "effect": "NoSchedule"})
     await four.answered()
-    assert await asked(four, "next") == "Retry"
+    assert await asks(four, "next") == "Retry"
     assert four.planned("job-0") != [node]
 
 
@@ -72,14 +70,14 @@ async def test_where_one_can_only_run_on_certain_nodes_the_room_of_others_makes_
     """One after the other there is no room for it, and together there is."""
     four.relabel("node-a", disk="fast")
     four.relabel("node-b", disk="fast")
-    assert await asked(four, "picky", nodeSelector={"disk": "fast"}) == "Ready"
-    assert await asked(four, "first") == "Ready"
-    assert await asked(four, "second") == "Ready"
+    assert await asks(four, "picky", nodeSelector={"disk": "fast"}) == "Ready"
+    assert await asks(four, "first") == "Ready"
+    assert await asks(four, "second") == "Ready"
     (node,) = four.planned("picky")
     other = {"node-a": "node-b", "node-b": "node-a"}[node]
     assert [other] in (four.planned("first"), four.planned("second"))
     four.occupy(node)
-    assert await asked(four, "next") == "Retry"
+    assert await asks(four, "next") == "Retry"
     assert four.planned("picky") == [other]
     assert four.planned("first") != [other] != four.planned("second")
 
@@ -87,20 +85,20 @@ async def test_where_one_can_only_run_on_certain_nodes_the_room_of_others_makes_
 async def test_what_lost_its_room_gets_what_comes_free(four: CheckedCluster) -> None:
     """Before anything else: its pods wait already."""
     four.occupy("node-b", "node-c", "node-d")
-    assert await asked(four, "first") == "Ready"
+    assert await asks(four, "first") == "Ready"
     four.occupy("node-a")
-    assert await asked(four, "second") == "Retry"
+    assert await asks(four, "second") == "Retry"
     four.kube.remove("/api/v1/namespaces/others/pods/other-node-c")
-    assert await asked(four, "third") == "Retry"
+    assert await asks(four, "third") == "Retry"
     assert four.planned("first") == ["node-c"]
 
 
 async def test_a_pod_takes_the_room_on_its_own_node_if_several_workloads_are_alike(four: CheckedCluster) -> None:
     for name in ("one", "two", "three", "four"):
-        assert await asked(four, name, job="alike") == "Ready"
+        assert await asks(four, name, job="alike") == "Ready"
     for name in ("four", "three"):
         (node,) = four.planned(name)
         four.run(f"pod-{name}", node, cpu="6", labels={keys.JOB: "alike"})
         await four.answered()
         assert four.planned(name) == []
-    assert await asked(four, "five") == "Retry"
+    assert await asks(four, "five") == "Retry"

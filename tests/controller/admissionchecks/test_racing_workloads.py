@@ -5,25 +5,16 @@ import asyncio
 import pytest
 
 from kubeapi.client.errors import ApiError, Cause
-from tests.controller.admissionchecks.checked_cluster import APART, GROUP, CheckedCluster, condition, pod_set
-from tests.controller.controlled_cluster import Json
-from tests.controller.controller_process import ControllerProcess
+from tests.controller.admissionchecks.checked_cluster import APART, WORKLOADS, CheckedCluster, asked, condition, pod_set
 from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.controller.admissionchecks import promised_room
 from webhook.controller.admissionchecks.workload_slice import REPLACES
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
-WORKLOADS = f"{GROUP}/workloads"
 FULL = pod_set(count=3, cpu="8")
 """All of the cluster."""
-
-
-async def asked(checked: CheckedCluster, name: str, pods: Json = FULL, seconds: float = 1.0) -> str:
-    """The state of the check of another Workload."""
-    checked.workload(name, pods)
-    await checked.answered(seconds)
-    return checked.answer(name)[0]
 
 
 # Watches and answers
@@ -44,7 +35,7 @@ async def test_what_was_before_the_answer_does_not_end_what_it_promised(checked:
         checked.workload("first", FULL)
     await asyncio.sleep(6)
     assert checked.answer("first")[0] == "Ready"
-    assert await asked(checked, "second", seconds=10) == "Retry"
+    assert await asked(checked, "second", FULL, seconds=10) == "Retry"
 
 
 async def test_what_was_promised_by_an_answer_that_was_lost_is_kept(checked: CheckedCluster) -> None:
@@ -54,78 +45,8 @@ async def test_what_was_promised_by_an_answer_that_was_lost_is_kept(checked: Che
     checked.workload("first", FULL)
     await asyncio.sleep(0.015)
     line.after = lambda _: None
-    assert await asked(checked, "second") == "Retry"
+    assert await asked(checked, "second", FULL) == "Retry"
     assert checked.answer("first")[0] == "Ready"
-
-
-# Leaders
-
-
-async def test_a_new_leader_knows_what_was_promised_before_its_watch_brings_it(checked: CheckedCluster) -> None:
-    checked.latency = 0.5
-    await checked.lead()
-    standby = ControllerProcess(checked.kube, rules=checked.rules, delays={WORKLOADS: 5.0})
-    former = checked.candidate.line
-    former.ends, former.obeyed_at_the_end = former.requests + 2, True
-    checked.workload("first", FULL)
-    checked.workload("second", FULL)
-    await asyncio.sleep(5.5)
-    assert (checked.answer("first")[0], checked.answer("second")[0]) == ("Ready", "Pending")
-    standby.begin()
-    await asyncio.sleep(5)
-    assert checked.answer("second")[0] == "Retry"
-    await standby.end()
-
-
-async def test_a_new_leader_keeps_room_for_the_pods_that_have_no_node_yet(checked: CheckedCluster) -> None:
-    await checked.lead()
-    assert await asked(checked, "first") == "Ready"
-    checked.admit("first")
-    for node in ("node-a", "node-b"):
-        checked.run(f"pod-{node}", node, cpu="8", labels={keys.JOB: "sets"})
-    await checked.lead()
-    assert checked.planned("first") == ["node-c"]
-    assert await asked(checked, "second", pod_set(cpu="8")) == "Retry"
-
-
-async def test_a_clock_of_kueue_that_is_ahead_ends_no_promise(checked: CheckedCluster) -> None:
-    await checked.lead()
-    assert await asked(checked, "first") == "Ready"
-    checked.admit("first", ahead=30)
-    await checked.lead()
-    assert await asked(checked, "second") == "Retry"
-
-
-async def test_a_new_leader_finds_nodes_for_all_together(checked: CheckedCluster) -> None:
-    """Where the first one could take what only the second one can use."""
-    checked.relabel("node-a", disk="fast")
-    checked.occupy("node-b")
-    await checked.lead()
-    picky = pod_set(cpu="8", job="picky", nodeSelector={"disk": "fast"})
-    assert await asked(checked, "picky", picky) == "Ready"
-    assert await asked(checked, "any", pod_set(cpu="8", job="any")) == "Ready"
-    for name in ("any", "picky"):  # in this order they are listed
-        stored = checked.stored(name)
-        del checked.kube.objects[checked.path(name)]
-        checked.kube.objects[checked.path(name)] = stored
-    await checked.lead()
-    assert (checked.planned("picky"), checked.planned("any")) == (["node-a"], ["node-c"])
-    assert await asked(checked, "next", pod_set(cpu="8")) == "Retry"
-
-
-async def test_where_workloads_cannot_be_listed_those_that_are_known_are_read(checked: CheckedCluster) -> None:
-    await checked.lead()
-    assert await asked(checked, "first", pod_set(cpu="8", job="first")) == "Ready"
-    assert await asked(checked, "second", pod_set(count=2, cpu="8", job="second")) == "Ready"
-    await checked.end()
-    checked.latency = 0.5
-    begun = asyncio.create_task(checked.lead())
-    await asyncio.sleep(0.1)
-    checked.candidate.line.failures += [ApiError(Cause.UNREADABLE, "no"), ApiError(Cause.UNREACHABLE, "no")]
-    await begun
-    await checked.answered(3)
-    assert (len(checked.planned("first")), len(checked.planned("second"))) == (0, 2)
-    assert await asked(checked, "third", pod_set(count=2, cpu="8"), 5) == "Retry"
 
 
 # Jobs that grow
@@ -203,3 +124,47 @@ async def test_what_is_not_decided_in_time_is_told_to_retry_three_times(checked:
         "Ready",
         "no decision in time on whether all components can run at the same time: some of their pods may have to wait",
     )
+
+
+# While room is looked for
+
+
+@pytest.fixture
+async def displaced(slow: CheckedCluster) -> CheckedCluster:
+    """Room of the first one is looked for, because others have taken it, before the second one is judged."""
+    slow.node("node-d")
+    await slow.lead()
+    assert await asked(slow, "first", pod_set(cpu="8", job="first")) == "Ready"
+    slow.occupy(*slow.planned("first"))
+    slow.workload("second", pod_set(cpu="8", job="second"))
+    await asyncio.sleep(0.05)
+    assert slow.planned("first") == []
+    return slow
+
+
+async def count_ready(checked: CheckedCluster) -> int:
+    """How many of some more Workloads that take a node each are let pass."""
+    states = [await asked(checked, f"more-{number}", pod_set(cpu="8", job=f"more-{number}")) for number in range(3)]
+    return states.count("Ready")
+
+
+@pytest.mark.parametrize("looks", [1, promised_room.LOOKS])
+async def test_its_pod_comes(displaced: CheckedCluster, monkeypatch: pytest.MonkeyPatch, looks: int) -> None:
+    monkeypatch.setattr(promised_room, "LOOKS", looks)
+    displaced.run("pod-first", "node-d", cpu="8", labels={keys.JOB: "first"})
+    await displaced.answered()
+    assert displaced.answer("second")[0] == "Ready"
+    assert await count_ready(displaced) == 1
+
+
+async def test_it_is_deleted(displaced: CheckedCluster) -> None:
+    displaced.kube.remove(displaced.path("first"))
+    await displaced.answered()
+    assert displaced.answer("second")[0] == "Ready"
+    assert await count_ready(displaced) == 2
+
+
+async def test_nothing_happens(displaced: CheckedCluster) -> None:
+    await displaced.answered()
+    assert displaced.answer("second")[0] == "Ready"
+    assert await count_ready(displaced) == 1

@@ -86,9 +86,8 @@ class KeptRoom(Generic[Holder]):
         return [one for one, room in self._rooms.items() if any(pod.node in nodes for pod in room.all())]
 
     def renew(self, holder: Holder) -> None:
-        """Keep the room of the holder, if it has some, for as long as if it were promised now."""
-        if holder in self._rooms:
-            self._rooms[holder] = replace(self._rooms[holder], until=self._clock() + SECONDS)
+        """Keep the room of the holder for as long as if it were promised now."""
+        self._rooms[holder] = replace(self._rooms[holder], until=self._clock() + SECONDS)
 
     def spent(self, holder: Holder) -> float:
         """The seconds of those for which its room is kept that are over for the holder."""

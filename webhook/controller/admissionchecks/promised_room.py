@@ -30,10 +30,10 @@ from webhook.placement.objects.pod import PodInfo
 from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 
-TOGETHER: Final = 50
+TOGETHER: Final = 20
 """Workloads whose room is looked for together at most, where there is none for one of them beside the others."""
 
-_LOOKS: Final = 3
+LOOKS: Final = 3
 """Looks for other room before something is judged: pods may come while the first one is under way."""
 
 
@@ -63,10 +63,13 @@ class PromisedRoom:
         """Nodes that others have taken room of, or that have changed, since the last look."""
         self._lost: dict[Name, None] = {}
         """Those for whose room nodes have to be found, the first one first."""
+        self._freed = False
+        """Whether there may be more room than at the last look."""
         self._numbers = itertools.count()
         watched.on_bound.append(self._bound)
-        watched.on_node.append(lambda name, *_: self._touch([name]))
-        watched.on_pool.append(lambda _, before, after: self._touch([*_hosts(before), *_hosts(after)]))
+        watched.on_pod.append(self._pod)
+        watched.on_node.append(lambda name, *_: self._changed([name]))
+        watched.on_pool.append(lambda _, before, after: self._changed([*_hosts(before), *_hosts(after)]))
         store.on_workload.append(self._workload)
 
     def hold(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], verdict: JobVerdict) -> None:
@@ -85,12 +88,13 @@ class PromisedRoom:
         some = self._unbound(pods, workload.namespace)
         self._room.hold(workload.key, workload.namespace, (), passed=passed)
         self._promised[workload.key] = _PromisedPods(workload.uid, some, kept=False, admitted=workload.admitted)
-        self._lost[workload.key] = None
+        self._lost[workload.key], self._freed = None, True
 
     def release(self, workload: Name) -> None:
         """Give up what is kept for the Workload."""
         self._room.release(workload)
         self._promised.pop(workload, None)
+        self._freed = True
 
     def expire(self) -> None:
         """Give up what has been kept for too long; that of one which Kueue has yet to admit is kept on."""
@@ -100,17 +104,19 @@ class PromisedRoom:
                 self._room.renew(key)
         self._room.expire()
         holders = self._room.holders()
-        self._promised = {key: promised for key, promised in self._promised.items() if key in holders}
+        for key in [key for key in self._promised if key not in holders]:
+            self.release(key)
 
     async def settle(self) -> None:
         """Find other nodes for the room that is kept where others are by now; called in turn with all judgements."""
-        for _ in range(_LOOKS if self._lost or self._touched else 0):
-            self._lost.update(dict.fromkeys(self._room.on(self._touched)))
+        for _ in range(LOOKS):
+            displaced = self._room.on(self._touched) if self._touched else []
             self._touched.clear()
-            self._lost = {key: None for key in self._lost if key in self._promised}
-            await self._look_for([*self._lost][:TOGETHER])
-            if not self._touched:
+            self._lost = {key: None for key in (*self._lost, *displaced) if self._left(key)}
+            if not displaced and not self._freed:
                 return
+            self._freed = False
+            await self._look_for([*self._lost][:TOGETHER])
 
     async def _look_for(self, lost: Collection[Name]) -> None:
         """Look for room of each, and where there is none for one beside the others for all of them together."""
@@ -136,7 +142,8 @@ class PromisedRoom:
                 for pod in (pod for pods in found.values() for pod in pods):
                     self._inventory.remove_pod(pod.uid)
         if any(_counts(self._left(key)) != _counts(pods) for key, pods in before.items()):
-            self._touch([pod.node for key in before for pod in self._room.pods(key)])
+            self._touched.update(pod.node for key in before for pod in self._room.pods(key))
+            self._freed = True
             return True  # pods came, or a Workload is gone meanwhile: another look is due
         for key, pods in before.items():
             self._room.hold(key, key[0], found[key], passed=self._room.spent(key))
@@ -172,13 +179,21 @@ class PromisedRoom:
             left.append(_so_many(one, one.component.count - gone))
         return _some(left)
 
-    def _touch(self, nodes: Collection[str]) -> None:
-        if self._promised:
-            self._touched.update(nodes)
+    def _changed(self, nodes: Collection[str]) -> None:
+        self._touched.update(nodes)
+        self._freed = True
+
+    def _pod(self, _uid: str, _before: PodInfo | None, after: PodInfo | None) -> None:
+        if after is None or after.terminating:
+            self._freed = True
 
     def _bound(self, pod: PodInfo) -> None:
+        """A pod has got its node: most leave room enough for what is kept there."""
         if not self._room.bound(pod):
-            self._touch([pod.node])
+            slot, capacity = self._inventory.nodes.slot_of[pod.node], self._inventory.nodes.capacity
+            short = any(capacity.free(resource, slot) < 0 for resource in pod.requests)
+            if short or pod.job or pod.pools or pod.guards or pod.shuns or pod.ports:
+                self._touched.add(pod.node)
 
     def _workload(self, key: Name) -> None:
         workload, promised = self._store.workloads.get(key), self._promised.get(key)
