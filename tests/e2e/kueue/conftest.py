@@ -21,7 +21,7 @@ from tests.e2e.workloads import emptied, namespace
 from webhook.controller.admissionchecks.records import CONTROLLER
 
 VERSION: Final = "kueue.x-k8s.io/v1beta2"
-SECONDS: Final = 60
+SECONDS: Final = 120
 
 
 def unending(folder: Path) -> Path:
