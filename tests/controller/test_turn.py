@@ -4,14 +4,27 @@ import asyncio
 
 import pytest
 
-from webhook.controller.turn import Turn
+from webhook.controller.turn import LOOKS, Turn
 
 
-async def test_one_after_the_other_with_what_comes_first() -> None:
-    turn, seen = Turn(), []
+class DisturbedRoom:
+    """Room that is disturbed so many times."""
 
-    async def prepare() -> None:
-        seen.append("prepared")
+    def __init__(self, times: int, seen: list[str]) -> None:
+        self._times = times
+        self._seen = seen
+
+    @property
+    def disturbed(self) -> bool:
+        self._times -= 1
+        return self._times >= 0
+
+    async def settle(self) -> None:
+        self._seen.append("settled")
+
+
+async def test_one_after_the_other() -> None:
+    turn, seen = Turn(), list[str]()
 
     async def work(name: str) -> None:
         async with turn:
@@ -19,19 +32,18 @@ async def test_one_after_the_other_with_what_comes_first() -> None:
             await asyncio.sleep(1)
             seen.append(f"{name} ends")
 
-    turn.before.append(prepare)
     await asyncio.gather(work("one"), work("two"))
-    assert seen == ["prepared", "one begins", "one ends", "prepared", "two begins", "two ends"]
+    assert seen == ["one begins", "one ends", "two begins", "two ends"]
 
 
-async def test_a_failure_before_it_ends_the_turn() -> None:
-    turn = Turn()
+@pytest.mark.parametrize(("times", "looks"), [(0, 1), (1, 2), (9, LOOKS)])
+async def test_what_is_disturbed_is_judged_again(times: int, looks: int) -> None:
+    turn, seen = Turn(), list[str]()
+    turn.rooms.append(DisturbedRoom(times, seen))
 
-    async def fail() -> None:
-        raise ValueError("no")
+    async def judge() -> int:
+        seen.append("judged")
+        return len(seen)
 
-    turn.before.append(fail)
-    for _ in range(2):
-        with pytest.raises(ValueError, match="no"):
-            async with turn:
-                pass
+    assert await turn.judged(judge) == 2 * looks
+    assert seen == ["settled", "judged"] * looks

@@ -46,7 +46,7 @@ class CheckWork:
         self._traces = rules.traces
         judge = WorkloadJudge(jobs.promised, rules.policy, VolumeLookups(server), jobs.turn, rules.solving)
         self._room = PromisedRoom(watched, store, judge, clock)
-        jobs.turn.before.append(self._room.settle)
+        jobs.turn.rooms.append(self._room)
         self.woken = WokenWorkloads(server, watched, store, judge, clock)
         self.workloads = WorkloadChecks(server, store, judge, self._room, self.woken, (clock, now))
         self._reports = CheckReports(server, store, now)

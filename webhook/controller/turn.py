@@ -2,26 +2,49 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from typing import Final, Protocol, TypeVar
+
+Found = TypeVar("Found")
+
+LOOKS: Final = 3
+"""So many times something is judged, if what was promised before loses its room each time."""
+
+
+class Unsettled(Protocol):
+    """Room that was promised, and that others may take."""
+
+    @property
+    def disturbed(self) -> bool:
+        """Whether some of it has to be looked for elsewhere."""
+        ...
+
+    async def settle(self) -> None:
+        """Look for it."""
+        ...
 
 
 class Turn:
     """A lock, held from a verdict until what it promises is stored, so that the next one counts it.
 
-    What is in ``before`` is awaited each time that the lock is taken.
+    What is judged in a turn is judged by :meth:`judged`, and ``rooms`` are settled before. The watches go on meanwhile.
     """
 
     def __init__(self) -> None:
-        self.before: list[Callable[[], Awaitable[object]]] = []
+        self.rooms: list[Unsettled] = []
         self._lock = asyncio.Lock()
 
     async def __aenter__(self) -> None:
         await self._lock.acquire()
-        try:
-            for prepare in self.before:
-                await prepare()
-        except BaseException:
-            self._lock.release()
-            raise
 
     async def __aexit__(self, *_: object) -> None:
         self._lock.release()
+
+    async def judged(self, judge: Callable[[], Awaitable[Found]]) -> Found:
+        """What is found while no promised room is taken by others, as far as that does not happen each time."""
+        for look in range(LOOKS):
+            for room in self.rooms:
+                await room.settle()
+            found = await judge()
+            if not any(room.disturbed for room in self.rooms) or look == LOOKS - 1:
+                break
+        return found

@@ -19,9 +19,9 @@ async def four() -> AsyncIterator[CheckedCluster]:
     await checked.end()
 
 
-async def asks(checked: CheckedCluster, name: str, **spec: Any) -> str:
+async def asks(checked: CheckedCluster, name: str, seconds: float = 1.0, **spec: Any) -> str:
     """The state of the check of a Workload with one pod, which takes most of a node."""
-    return await asked(checked, name, pod_set(**{"cpu": "6", "job": name, **spec}))
+    return await asked(checked, name, pod_set(**{"cpu": "6", "job": name, **spec}), seconds=seconds)
 
 
 def bind(checked: CheckedCluster, name: str, node: str) -> None:
@@ -102,3 +102,19 @@ async def test_a_pod_takes_the_room_on_its_own_node_if_several_workloads_are_ali
         await four.answered()
         assert four.planned(name) == []
     assert await asks(four, "five") == "Retry"
+
+
+async def test_a_pod_that_comes_while_another_workload_is_judged_leaves_it_no_room() -> None:
+    """The one that is judged is read from the API server in the meantime."""
+    checked = CheckedCluster("node-a", "node-b")
+    checked.latency = 0.5
+    await checked.lead()
+    for name in ("first", "second"):
+        assert await asks(checked, name, seconds=5) == "Ready"
+    (node,) = checked.planned("second")
+    checked.workload("third", pod_set(cpu="6", job="third"))
+    await checked.answered(0.7)
+    bind(checked, "first", node)
+    await checked.answered(5)
+    assert checked.answer("third")[0] == "Retry"
+    await checked.end()

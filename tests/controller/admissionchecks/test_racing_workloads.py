@@ -105,6 +105,29 @@ async def test_a_pod_that_is_bound_during_a_search_leaves_no_room_free(slow: Che
     assert await asked(slow, "fourth", pod_set(cpu="8", job="fourth")) == "Retry"
 
 
+async def test_where_all_is_promised_a_pod_that_comes_during_a_search_leaves_no_room(slow: CheckedCluster) -> None:
+    await slow.lead()
+    for name in ("first", "second", "third"):
+        assert await asked(slow, name, pod_set(cpu="8", job=name)) == "Ready"
+    (other,) = slow.planned("second")
+    slow.workload("fourth", pod_set(cpu="8", job="fourth"))
+    await asyncio.sleep(0.03)
+    slow.run("pod-first", other, cpu="8", labels={keys.JOB: "first"})
+    await slow.answered(5)
+    assert slow.answer("fourth")[0] == "Retry"
+
+
+async def test_one_whose_own_nodes_are_taken_during_the_search_is_judged_again(slow: CheckedCluster) -> None:
+    """By pods that ask for no placement."""
+    await slow.lead()
+    slow.workload("first", pod_set(cpu="8"))
+    await asyncio.sleep(0.05)
+    assert slow.answer("first")[0] == "Pending"
+    slow.occupy("node-a", "node-b", "node-c")
+    await slow.answered(5)
+    assert slow.answer("first")[0] == "Retry"
+
+
 # Time that runs out
 
 

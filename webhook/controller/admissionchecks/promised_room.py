@@ -20,6 +20,7 @@ from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.records import CheckedWorkload
 from webhook.controller.admissionchecks.workload_judge import WorkloadJudge
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
+from webhook.controller.turn import LOOKS
 from webhook.placement.inventory.job_pods import JobPods
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_verdict import JobVerdict
@@ -32,9 +33,6 @@ from webhook.placement.text import keys
 
 TOGETHER: Final = 20
 """Workloads whose room is looked for together at most, where there is none for one of them beside the others."""
-
-LOOKS: Final = 3
-"""Looks for other room before something is judged: pods may come while the first one is under way."""
 
 
 _Requests = Counter[frozenset[tuple[str, int]]]
@@ -61,6 +59,8 @@ class PromisedRoom:
         self._promised: dict[Name, _PromisedPods] = {}
         self._touched: set[str] = set()
         """Nodes that others have taken room of, or that have changed, since the last look."""
+        self._came: set[str] = set()
+        """Nodes that pods have been bound to since the last look."""
         self._lost: dict[Name, None] = {}
         """Those for whose room nodes have to be found, the first one first."""
         self._freed = False
@@ -72,13 +72,19 @@ class PromisedRoom:
         watched.on_pool.append(lambda _, before, after: self._changed([*_hosts(before), *_hosts(after)]))
         store.on_workload.append(self._workload)
 
-    def hold(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], verdict: JobVerdict) -> None:
-        """Keep the room of these pods of the Workload where the verdict has placed them, if it has."""
-        some = _some(pods)
+    def hold(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], verdict: JobVerdict) -> bool:
+        """Keep the room of these pods of the Workload where the verdict has placed them, if it has.
+
+        Returns ``False``, and keeps nothing, if pods came to these nodes or to kept room while it was judged.
+        """
         made = self._stand_ins(workload.key, verdict)
-        if made:
-            self._room.hold(workload.key, workload.namespace, made)
-            self._promised[workload.key] = _PromisedPods(workload.uid, some, kept=True, admitted=workload.admitted)
+        if not made:
+            return True
+        if self.disturbed or not self._came.isdisjoint(pod.node for pod in made):
+            return False
+        self._room.hold(workload.key, workload.namespace, made)
+        self._promised[workload.key] = _PromisedPods(workload.uid, _some(pods), kept=True, admitted=workload.admitted)
+        return True
 
     def owe(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge], *, passed: float) -> None:
         """Keep room for those of these pods that have no node, promised so many seconds ago.
@@ -107,11 +113,17 @@ class PromisedRoom:
         for key in [key for key in self._promised if key not in holders]:
             self.release(key)
 
+    @property
+    def disturbed(self) -> bool:
+        """Whether room is kept where others have come since the last look."""
+        return bool(self._touched and self._room.on(self._touched))
+
     async def settle(self) -> None:
         """Find other nodes for the room that is kept where others are by now; called in turn with all judgements."""
         for _ in range(LOOKS):
             displaced = self._room.on(self._touched) if self._touched else []
             self._touched.clear()
+            self._came.clear()
             self._lost = {key: None for key in (*self._lost, *displaced) if self._left(key)}
             if not displaced and not self._freed:
                 return
@@ -181,6 +193,7 @@ class PromisedRoom:
 
     def _changed(self, nodes: Collection[str]) -> None:
         self._touched.update(nodes)
+        self._came.update(nodes)
         self._freed = True
 
     def _pod(self, _uid: str, _before: PodInfo | None, after: PodInfo | None) -> None:
@@ -190,6 +203,7 @@ class PromisedRoom:
     def _bound(self, pod: PodInfo) -> None:
         """A pod has got its node: most leave room enough for what is kept there."""
         if not self._room.bound(pod):
+            self._came.add(pod.node)
             slot, capacity = self._inventory.nodes.slot_of[pod.node], self._inventory.nodes.capacity
             short = any(capacity.free(resource, slot) < 0 for resource in pod.requests)
             if short or pod.job or pod.pools or pod.guards or pod.shuns or pod.ports:

@@ -133,12 +133,13 @@ class WorkloadChecks:
             return SOON  # what the watch has yet to bring would end what is promised now
         self._room.release(workload.key)
         self._woken.forget(workload.key)
-        found = await self._found(workload, text, retries=max(workload.checks[at].retry_count or 0 for at in places))
+        retries = max(workload.checks[at].retry_count or 0 for at in places)
+        found = await self._judge.turn.judged(lambda: self._found(workload, text, retries=retries))
         if found.doubtful and self._doubted.get(workload.key, ("", 0.0))[0] != workload.uid:
             self._doubted[workload.key] = workload.uid, self._clock() + AGREED
             return AGREED
-        if found.verdict:
-            self._room.hold(workload, found.pods, found.verdict.now)
+        if found.verdict and not self._room.hold(workload, found.pods, found.verdict.now):
+            return SOON
         now = timestamp(self._now())
         entries = ((at, found.answer.entry(workload.checks[at], now)) for at in places)
         operations = [

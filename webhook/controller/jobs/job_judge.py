@@ -99,6 +99,10 @@ class JobJudge:
 
         If its parallel regions are ``scaled``, what runs and does not change stays where it is.
         """
+        return await self.turn.judged(lambda: self._judged(job, spec, scaled=scaled))
+
+    async def _judged(self, job: StoredJob, spec: JobSpec, *, scaled: bool) -> Judgement:
+        """The judgement by what is true now."""
         if not self.judges(job) and spec.operators is None:
             return Judgement()  # the webhook changes no pod there, so no constraint holds
         self._kept.expire()
@@ -132,6 +136,9 @@ class JobJudge:
 
     async def replan(self, job: StoredJob, spec: JobSpec, standing: Standing) -> Replanned:
         """Find nodes for the elements of the Job that wait."""
+        return await self.turn.judged(lambda: self._replanned(job, spec, standing))
+
+    async def _replanned(self, job: StoredJob, spec: JobSpec, standing: Standing) -> Replanned:
         self._kept.expire()
         inventory = await self._known_to(job.key, spec)
         return await replan_job(job.key, spec, inventory, self._policy, self._solving(), standing)
