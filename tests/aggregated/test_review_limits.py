@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -96,7 +97,7 @@ async def test_a_flood_of_one_user_does_not_hold_up_another(bench: ReviewBench) 
 async def test_the_webhook_copies_itself_once_for_a_flood(bench: ReviewBench) -> None:
     nodes = dict(zip(KINDS, bench.changes.kinds(), strict=True))[NODES]
     bench.answering = lambda _: ReviewOutcome(Raw(b"%d" % len(bench.inventory.nodes.nodes)))
-    for count in range(1, 6):
+    for count in (1, 2):
         nodes.put(bench.inventory, node(f"node-{count}"))
         answers = await asyncio.gather(*(bench.create() for _ in range(EACH)))
         assert [(code, answer["status"]) for code, answer in answers] == [(201, count)] * EACH
@@ -117,7 +118,8 @@ async def test_an_answer_that_takes_too_long_is_ended(bench: ReviewBench) -> Non
     with slow(bench, 5):
         code, answer = await bench.ask("POST", f"{PATH}?timeout=300ms", json=review())
     assert (code, answer["reason"]) == (504, "Timeout")
-    assert answer["message"].startswith("the review took longer than 0.")
+    said = r"the review took longer than 0(\.[0-9]+)? seconds; ask about fewer manifests at a time"
+    assert re.fullmatch(said, answer["message"])
 
 
 async def test_a_review_whose_client_has_gone_is_not_answered(bench: ReviewBench) -> None:

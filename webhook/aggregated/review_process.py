@@ -143,7 +143,7 @@ class ReviewProcess:
                 answer = await self._asked(request, seconds)
         except TimeoutError:
             raise NoAnswerError(
-                504, f"the review took longer than {seconds:.3g} seconds; ask about fewer manifests at a time"
+                504, f"the review took longer than {max(seconds, 0):.3g} seconds; ask about fewer manifests at a time"
             ) from None
         finally:
             self._tell(EndReview())
@@ -262,8 +262,8 @@ class ReviewProcess:
         if template is None:
             return
         self._state.changes.listeners.remove(self._changed)
-        template.channel.close()
         os.killpg(template.pid, signal.SIGKILL)  # those that have ended are there until they are waited for
+        template.channel.close()
         waiting = asyncio.ensure_future(asyncio.to_thread(_reaped, template.pid))
         self._ending.add(waiting)
         waiting.add_done_callback(self._ending.discard)
