@@ -19,7 +19,18 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, node
 from tests.fake_clock import FakeClock
 from webhook.aggregated import review_process
-from webhook.aggregated.review_process import IDLE, LEAST, LIFE, MEMORY, REST, NoAnswerError, ReviewProcess
+from webhook.aggregated.review_process import (
+    BURST,
+    COST,
+    COST_OF_BYTE,
+    IDLE,
+    LEAST,
+    LIFE,
+    MEMORY,
+    REST,
+    NoAnswerError,
+    ReviewProcess,
+)
 from webhook.aggregated.review_template import ReviewedState
 from webhook.cluster.judging import channel
 from webhook.cluster.judging.changes import ChangeLog
@@ -120,13 +131,39 @@ async def test_the_answer_comes_from_a_process_that_the_template_has_made(tested
 
 async def test_a_flood_is_answered_from_one_copy_whatever_changes_meanwhile(tested: Processes) -> None:
     tested.work = lambda _: b"%d" % len(tested.inventory.nodes.nodes)
-    for number in range(5):
+    for number in range(3):
         tested.kinds[NODES].put(tested.inventory, node(f"node-{number}"))
         assert await tested.ask() == b"%d" % (number + 1)  # an answer is never older than its question
     tested.kinds[NODES].drop(tested.inventory, "node-0")
-    assert await tested.ask() == b"4"
+    assert await tested.ask() == b"2"
     assert (len(tested.copies), tested.slept) == (1, [])
     assert tested.copies[0] == pytest.approx(COPY)
+
+
+async def test_what_a_flood_costs_the_webhook_itself_is_bounded_as_well(tested: Processes) -> None:
+    price, begun = REST * COST, tested.clock.now
+    for _ in range(20):
+        assert await tested.ask() == b"yes"
+    assert tested.clock.now - begun == pytest.approx(19 * price - BURST, rel=0.01)
+    tested.clock.now += 20 * price
+    tested.slept.clear()
+    for _ in range(int(BURST / price)):
+        await tested.ask()  # a few in a row wait for nothing
+    assert (len(tested.copies), tested.slept) == (1, [])
+
+
+async def test_a_large_answer_costs_more(tested: Processes) -> None:
+    tested.work = lambda _: b"x" * 8_000_000
+    await tested.ask()
+    await tested.ask()
+    assert tested.slept == pytest.approx([REST * (COST + 8e6 * COST_OF_BYTE) - BURST], rel=0.01)
+
+
+async def test_a_review_that_fails_costs_as_much(tested: Processes) -> None:
+    tested.work = sleepy
+    for _ in range(15):
+        assert (await tested.fails(seconds=0.05)).code == 504
+    assert sum(tested.slept) == pytest.approx(14 * REST * COST - BURST, rel=0.01)
 
 
 async def test_however_templates_end_a_rest_follows_each_copy(tested: Processes) -> None:

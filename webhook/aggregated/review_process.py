@@ -4,7 +4,8 @@ A review can take as long as a whole Job, or longer, and reviews of pods must no
 a copy of this one, a template that follows the cluster (``review_template``); it has what is left of a core, as much
 memory of its own as it is given, and is ended when its time is over, wherever it is.
 
-While a template is made nothing else is answered, so there is one for a minute of reviews, and a rest after each.
+While a template is made nothing else is answered, so there is one for a minute of reviews, and a rest after each. What
+reviews cost this process themselves, to be taken and sent, is bounded in the same way.
 """
 
 import asyncio
@@ -43,7 +44,14 @@ LEAST: Final = 32 * 1024 * 1024
 """Bytes without which no process is started: the system would end the whole container for want of memory."""
 
 REST: Final = 199.0
-"""How many times as long as a template takes to be made no other one is made."""
+"""How many times as long as a template takes to be made no other one is made, and likewise what a review costs."""
+
+COST: Final = 1e-3
+COST_OF_BYTE: Final = 4e-9
+"""Seconds of this process that a review costs, and each byte of its request and answer: TLS, rights, copies."""
+
+BURST: Final = 2.0
+"""Seconds of rest that reviews may leave out at first: a few are answered one right after another."""
 
 IDLE: Final = 10.0
 """Seconds without a review after which the template is ended: its memory grows apart from that of this process."""
@@ -126,7 +134,7 @@ class ReviewProcess:
         self._spent = spent
         self._sleep = sleep
         self._template: _Template | None = None
-        self._rested = self._busy_until = 0.0
+        self._rested = self._busy_until = self._paced = 0.0
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Future[None]] = set()
 
@@ -156,6 +164,9 @@ class ReviewProcess:
 
     async def _asked(self, request: Struct, seconds: float) -> bytearray:
         """The answer; nothing if the process does not get that far."""
+        ahead = self._paced - self._clock()
+        if ahead > BURST:
+            await self._sleep(ahead - BURST)
         memory = await self._memory()
         await self._ready(seconds)
         try:
@@ -216,16 +227,21 @@ class ReviewProcess:
         """All that the process says; nothing if it does not get that far."""
         ours, theirs = socket.socketpair()
         ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
+        text, answer = written(request), bytearray()
         with ours:
             with theirs:
                 self._tell(AnswerReview(memory), handed=theirs.fileno())
             try:
                 await self._begun(ours)
-                await asyncio.get_running_loop().sock_sendall(ours, written(request))
+                await asyncio.get_running_loop().sock_sendall(ours, text)
                 ours.shutdown(socket.SHUT_WR)
-                return await _received(ours)
+                answer = await _received(ours)
             except ConnectionError:  # killed by the system
                 return bytearray()
+            finally:
+                cost = COST + COST_OF_BYTE * (len(text) + len(answer))
+                self._paced = max(self._paced, self._clock()) + REST * cost
+        return answer
 
     async def _begun(self, channel: socket.socket) -> None:
         """Wait until the process runs; ConnectionError if it never will, :class:`_StarvedError` if it gets no core."""
