@@ -84,7 +84,7 @@ def test_cost() -> None:
         reads(text) or Reads()
         for text in (f"{D}.x == 1", f"[1].all(a, a == {D}.x)", f"{D}.x.matches('a')", f"{D}.x == '{'a' * 900}'")
     )
-    assert plain.cost == 1
-    assert (loop.cost, pattern.cost) == (13, 13)
-    assert long.cost == 10
+    assert plain.cost == 2
+    assert (loop.cost, pattern.cost) == (14, 14)
+    assert long.cost == 11
     assert EVALUATIONS // max(loop.cost, pattern.cost) < 200

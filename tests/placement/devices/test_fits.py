@@ -9,6 +9,7 @@ from tests.placement.devices.clusters import GI, GPU, MODEL, devices_of, equippe
 from tests.work import calls
 from webhook.placement.devices import fits as fits_module
 from webhook.placement.devices import looks as looks_module
+from webhook.placement.devices import marks as marks_module
 from webhook.placement.devices.allocation import Lack
 from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.device import Attribute, CapacityPolicy, Counters, Device, DeviceCapacity, Reach, Traits
@@ -424,7 +425,7 @@ def test_what_a_decision_does_not_find_out_it_does_not_ask_again() -> None:
     assert inventory.device_fits.counts((ANY,), inventory.nodes, budget) is first
     assert budget.nodes == 1
     inventory.devices.put_slice(on("node-a", 3))
-    assert counts(inventory, ANY, budget=budget) == [3, BOUNDLESS, BOUNDLESS]
+    assert counts(inventory, ANY, budget=budget) == [BOUNDLESS, 1, BOUNDLESS]
     assert counts(inventory, ANY) == [3, 1, 0]
 
 
@@ -574,7 +575,28 @@ def test_a_pool_of_all_nodes_with_a_part_for_one() -> None:
 def test_a_node_that_comes_takes_nothing_from_what_is_known_of_others() -> None:
     inventory = equipped()
     assert fitting(inventory, ONE) == {"node-a", "node-b"}
+    inventory.devices.put_slice(on("node-d", 3))
     inventory.set_node(node("node-d"))
     found = fit(inventory, ONE, budget=DeviceBudget(nodes=0))
     assert (found.nodes, found.unknown, found.complete) == (0b0011, 0b1000, False)
-    assert fit(inventory, ONE).lacks == {Lack("r0", ONE.requests[0].choices[0], 1, 0): 0b1100}
+    assert fit(inventory, ONE).nodes == 0b1011
+
+
+def test_outcomes_of_devices_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fits_module, "_OUTCOMES", 1)
+    inventory = equipped()
+    for count in (*range(1, 9), 1):
+        budget = DeviceBudget()
+        inventory.devices.put_slice(on("node-a", count))
+        assert fit(inventory, TWO, budget=budget).nodes == (count > 1)
+    assert budget.nodes == NODES - 1
+
+
+def test_looks_of_pools_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(looks_module, "_KEPT", 1)
+    monkeypatch.setattr(marks_module, "_KEPT", 1)
+    modelled = wanting(DeviceChoice(GPU, selectors=(MODEL,)))
+    inventory = equipped(on("node-a", 1, 80), on("node-b", 1, 40), fabric(2, "B"))
+    for model, nodes in (("B", {"node-a", "node-b"}), ("A100", {"node-a", "node-b", "node-c"})) * 2:
+        inventory.devices.put_slice(fabric(2, model))
+        assert fitting(inventory, modelled) == nodes

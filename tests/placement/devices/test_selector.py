@@ -104,7 +104,7 @@ def test_devices_that_look_alike_are_evaluated_once() -> None:
 def test_answers_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Only so many answers are kept."""
     monkeypatch.setattr(module, "_KEPT", 1)
-    found, budget = Selector(f"{D}.numa == 1"), DeviceBudget(2)
+    found, budget = Selector(f"{D}.numa == 1"), DeviceBudget(4)
     for value in (1, 2):
         assert found.matches(DRIVER, Device("d", (Attribute("numa", value),)), budget) is (value == 1)
     assert found.matches(DRIVER, Device("d", (Attribute("numa", 1),)), budget) is None

@@ -33,8 +33,11 @@ _FUNCTIONS: Final = frozenset(
 _PATTERNS: Final = 4
 """So many regular expressions may be in one selector, without counted repetitions, whose programs are long."""
 
+_LEAST: Final = 2
+"""Units that every evaluation costs."""
+
 _PLAIN: Final = 100
-"""Characters of an expression that cost one unit to evaluate."""
+"""Characters of an expression that cost one unit more."""
 
 _HEAVY: Final = 12
 """Units that a loop or a regular expression costs."""
@@ -86,7 +89,7 @@ def reads(expression: str) -> Reads | None:
     whole = not _WHOLE.isdisjoint(tokens) or any(_compared(tokens, *place) for place in (*maps, *_bound(tokens)))
     names = None if whole else frozenset(token.strip("\"'") for token in tokens)
     heavy = sum(token in _LOOPS or token == "matches" for token in tokens)  # noqa: S105 -- a token of a text
-    cost = 1 + len(expression) // _PLAIN + heavy * _HEAVY
+    cost = _LEAST + len(expression) // _PLAIN + heavy * _HEAVY
     return Reads(tuple(sorted(domains["attributes"])), tuple(sorted(domains["capacity"])), names, cost)
 
 

@@ -3,7 +3,9 @@
 Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
 """
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import itertools
+from collections import deque
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 import numpy as np
@@ -16,8 +18,9 @@ from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
 from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
+from webhook.placement.devices.node_groups import NodeGroups, bits_of
 from webhook.placement.devices.selector import Answer, DeviceBudget
-from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
+from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
 from webhook.placement.kube.selection.selector import Nodes, matching_any
 from webhook.placement.objects.node import Node
@@ -30,6 +33,15 @@ _OUTCOMES: Final = 4096
 
 _LOOKS: Final = 8
 """So many different sets of attribute names are remembered."""
+
+_MOVES: Final = 64
+"""So many changes of nodes are remembered; who has not looked for longer looks at all nodes again."""
+
+_TRIAL: Final = 8
+"""What it costs to find out about one group, beside the devices that are tried."""
+
+_SKIPPED: Final = 8
+"""So many groups are gone through at the cost of one evaluation."""
 
 BOUNDLESS: Final = 2**50
 """The number of devices of a node of which it is not known, or of which claims share one."""
@@ -78,22 +90,17 @@ class Wanted(Struct, frozen=True, gc=False):
 
 
 class _KeptFit:
-    """What is known of claims: outcomes by node and by looks, and the answer for the present nodes."""
+    """What is known of claims: outcomes by the looks of nodes, and the answer for the groups of that version."""
 
-    __slots__ = ("by_looks", "by_node", "different", "epoch", "fit", "left", "looks", "sets", "version")
+    __slots__ = ("by_looks", "different", "fit", "groups", "version")
 
-    def __init__(self, looks: Looks) -> None:
-        self.looks = looks
+    def __init__(self, groups: NodeGroups) -> None:
+        self.groups = groups
         self.by_looks: dict[Hashable, NodeOutcome] = {}
-        self.by_node: dict[str, NodeOutcome] = {}
         self.different: dict[NodeOutcome, NodeOutcome] = {}
         """The outcomes, of equal ones one object."""
-        self.fit = Fit()
-        self.left: Bits = 0
-        """The nodes that have not been looked at for want of budget."""
-        self.sets: dict[NodeOutcome, Bits] = {}
-        self.epoch = 0
-        self.version = 0
+        self.fit = Fit(complete=False)
+        self.version = -1
 
 
 class _DeviceCounts(NamedTuple):
@@ -107,7 +114,18 @@ class _DeviceCounts(NamedTuple):
 class DeviceFits:
     """The nodes that have devices for claims, for one collection of devices."""
 
-    __slots__ = ("_counts", "_devices", "_epoch", "_kept", "_looks", "_names", "_sights", "_terms", "_version")
+    __slots__ = (
+        "_counts",
+        "_devices",
+        "_epoch",
+        "_groups",
+        "_kept",
+        "_moves",
+        "_names",
+        "_sights",
+        "_terms",
+        "_version",
+    )
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
@@ -115,9 +133,11 @@ class DeviceFits:
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
         """By choices, their devices."""
-        self._looks: dict[Names, Looks] = {}
+        self._groups: dict[tuple[Names, bool], NodeGroups] = {}
         self._version = -1
         self._epoch = 0
+        self._moves: deque[Bits] = deque(maxlen=_MOVES)
+        """The slots that have other nodes since each of the last epochs, or nodes that see other pools."""
         self._names: dict[int, str] = {}
         self._terms: dict[tuple[NodeTerm, ...], Bits] = {}
 
@@ -126,14 +146,14 @@ class DeviceFits:
         self._follow(nodes)
         kept = self._kept.pop(wanted, None)
         if kept is None:
-            kept = _KeptFit(self._looks_for(names_read(wanted.claims)))
+            kept = _KeptFit(self._groups_for(names_read(wanted.claims), named=bool(wanted.own)))
             if len(self._kept) >= _KEPT:
                 del self._kept[next(iter(self._kept))]
         self._kept[wanted] = kept
-        version = self._devices.changes.version
-        if kept.left or kept.epoch != self._epoch or kept.version != version:
+        self._regroup(kept.groups, nodes, budget)
+        if not kept.fit.complete or kept.version != kept.groups.version:
             self._update(wanted, kept, nodes, budget)
-            kept.epoch, kept.version = self._epoch, version
+            kept.version = kept.groups.version
         return kept.fit
 
     def counts(self, choices: tuple[DeviceChoice, ...], nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
@@ -155,22 +175,17 @@ class DeviceFits:
 
     def _count(self, choices: tuple[DeviceChoice, ...], row: Counts, nodes: IndexedNodes, budget: DeviceBudget) -> bool:
         """Write the number of devices of each node into the row; whether the budget was enough to count them."""
-        kept = self._looks_for(names_read((ClaimSpec((DeviceRequest("", choices),)),)))
-        by_looks: dict[Hashable, int] = {}
-        for slot in nodes.nodes:
-            found, looks = None, self._looks_of(kept, slot, nodes)
-            if looks is None:
-                found = self._usable(slot, nodes)
-                looks = kept.of_devices(found, named=False)
-            if looks not in by_looks:
-                if budget.spent:
-                    row[slot] = BOUNDLESS
-                    continue
-                budget.nodes -= 1
-                number = different(choices, found or self._usable(slot, nodes), budget)
-                by_looks[looks] = BOUNDLESS if number is None else number
-            row[slot] = by_looks[looks]
-        return not budget.spent
+        groups = self._groups_for(names_read((ClaimSpec((DeviceRequest("", choices),)),)), named=False)
+        self._regroup(groups, nodes, budget)
+        row[to_slots(nodes.everything)] = BOUNDLESS
+        for bits in groups.sets.values():
+            if budget.spent:
+                break
+            budget.nodes -= 1
+            number = different(choices, self._usable(_first(bits), nodes), budget)
+            if number is not None:
+                row[to_slots(bits)] = number
+        return not (groups.left or budget.spent)
 
     def copies(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
         """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
@@ -214,103 +229,96 @@ class DeviceFits:
                     yield slot, tuple(sorted(wanted))
 
     def _follow(self, nodes: IndexedNodes) -> None:
-        """Notice whether nodes have come or gone, or can use other pools than before."""
+        """Notice which nodes have come or gone, or can use other pools than before."""
         if nodes.version == self._version:
             return
         self._version = nodes.version
         names = {slot: node.name for slot, node in nodes.nodes.items()}
         terms = {found: matching_any(nodes, found) for found in self._terms}
         if names != self._names or terms != self._terms:
+            moved = bits_of(list({slot for slot, _ in names.items() ^ self._names.items()}))
+            self._moves.append(moved | union(bits ^ terms[found] for found, bits in self._terms.items()))
             self._names, self._terms = names, terms
             self._epoch += 1
 
-    def _looks_for(self, names: Names) -> Looks:
-        looks = self._looks.pop(names, None) or Looks(names)
-        if len(self._looks) >= _LOOKS:
-            del self._looks[next(iter(self._looks))]
-        self._looks[names] = looks
-        return looks
+    def _moved(self, since: tuple[int, int], nodes: IndexedNodes) -> Bits | None:
+        """The slots whose nodes may have other devices than at that time; ``None`` if that may be all of them."""
+        epochs, changed = self._epoch - since[0], self._devices.changes.since(since[1])
+        if changed is None or epochs > len(self._moves):
+            return None
+        moved = union(itertools.islice(self._moves, len(self._moves) - epochs, None))
+        return moved | bits_of([slot for name in changed if (slot := nodes.slot_of.get(name)) is not None])
+
+    def _groups_for(self, names: Names, *, named: bool) -> NodeGroups:
+        groups = self._groups.pop((names, named), None) or NodeGroups(Looks(names), named=named)
+        if len(self._groups) >= _LOOKS:
+            del self._groups[next(iter(self._groups))]
+        self._groups[names, named] = groups
+        return groups
+
+    def _regroup(self, groups: NodeGroups, nodes: IndexedNodes, budget: DeviceBudget) -> None:
+        """Put nodes that may look different now into their groups."""
+        now = self._epoch, self._devices.changes.version
+        if groups.time != now:
+            groups.forget(self._moved(groups.time, nodes), nodes.everything)
+            groups.time = now
+        if groups.left:
+            groups.look(self._look_at(groups, nodes), budget)
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
-        """Find the outcome of each node of which it is not known, and put all together."""
-        changed = self._devices.changes.since(kept.version)
-        if self._devices.wide and kept.epoch != self._epoch:
-            changed = None  # nodes may see other pools than before
-        if changed is None:
-            kept.by_node.clear()
-        for name in changed or ():
-            kept.by_node.pop(name, None)
-        if changed is not None and kept.epoch == self._epoch:
-            places = kept.left | _bits([slot for name in changed if (slot := nodes.slot_of.get(name)) in nodes.nodes])
-            kept.sets = {outcome: bits & ~places for outcome, bits in kept.sets.items()}
-            self._find_out(wanted, kept, places, nodes, budget, known={})
-        else:
-            kept.sets = {}
-            self._find_out(wanted, kept, nodes.everything, nodes, budget, known=kept.by_node or {})
+        """Find the outcome of each group of which it is not known, and put all together."""
+        groups = kept.groups
+        budget.left -= min(len(groups.sets) // _SKIPPED, budget.left // 2)
+        if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):
+            kept.by_looks = {looks: found for looks, found in kept.by_looks.items() if looks in groups.sets}
+            kept.different = {found: found for found in kept.by_looks.values()}
+        by_outcome: dict[int, tuple[NodeOutcome, list[Bits]]] = {}
+        left = [groups.left] if groups.left else []
+        for looks, bits in groups.sets.items():
+            outcome = kept.by_looks.get(looks)
+            if outcome is None and not budget.spent:
+                outcome = self._outcome(wanted, kept, looks, self._usable(_first(bits), nodes), budget)
+            if outcome is None:
+                left.append(bits)
+            else:
+                by_outcome.setdefault(id(outcome), (outcome, []))[1].append(bits)  # its hash takes longer
+        sets = [(outcome, union(bits)) for outcome, bits in by_outcome.values()]
         kept.fit = Fit(
-            union(bits for outcome, bits in kept.sets.items() if outcome.answer),
-            kept.left | union(bits for outcome, bits in kept.sets.items() if outcome.answer is None),
-            {outcome.lack: bits for outcome, bits in kept.sets.items() if outcome.answer is False},
-            frozenset(outcome.failed for outcome in kept.sets if outcome.failed),
-            not kept.left,
+            union(bits for outcome, bits in sets if outcome.answer),
+            union([*left, *(bits for outcome, bits in sets if outcome.answer is None)]),
+            {outcome.lack: bits for outcome, bits in sets if outcome.answer is False},
+            frozenset(outcome.failed for outcome, _ in sets if outcome.failed),
+            not left,
         )
 
-    def _find_out(
-        self,
-        wanted: Wanted,
-        kept: _KeptFit,
-        places: Bits,
-        nodes: IndexedNodes,
-        budget: DeviceBudget,
-        *,
-        known: Mapping[str, NodeOutcome],
-    ) -> None:
-        """Add these nodes to the sets of those with the same outcome; those for which the budget ends are ``left``.
-
-        ``known`` are outcomes of some of them.
-        """
-        by_outcome: dict[int, tuple[NodeOutcome, list[int]]] = {}
-        left, rest = [], to_slots(places).tolist()
-        for at, slot in enumerate(rest):
-            outcome = known.get(nodes.nodes[slot].name)
-            if outcome is None:
-                outcome = self._outcome(wanted, kept, slot, nodes, budget)
-            if outcome is not None:
-                by_outcome.setdefault(id(outcome), (outcome, []))[1].append(slot)  # its hash takes longer
-            elif known:
-                left.append(slot)
-            else:  # nothing is known of all others
-                left = rest[at:]
-                break
-        kept.left = _bits(left)
-        for outcome, found in by_outcome.values():
-            kept.sets[outcome] = kept.sets.get(outcome, 0) | _bits(found)
-        kept.sets = {outcome: bits for outcome, bits in kept.sets.items() if bits}
-
     def _outcome(
-        self, wanted: Wanted, kept: _KeptFit, slot: int, nodes: IndexedNodes, budget: DeviceBudget
+        self, wanted: Wanted, kept: _KeptFit, looks: Hashable, found: NodeDevices, budget: DeviceBudget
     ) -> NodeOutcome | None:
-        """What is known of nodes that look like this one, or is found out now; ``None`` if the budget is spent."""
-        if budget.spent:
+        """What is found out now of nodes with these looks; ``None`` if the budget is spent."""
+        budget.nodes -= 1
+        steps = budget.steps
+        outcome = self._tried(wanted, found, budget)
+        if outcome.answer is None and budget.exhausted:
             return None
-        name, found = nodes.nodes[slot].name, None
-        looks = None if wanted.own else self._looks_of(kept.looks, slot, nodes)
-        if looks is None:
-            found = self._usable(slot, nodes)
-            looks = kept.looks.of_devices(found, named=bool(wanted.own))
-        outcome = kept.by_looks.get(looks)
-        if outcome is None:
-            budget.nodes -= 1
-            outcome = self._tried(wanted, found or self._usable(slot, nodes), budget)
-            outcome = kept.different.setdefault(outcome, outcome)
-            if outcome.answer is None and budget.exhausted:
-                return None
-            if len(kept.by_looks) >= _OUTCOMES:
-                kept.by_looks.clear()
-                kept.different.clear()
-            kept.by_looks[looks] = outcome
-        kept.by_node[name] = outcome
+        budget.left -= _TRIAL + steps - budget.steps
+        outcome = kept.different.setdefault(outcome, outcome)
+        kept.by_looks[looks] = outcome
         return outcome
+
+    def _look_at(self, groups: NodeGroups, nodes: IndexedNodes) -> Callable[[int], tuple[Hashable, int]]:
+        """Look at the devices that the node in a slot can use: their looks, and what it costs to find these out."""
+        devices, there, of_node = self._devices, nodes.nodes, groups.looks.of_node
+        gathered, wide = groups.named or bool(devices.rules()), devices.wide
+
+        def look(slot: int) -> tuple[Hashable, int]:
+            looks = None if gathered else of_node(devices, there[slot].name)
+            if looks is not None:
+                return (self._beside(looks, groups.looks, slot, nodes) if wide else looks), 1
+            found = self._usable(slot, nodes)
+            cost = 1 + sum(len(pool.devices) for pool in found.pools)
+            return groups.looks.of_devices(found, named=groups.named), cost
+
+        return look
 
     @staticmethod
     def _tried(wanted: Wanted, found: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
@@ -322,15 +330,12 @@ class DeviceFits:
 
         return allocatable(wanted.claims, found, holders, budget, wanted.pods)
 
-    def _looks_of(self, looks: Looks, slot: int, nodes: IndexedNodes) -> Hashable | None:
-        """The looks of the devices that the node can use, whatever their names; ``None`` if these have to be gathered.
+    def _beside(self, local: Hashable, looks: Looks, slot: int, nodes: IndexedNodes) -> Hashable:
+        """The looks of the devices of a node, beside what it sees of pools that several nodes can use.
 
         What several nodes see of a pool is looked at once for all of them.
         """
         name = nodes.nodes[slot].name
-        local = None if self._devices.rules() else looks.of_node(self._devices, name)
-        if local is None or not self._devices.wide:
-            return local
         seen = self._sights.shared(name, self._reaches(name, slot, nodes)).values()
         mixed = confused(found.pool for found in seen if found.pool)
         return local, mixed or self._sights.unsure(name), tuple(map(looks.of_shared, seen))
@@ -360,10 +365,6 @@ def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceNa
         yield from (usable.name for usable in (*pool.devices, *pool.others) if usable.device.traits.consumes)
 
 
-def _bits(places: Sequence[int]) -> Bits:
-    """The set of these slots."""
-    if not places:
-        return 0
-    mask = np.zeros(max(places) + 1, np.bool_)
-    mask[places] = True
-    return from_mask(mask)
+def _first(nodes: Bits) -> int:
+    """The first slot of the set."""
+    return (nodes & -nodes).bit_length() - 1

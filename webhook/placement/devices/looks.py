@@ -49,7 +49,7 @@ class Looks:
 
     def of_node(self, devices: Devices, node: str) -> Hashable | None:
         """The looks of the devices of a node with pools of its own, each one legible slice; else ``None``."""
-        looks = []
+        looks, marks_of, matching = list[tuple[Hashable, ...]](), devices.marks.by_name, self._matching
         for pool in devices.local_pools(node):
             published = devices.slices_of(pool)
             if len(published) > 1:
@@ -57,9 +57,13 @@ class Looks:
             (found,) = published.values()
             if found.expected != 1 or found.unread:
                 return None
-            marks = devices.marks[found.name]
-            looks.append((pool.driver, marks.rest, *[marks.numbers[at] for at in self._places(marks.ids)]))
-        return tuple(sorted(looks))
+            marks = marks_of[found.name]
+            places = matching.get(marks.ids)
+            if places is None:
+                places = self._places(marks.ids)
+            numbers = marks.numbers
+            looks.append((pool.driver, marks.rest, *[numbers[at] for at in places]))
+        return looks[0] if len(looks) == 1 else tuple(sorted(looks))
 
     def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
         """The looks of the devices that a node can use; ``named`` tells that their names matter as well."""
@@ -83,13 +87,11 @@ class Looks:
         )
 
     def _places(self, ids: tuple[str, ...]) -> tuple[int, ...]:
-        """Where among the ids those are that matter."""
-        places = self._matching.get(ids)
-        if places is None:
-            if len(self._matching) >= _KEPT:
-                self._matching.clear()
-            places = tuple(at for at, name in enumerate(ids) if self._names is None or name in self._names)
-            self._matching[ids] = places
+        """Where among the ids of attributes those are that matter."""
+        if len(self._matching) >= _KEPT:
+            self._matching.clear()
+        places = tuple(at for at, name in enumerate(ids) if self._names is None or name in self._names)
+        self._matching[ids] = places
         return places
 
     def _number(self, looks: Hashable) -> int:

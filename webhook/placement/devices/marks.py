@@ -27,19 +27,16 @@ class SliceMarks(Struct, frozen=True, gc=False):
 
 
 class MarkIndex:
-    """The marks of all slices, by name."""
+    """The marks of all slices."""
 
-    __slots__ = ("_by_name", "_ids", "_last", "_rests")
+    __slots__ = ("_ids", "_last", "_rests", "by_name")
 
     def __init__(self) -> None:
-        self._by_name: dict[str, SliceMarks] = {}
+        self.by_name: dict[str, SliceMarks] = {}
+        """By names of slices."""
         self._ids: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._rests: dict[Hashable, int] = {}
         self._last = 0
-
-    def __getitem__(self, name: str) -> SliceMarks:
-        """Those of the slice of that name."""
-        return self._by_name[name]
 
     def put(self, found: DeviceSlice) -> None:
         """Add those of the slice."""
@@ -50,11 +47,11 @@ class MarkIndex:
                 texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
         ids = tuple(sorted(texts))
         numbers = array("q", (hash("\n".join(texts[name])) for name in ids))
-        self._by_name[found.name] = SliceMarks(self._ids.setdefault(ids, ids), numbers, self._rest(found))
+        self.by_name[found.name] = SliceMarks(self._ids.setdefault(ids, ids), numbers, self._rest(found))
 
     def drop(self, name: str) -> None:
         """Remove those of the slice of that name."""
-        del self._by_name[name]
+        del self.by_name[name]
 
     def _rest(self, found: DeviceSlice) -> int:
         """The number of all of its devices but for names and attributes. None ever stands for something else again."""

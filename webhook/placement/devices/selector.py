@@ -22,17 +22,17 @@ _KEPT: Final = 8192
 _DRIVERS, _NAMES = 16, 1024
 """So many drivers, and names of attributes of each, are remembered by an expression."""
 
-EVALUATIONS: Final = 1000
-"""What one decision spends on evaluating expressions: 3 ms. Answers are kept, so the next decision gets further."""
+EVALUATIONS: Final = 1250
+"""What one decision spends on expressions, and on looks at nodes: some 4 ms, since a unit is about 3 microseconds.
+
+What is found out is kept, so the next decision gets further.
+"""
 
 STEPS: Final = 20_000
 """So many devices one decision tries in searches: some 100 ms."""
 
 NODES: Final = 32
-"""On so many nodes with different devices one decision tries to allocate: some 8 ms with one request, 22 with eight.
-
-Answers are kept here, too.
-"""
+"""On so many nodes with different devices one decision tries to allocate, if the rest of its budget allows that."""
 
 _UNHURRIED: Final = 200
 """So many times as many expressions and nodes are allowed where nobody else waits, and 20 times as many devices."""
@@ -64,7 +64,7 @@ class _ReadEntries(NamedTuple):
 
 
 class DeviceBudget:
-    """What a decision may still spend on expressions, how many devices it may try, and on how many nodes.
+    """What a decision may still spend on expressions and looks, how many devices it may try, and on how many nodes.
 
     Nodes with equal devices count once.
     """

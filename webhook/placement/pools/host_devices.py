@@ -20,7 +20,7 @@ from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.pool import Pool
 
 _NODES: Final = 128
-"""At so many nodes with different devices one look goes: some 5 ms. The next look goes on from there."""
+"""At so many nodes with different devices one look goes at most. The next look goes on from there."""
 
 
 class EquippedNodes(Struct, frozen=True, gc=False):

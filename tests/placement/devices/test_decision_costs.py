@@ -1,0 +1,71 @@
+"""What a decision on devices may cost, whatever selectors read, and however many nodes there are."""
+
+import functools
+
+import pytest
+
+from tests.builders import node
+from tests.placement.devices.clusters import GPU, equipped, wanting
+from tests.work import calls
+from webhook.placement.devices.claims import ClaimSpec, DeviceChoice
+from webhook.placement.devices.device import Attribute, Device, Reach
+from webhook.placement.devices.fits import Fit, Wanted
+from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.inventory.inventory import Inventory
+
+
+def fit(inventory: Inventory, claim: ClaimSpec, budget: DeviceBudget | None = None) -> Fit:
+    return inventory.device_fits.fit(Wanted((claim,)), inventory.nodes, budget or DeviceBudget())
+
+
+def attributed(count: int) -> Inventory:
+    """So many nodes, each with eight devices that have ten attributes, of which two are their own."""
+    machines = [node(f"node-{at}") for at in range(count)]
+    shared = tuple(Attribute(f"a{at}", f"v{at}") for at in range(8))
+    slices = [
+        DeviceSlice(
+            one.name,
+            GPU,
+            one.name,
+            reach=Reach(node=one.name),
+            devices=tuple(
+                Device(
+                    f"d{at}", (*shared, Attribute("serial", f"{one.name}-{at}"), Attribute("uuid", f"{at}{one.name}"))
+                )
+                for at in range(8)
+            ),
+        )
+        for one in machines
+    ]
+    return equipped(*slices, machines=machines)
+
+
+def costly(kind: str) -> list[ClaimSpec]:
+    """Claims that cost a decision as much as one of that kind can."""
+    own = f'device.attributes["{GPU}"]'
+    if kind == "new attributes":
+        return [wanting(DeviceChoice(GPU, selectors=(f'{own}.a{at} != "{kind}"',))) for at in range(8)]
+    text = {
+        "own attribute": f'{own}.uuid != "{kind}"',
+        "long": f'{own}.uuid != "{kind}" && ' + " && ".join(f'{own}.serial != "x{at}"' for at in range(15)),
+        "loop": f'{own}.exists(k, k == "uuid" && {own}[k] != "{kind}")',
+    }
+    if kind != "eight requests":
+        return [wanting(DeviceChoice(GPU, selectors=(text[kind],)))] * 8
+    each = (DeviceChoice(GPU, selectors=(f'{own}.uuid != "{kind} {at}"',)) for at in range(8))
+    return [wanting(*each)] * 8
+
+
+@pytest.mark.parametrize("kind", ["own attribute", "long", "loop", "eight requests", "new attributes"])
+def test_no_selector_makes_a_decision_cost_more_than_so_much(kind: str) -> None:
+    """Whatever it reads, and however many nodes there are; the decisions after it get further."""
+    most = []
+    for count in (1000, 2000):
+        inventory, known = attributed(count), 0
+        costs = [calls(functools.partial(fit, inventory, claim)) for claim in costly(kind)]
+        for claim in {*costly(kind)} if count == 1000 else ():
+            known += count - fit(inventory, claim, budget=DeviceBudget(nodes=0)).unknown.bit_count()
+        assert known > 0 or count > 1000
+        most.append(max(costs))
+    assert max(most) < 45_000

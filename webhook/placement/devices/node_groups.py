@@ -1,0 +1,76 @@
+"""The nodes of a cluster in groups whose devices look alike to selectors that read the same attributes.
+
+What is found out about claims is found out for each group once. A group is found once for all such claims.
+"""
+
+from collections.abc import Callable, Hashable
+from typing import Final
+
+from webhook.placement.devices.looks import Looks
+from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.kube.bits import Bits, slots, to_slots
+
+_FEW: Final = 16
+"""Of so few nodes the slots are found faster one by one."""
+
+
+class NodeGroups:
+    """Sets of nodes by their looks; ``left`` are nodes that have not been looked at yet.
+
+    ``version`` grows with every change, ``time`` is when nodes were last followed. ``named`` tells that the names of
+    devices matter as well.
+    """
+
+    __slots__ = ("_of", "left", "looks", "named", "sets", "time", "version")
+
+    def __init__(self, looks: Looks, *, named: bool) -> None:
+        self.looks = looks
+        self.named = named
+        self.sets: dict[Hashable, Bits] = {}
+        self.left: Bits = 0
+        self.version = 0
+        self.time = (-1, -1)
+        self._of: dict[int, Hashable] = {}
+        """By slot, the looks of the node."""
+
+    def forget(self, places: Bits | None, everything: Bits) -> None:
+        """Look again at these nodes, which may have changed or gone; at all of them for ``None``."""
+        if places is None:
+            self.sets, self._of, self.left = {}, {}, everything
+            self.version += 1
+            return
+        for slot in slots(places) if places.bit_count() <= _FEW else to_slots(places).tolist():
+            looks = self._of.pop(slot, None)
+            if looks is not None:
+                self.sets[looks] &= ~(1 << slot)
+                if not self.sets[looks]:
+                    del self.sets[looks]
+        self.left = (self.left | places) & everything
+        self.version += bool(places)
+
+    def look(self, look: Callable[[int], tuple[Hashable, int]], budget: DeviceBudget) -> None:
+        """Put those that are left into their groups, as far as the budget goes; each look comes with what it costs."""
+        found: dict[Hashable, list[int]] = {}
+        rest = to_slots(self.left).tolist()
+        for slot in rest:
+            if budget.left <= 0:
+                break
+            looks, cost = look(slot)
+            budget.left -= cost
+            self._of[slot] = looks
+            found.setdefault(looks, []).append(slot)
+        for looks, places in found.items():
+            bits = 1 << places[0] if len(places) == 1 else bits_of(places)
+            self.sets[looks] = self.sets.get(looks, 0) | bits
+        self.left = bits_of(rest[sum(map(len, found.values())) :])
+        self.version += 1
+
+
+def bits_of(places: list[int]) -> Bits:
+    """The set of these slots."""
+    if len(places) <= _FEW:
+        return sum(1 << slot for slot in places)
+    raw = bytearray(max(places) // 8 + 1)
+    for slot in places:
+        raw[slot >> 3] |= 1 << (slot & 7)
+    return int.from_bytes(raw, "little")
