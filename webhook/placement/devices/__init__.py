@@ -9,5 +9,5 @@ Kubernetes describes devices by objects of ``resource.k8s.io`` (``docs/hardware.
 - ``selector``: CEL expressions, with ``expression`` (what one reads) and ``ordered_values`` (quantities and versions).
 - ``node_devices``: the pools that a node can use. ``candidates`` and ``consumption``: devices for each request.
 - ``allocation``: the search for devices on one node. ``fits``: the nodes with devices. ``marks``, ``looks`` and
-  ``node_groups``: nodes whose devices look alike.
+  ``nodes_by_looks``: nodes whose devices look alike.
 """

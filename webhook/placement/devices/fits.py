@@ -18,7 +18,7 @@ from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
 from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
-from webhook.placement.devices.node_groups import NodeGroups, bits_of
+from webhook.placement.devices.nodes_by_looks import NodesByLooks, bits_of
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
@@ -94,7 +94,7 @@ class _KeptFit:
 
     __slots__ = ("by_looks", "different", "fit", "groups", "version")
 
-    def __init__(self, groups: NodeGroups) -> None:
+    def __init__(self, groups: NodesByLooks) -> None:
         self.groups = groups
         self.by_looks: dict[Hashable, NodeOutcome] = {}
         self.different: dict[NodeOutcome, NodeOutcome] = {}
@@ -133,7 +133,7 @@ class DeviceFits:
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
         """By choices, their devices."""
-        self._groups: dict[tuple[Names, bool], NodeGroups] = {}
+        self._groups: dict[tuple[Names, bool], NodesByLooks] = {}
         self._version = -1
         self._epoch = 0
         self._moves: deque[Bits] = deque(maxlen=_MOVES)
@@ -249,14 +249,14 @@ class DeviceFits:
         moved = union(itertools.islice(self._moves, len(self._moves) - epochs, None))
         return moved | bits_of([slot for name in changed if (slot := nodes.slot_of.get(name)) is not None])
 
-    def _groups_for(self, names: Names, *, named: bool) -> NodeGroups:
-        groups = self._groups.pop((names, named), None) or NodeGroups(Looks(names), named=named)
+    def _groups_for(self, names: Names, *, named: bool) -> NodesByLooks:
+        groups = self._groups.pop((names, named), None) or NodesByLooks(Looks(names), named=named)
         if len(self._groups) >= _LOOKS:
             del self._groups[next(iter(self._groups))]
         self._groups[names, named] = groups
         return groups
 
-    def _regroup(self, groups: NodeGroups, nodes: IndexedNodes, budget: DeviceBudget) -> None:
+    def _regroup(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Put nodes that may look different now into their groups."""
         now = self._epoch, self._devices.changes.version
         if groups.time != now:
@@ -305,7 +305,7 @@ class DeviceFits:
         kept.by_looks[looks] = outcome
         return outcome
 
-    def _look_at(self, groups: NodeGroups, nodes: IndexedNodes) -> Callable[[int], tuple[Hashable, int]]:
+    def _look_at(self, groups: NodesByLooks, nodes: IndexedNodes) -> Callable[[int], tuple[Hashable, int]]:
         """Look at the devices that the node in a slot can use: their looks, and what it costs to find these out."""
         devices, there, of_node = self._devices, nodes.nodes, groups.looks.of_node
         gathered, wide = groups.named or bool(devices.rules()), devices.wide

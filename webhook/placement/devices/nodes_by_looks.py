@@ -14,7 +14,7 @@ _FEW: Final = 16
 """Of so few nodes the slots are found faster one by one."""
 
 
-class NodeGroups:
+class NodesByLooks:
     """Sets of nodes by their looks; ``left`` are nodes that have not been looked at yet.
 
     ``version`` grows with every change, ``time`` is when nodes were last followed. ``named`` tells that the names of
