@@ -1,6 +1,6 @@
-"""How many random examples a run of the tests tries: a tenth of them every day, all of them at night.
+"""How many random examples a run of the tests tries: a thirtieth of them every day, all of them at night.
 
-The variable ``PROPERTY_TIMES`` is a factor for the number that a test names: a tenth unless it is set, 1 for all of
+The variable ``PROPERTY_TIMES`` is a factor for the number that a test names: a thirtieth unless it is set, 1 for all of
 them (``make nightly``), 25 to make 20,000 random clusters of 800. Every day the examples are the same ones, so one
 state of the code has one result; runs that set the variable draw others each time.
 """
@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 EVERY_DAY: Final = "PROPERTY_TIMES" not in os.environ
 """Whether this run tries a part of the examples only."""
 
-TIMES: Final = 1 / 10 if EVERY_DAY else float(os.environ["PROPERTY_TIMES"])
+TIMES: Final = 1 / 30 if EVERY_DAY else float(os.environ["PROPERTY_TIMES"])
 
 _SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 """Checks of hypothesis that depend on the speed of the machine, or on how choosy a test is."""

@@ -13,7 +13,7 @@ from tests.refused.census import Tried, census, rounds_of, table
 @pytest.mark.examples
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_wrong_with_refusals(kind: str) -> None:
-    found = census(kind, KINDS[kind], some_of(60))
+    found = census(kind, KINDS[kind], some_of(60, every_day=6))
     assert not found.wrong
     assert found.late == 0
     assert found.fixes

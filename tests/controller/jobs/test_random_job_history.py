@@ -16,7 +16,7 @@ pytestmark = pytest.mark.examples
 BATCH = 6
 """Histories of one test."""
 
-HISTORIES = some_of(200, every_day=12)
+HISTORIES = some_of(200, every_day=4)
 
 LONG = 900.0
 """Seconds in which everything is put right: submissions that time out, and back-offs of five minutes."""

@@ -1,4 +1,4 @@
-"""Over a simulated week and more the laws hold: 600 events every day, a million with ``make week``."""
+"""Over a simulated week and more the laws hold: 200 events every day, a million with ``make week``."""
 
 from typing import Final
 

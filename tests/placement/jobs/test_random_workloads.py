@@ -13,7 +13,7 @@ from tests.placement.jobs.test_job_workloads import APART, judged, own, pods
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 
-PAIRS = some_of(400)
+PAIRS = some_of(400, every_day=40)
 
 pytestmark = pytest.mark.examples
 

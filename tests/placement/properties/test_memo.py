@@ -16,7 +16,8 @@ from tests.placement.properties.test_updates import apply, history
 from webhook.admission.answer import Answer, SizeQuestion, WorkloadRef
 from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.request.memo import SIZE, Memo
+from webhook.placement.request import memo as memory
+from webhook.placement.request.memo import Memo
 
 
 def body(pod: Json) -> bytes:
@@ -60,9 +61,10 @@ def test_another_cluster_is_another_memo() -> None:
         )
 
 
-def test_a_memo_does_not_grow_beyond_its_size() -> None:
+def test_a_memo_does_not_grow_beyond_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "SIZE", 100)
     memo, inventory = Memo[Ruling](), Inventory()
-    for number in range(SIZE + 2):
+    for number in range(100 + 2):
         pod = {"metadata": {"labels": {"streams.ibm.com/job": f"j{number}"}}}
         mutate(body(pod), inventory, decision_core.POLICY, Known(memo))
     assert len(memo) == 2
