@@ -5,20 +5,20 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 import msgspec
-import yaml
 
 from tests.builders import cluster
 from tests.docs.pages import ROOT
+from tests.yaml_values import loaded
 from tools.crds import files
 from webhook.placement.objects.pool_spec import HostPoolSpec, problems_of_spec
 from webhook.placementreview.submission import wrong
 
-ABOUT: dict[str, Any] = yaml.safe_load((ROOT / "charts" / "streams-placement" / "Chart.yaml").read_text())
+ABOUT: dict[str, Any] = loaded((ROOT / "charts" / "streams-placement" / "Chart.yaml").read_text())
 
 
 def noted(name: str) -> Any:
     """The value of an annotation of the catalogue, which is YAML itself."""
-    return yaml.safe_load(ABOUT["annotations"][f"artifacthub.io/{name}"])
+    return loaded(ABOUT["annotations"][f"artifacthub.io/{name}"])
 
 
 def test_the_licence_is_that_of_the_repository() -> None:
@@ -33,7 +33,7 @@ def test_the_icon_is_a_picture_that_needs_no_other_server() -> None:
 
 
 def test_every_definition_is_listed() -> None:
-    defined = [yaml.safe_load(text) for text in files().values()]
+    defined = [loaded(text) for text in files().values()]
     versions = {
         (each["metadata"]["name"], each["spec"]["names"]["kind"], version["name"])
         for each in defined

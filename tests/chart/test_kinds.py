@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 from cel_expr_python import cel
 
+from tests.yaml_values import loaded
 from tools import kinds
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
@@ -24,7 +24,7 @@ OURS: Final = {"streams.ibm.com/placement": 'host("a")'}
 
 def test_the_chart_knows_the_kinds_that_there_are_files_of() -> None:
     assert kinds.CHART.read_text() == kinds.chart_file(), "run: make kinds"
-    volcano = yaml.safe_load(kinds.chart_file())["VolcanoJob"]
+    volcano = loaded(kinds.chart_file())["VolcanoJob"]
     assert volcano.pop("asks") == kinds.asks(KINDS["VolcanoJob"])
     assert volcano == {
         "group": "batch.volcano.sh", "kind": "Job", "resource": "jobs", "versions": ["v1alpha1"],
@@ -43,7 +43,7 @@ def test_the_page_lists_them() -> None:
 
 
 def test_none_is_reviewed_by_default() -> None:
-    assert yaml.safe_load((CHART / "values.yaml").read_text())["workloads"]["kinds"] == []
+    assert loaded((CHART / "values.yaml").read_text())["workloads"]["kinds"] == []
     schema = json.loads((CHART / "values.schema.json").read_text())["properties"]["workloads"]
     assert schema["additionalProperties"] is False
 
@@ -65,7 +65,7 @@ def examples(name: str) -> Iterator[tuple[dict[str, Any], dict[str, Any] | None]
 
     Patches of the latter have an entry for each of its jobs, in which a test may write.
     """
-    for case in yaml.safe_load((TESTS / "placement" / "kinds" / "cases" / f"{name}.yaml").read_text()):
+    for case in loaded((TESTS / "placement" / "kinds" / "cases" / f"{name}.yaml").read_text()):
         spec, runtime = case["spec"], case.get("runtime")
         if runtime:
             jobs = [{"name": job["name"]} for job in runtime["spec"]["template"]["spec"]["replicatedJobs"]]

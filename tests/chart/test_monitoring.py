@@ -7,16 +7,14 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from tools.monitoring.registered import registered, sample_names
 from webhook.server.metrics import PREFIX
 
 CHART: Final = Path(__file__).parents[2] / "charts" / "streams-placement"
 RULES: Final[list[dict[str, Any]]] = [
-    rule
-    for group in yaml.safe_load((CHART / "monitoring" / "alerts.yaml").read_text())["groups"]
-    for rule in group["rules"]
+    rule for group in loaded((CHART / "monitoring" / "alerts.yaml").read_text())["groups"] for rule in group["rules"]
 ]
 DASHBOARD: Final[dict[str, Any]] = json.loads((CHART / "monitoring" / "dashboard.json").read_text())
 ROWS: Final = [one for one in DASHBOARD["panels"] if one["type"] == "row"]

@@ -7,16 +7,16 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.yaml_values import loaded
 from webhook.placement.kube.names import LABEL_VALUE
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.kube.selection.selector_text import parse_selector
 
 CHART: Final = Path(__file__).parents[2] / "charts" / "streams-placement"
-PATTERNS: Final[dict[str, dict[str, str]]] = yaml.safe_load((CHART / "patterns.yaml").read_text())
+PATTERNS: Final[dict[str, dict[str, str]]] = loaded((CHART / "patterns.yaml").read_text())
 CHECKS: Final = (CHART / "templates" / "checks.yaml").read_text()
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, Final, get_args, get_origin
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from webhook.admission import seal
 from webhook.controller.hostpools.pool_object import FINALIZER
 from webhook.placement.kube.selection.selector_text import parse_selector
@@ -18,7 +18,7 @@ from webhook.setting_fields import declared
 
 ROOT: Final = Path(__file__).parents[2]
 CHART: Final = ROOT / "charts" / "streams-placement"
-VALUES: Final[dict[str, Any]] = yaml.safe_load((CHART / "values.yaml").read_text())
+VALUES: Final[dict[str, Any]] = loaded((CHART / "values.yaml").read_text())
 SCHEMA: Final[dict[str, Any]] = json.loads((CHART / "values.schema.json").read_text())
 TEMPLATES: Final = {path.name: path.read_text() for path in sorted((CHART / "templates").iterdir())}
 README: Final = (CHART / "README.md").read_text()
@@ -210,6 +210,6 @@ def test_every_value_that_a_page_sets_is_one_of_the_chart(path: str) -> None:
 
 
 def test_the_image_of_the_first_steps_is_what_is_built_and_what_the_chart_asks_for() -> None:
-    version = yaml.safe_load((CHART / "Chart.yaml").read_text())["appVersion"]
+    version = loaded((CHART / "Chart.yaml").read_text())["appVersion"]
     tags = set(re.findall(r"streams-placement:(\d[\w.]*)", (ROOT / "README.md").read_text()))
     assert (tags, VALUES["image"]["repository"], VALUES["image"]["tag"]) == ({version}, "streams-placement", "")

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import all_loaded
 from webhook.app import clusters as reading
 from webhook.app.clusters import ClusterReading, ClusterSource, Readers
 from webhook.cli import main
@@ -92,7 +93,7 @@ def test_the_answer_is_there_for_programs(clusters: Run) -> None:
 
 
 def test_without_intents_the_same_workloads_could_go_anywhere(clusters: Run, tmp_path: Path) -> None:
-    documents = list(yaml.safe_load_all((EXAMPLES / "apps" / "emco.yaml").read_text()))
+    documents = list(all_loaded((EXAMPLES / "apps" / "emco.yaml").read_text()))
     bare = written(tmp_path, *(one for one in documents if one["kind"] != "HPAIntent"))
     _, out, _ = clusters("-f", bare, "--clusters", CLUSTERS)
     assert "core-fwall  1      deny none (allows 4 clusters)" in out
@@ -111,7 +112,7 @@ def test_apps_that_too_few_clusters_can_take_are_refused(clusters: Run) -> None:
 def test_fleet_managers_get_objects_and_people_get_the_rest(clusters: Run, form: str) -> None:
     _, out, err = clusters("-f", APPS, "examples/apps/refused.yaml", "--clusters", CLUSTERS, "-o", form)
     kind = {"karmada": "PropagationPolicy", "ocm": "Placement"}[form]
-    found = list(yaml.safe_load_all(out))
+    found = list(all_loaded(out))
     assert [(one["kind"], one["metadata"]) for one in found] == [
         (kind, {"name": "analytics", "namespace": "edge"}),
         (kind, {"name": "fwall", "namespace": "edge"}),

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.convert.adl_documents import adl, bundle, operator
+from tests.yaml_values import all_loaded, loaded
 from webhook.cli import main
 from webhook.cli.arguments import inputs
 
@@ -57,7 +57,7 @@ def test_several_files_are_one_stream_of_documents(run: Run) -> None:
         c_yaml="kubernetes.worker.mapping.uniform: none\n",
     )  # fmt: skip
     assert code == 0
-    found = list(yaml.safe_load_all(out))
+    found = list(all_loaded(out))
     assert [(one["kind"], one["metadata"]) for one in found] == [
         ("HostPool", {"name": "p", "namespace": "edge"}),
         ("Job", {"name": "main", "namespace": "edge"}),
@@ -180,7 +180,7 @@ def test_wrong_use_is_said(run: Run, words: tuple[str, ...], sentence: str) -> N
 
 def test_the_name_of_the_job_is_given(run: Run) -> None:
     code, out, _ = run("a.spl", "--name", "given", a_spl='host("worker-1")')
-    assert (code, yaml.safe_load(out)["metadata"]) == (0, {"name": "given"})
+    assert (code, loaded(out)["metadata"]) == (0, {"name": "given"})
 
 
 def test_names_of_files_have_no_effect_on_terminals(run: Run) -> None:
@@ -202,7 +202,7 @@ MODEL = '<?xml version="1.0" ?>\n<!-- a license -->\n<operatorModel xmlns="http:
 
 def placements(out: str) -> dict[str, str | None]:
     """The operators of the only Job, and their placement."""
-    return {one["name"]: one.get("placement") for one in yaml.safe_load(out)["spec"]["operators"]}
+    return {one["name"]: one.get("placement") for one in loaded(out)["spec"]["operators"]}
 
 
 def test_a_program_and_its_library_are_read_together(run: Run) -> None:
@@ -267,7 +267,7 @@ STREAMED = (
 def test_operators_are_fused_for_a_cluster(run: Run) -> None:
     code, out, err = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=STREAMED % "partitionIsolation")
     assert (code, "note" in err) == (0, True)
-    spec = yaml.safe_load(out)["spec"]
+    spec = loaded(out)["spec"]
     assert "operators" not in spec
     assert [(one["name"], one["operators"]) for one in spec["processingElements"]] == [
         ("main-0", [{"name": "A", "placement": 'host("worker-1")'}]),
@@ -290,7 +290,7 @@ def test_what_fusion_warns_of_is_a_note(run: Run) -> None:
 
 def test_manifests_that_are_no_jobs_of_operators_stay_as_they_are(run: Run) -> None:
     code, out, _ = run("a.spl", "--fused", "--snapshot", CLUSTER, a_spl=POOLS)
-    assert (code, yaml.safe_load(out)["kind"]) == (0, "HostPool")
+    assert (code, loaded(out)["kind"]) == (0, "HostPool")
 
 
 def test_a_job_that_the_cluster_cannot_run_is_an_error(run: Run) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.cli.conftest import Explain
 from tests.golden.examples import EXAMPLES, expected, manifests
+from tests.yaml_values import all_loaded
 
 CLUSTER = str(EXAMPLES / "cluster")
 
@@ -105,9 +105,7 @@ def test_json_says_everything_about_every_pod(explain: Explain) -> None:
 @pytest.mark.parametrize("path", manifests(), ids=lambda path: path.stem)
 def test_explain_agrees_with_admission(explain: Explain, path: Path) -> None:
 
-    for found, result in zip(
-        as_json(explain, "-f", str(path)), yaml.safe_load_all(expected(path).read_text()), strict=True
-    ):
+    for found, result in zip(as_json(explain, "-f", str(path)), all_loaded(expected(path).read_text()), strict=True):
         assert found["after"] == result.get("admitted")
         assert found["message"] == result.get("message", "")
         assert found["code"] == result.get("refused", 200)

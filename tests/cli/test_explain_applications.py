@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.cli.conftest import Explain
+from tests.yaml_values import loaded
 from webhook.cli import main
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples"
@@ -33,7 +33,7 @@ def results(explain: Explain, path: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("path", APPLICATIONS, ids=lambda path: path.stem)
 def test_an_example_has_its_expected_results(path: Path, explain: Explain) -> None:
-    assert results(explain, path) == yaml.safe_load(path.with_suffix(".expected.yaml").read_text())
+    assert results(explain, path) == loaded(path.with_suffix(".expected.yaml").read_text())
 
 
 @pytest.mark.parametrize("path", APPLICATIONS, ids=lambda path: path.stem)

@@ -5,10 +5,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.cli.conftest import Explain
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import loaded
 
 AUTOSCALED: Final = EXAMPLES / "autoscaled"
 MANIFESTS: Final = sorted(path for path in AUTOSCALED.glob("*.yaml") if not path.name.endswith(".expected.yaml"))
@@ -26,7 +26,7 @@ def answers(explain: Explain, path: Path, *flags: str) -> list[dict[str, Any]]:
 @pytest.mark.parametrize("path", MANIFESTS, ids=lambda path: path.stem)
 def test_an_example_waits_or_is_refused_as_the_file_beside_it_says(path: Path, explain: Explain) -> None:
     found = answers(explain, path, "--scale-up", "auto")
-    assert found == yaml.safe_load(path.with_suffix(".expected.yaml").read_text())
+    assert found == loaded(path.with_suffix(".expected.yaml").read_text())
     assert (found[0]["verdict"] == "refused") == path.name.startswith("refused-")
 
 

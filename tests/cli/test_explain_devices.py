@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.cli.conftest import Explain
+from tests.yaml_values import loaded
 
 EXAMPLES: Final = Path(__file__).parents[2] / "examples" / "devices"
 CLUSTER: Final = EXAMPLES / "cluster"
@@ -23,7 +23,7 @@ def verdict(explain: Explain, path: Path, snapshot: Path = CLUSTER) -> dict[str,
 
 @pytest.mark.parametrize("path", PODS, ids=lambda path: path.stem)
 def test_an_example_of_devices_has_its_expected_result(path: Path, explain: Explain) -> None:
-    assert verdict(explain, path) == yaml.safe_load(path.with_suffix(".expected.yaml").read_text())
+    assert verdict(explain, path) == loaded(path.with_suffix(".expected.yaml").read_text())
 
 
 def test_an_example_of_devices_says_in_its_first_line_what_it_shows() -> None:

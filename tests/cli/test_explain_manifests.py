@@ -11,6 +11,7 @@ import yaml
 
 from tests.cli.conftest import Explain
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import loaded
 
 CLUSTER = ("--snapshot", str(EXAMPLES / "cluster"))
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: c}]}\n"
@@ -22,7 +23,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "below").mkdir()
     for name in ("b.yaml", "a.yml", "README.md", "below/d.yaml"):
         (tmp_path / name).write_text(POD % Path(name).stem)
-    (tmp_path / "c.json").write_text(json.dumps(yaml.safe_load(POD % "c")))
+    (tmp_path / "c.json").write_text(json.dumps(loaded(POD % "c")))
     return tmp_path
 
 
@@ -147,7 +148,7 @@ def test_an_object_that_states_another_namespace_is_refused(explain: Explain, tm
 def test_yaml_says_what_json_says(explain: Explain) -> None:
     words = ("-f", "examples/refused-replicas.yaml", "examples/pool-any.yaml", *CLUSTER)
     code, out, _ = explain("-o", "yaml", *words)
-    assert (code, yaml.safe_load(out)) == (1, json.loads(explain("-o", "json", *words)[1]))
+    assert (code, loaded(out)) == (1, json.loads(explain("-o", "json", *words)[1]))
 
 
 @pytest.mark.parametrize(

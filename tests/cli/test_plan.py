@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import loaded
 from webhook.cli import main
 from webhook.placement.planning.plan import cheapest
 
@@ -102,7 +103,7 @@ def test_jobs_of_one_manifest_are_planned_together(plan: Run, tmp_path: Path) ->
 def test_a_plan_as_yaml_says_the_same_as_json(plan: Run) -> None:
     _, one, _ = plan("-o", "yaml", "-f", "examples/job-parallel.yaml")
     _, other, _ = plan("-o", "json", "-f", "examples/job-parallel.yaml")
-    assert yaml.safe_load(one) == json.loads(other)
+    assert loaded(one) == json.loads(other)
 
 
 def test_a_workload_has_its_pods_on_several_nodes(plan: Run) -> None:

@@ -26,6 +26,7 @@ from tests.cluster.objects import (
     runtime_class,
     taint_rule,
 )
+from tests.yaml_values import loaded
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.devices.devices import DevicePart
@@ -248,9 +249,9 @@ def skipped(folder: Path) -> list[str]:
 
 @pytest.mark.parametrize("form", ["yaml", "yml", "json", "one YAML document each", "one file each"])
 def test_what_kubectl_prints_is_read_in_every_form(tmp_path: Path, form: str) -> None:
-    objects = yaml.safe_load(KUBECTL_YAML)["items"]
+    objects = loaded(KUBECTL_YAML)["items"]
     if form == "json":
-        put(tmp_path, all_json=yaml.safe_load(KUBECTL_YAML))
+        put(tmp_path, all_json=loaded(KUBECTL_YAML))
     elif form == "one YAML document each":
         put(tmp_path, all_yaml=yaml.safe_dump_all(objects))
     elif form == "one file each":

@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from webhook.convert.conversion import ConvertOptions, Input, convert
 from webhook.convert.findings import Conversion, Manifest, RefusedInputError
 from webhook.convert.input_kind import InputKind
@@ -129,7 +129,7 @@ spec: {consumer: {apiVersion: apps/v1, kind: Deployment, name: e}}
 
 def test_requirements_go_to_the_workload_of_their_consumer() -> None:
     (first, second), found = put(INTENT, "emco", deployment("d"), deployment("d", "StatefulSet"))
-    assert yaml.safe_load(annotations(first)["streams.ibm.com/hpa-requirements"]) == [
+    assert loaded(annotations(first)["streams.ibm.com/hpa-requirements"]) == [
         {
             "name": "gpu",
             "spec": {"mandatory": True, "name": "nvidia.com/gpu", "limits": 1, "container-name": "main"},
@@ -153,7 +153,7 @@ def test_requirements_without_a_name_are_put_as_they_are() -> None:
         requirements: [{mandatory: true, name: cpu, requests: 1}]
     """
     (document,), _ = put(text, "emco", deployment("d"))
-    assert yaml.safe_load(annotations(document)["streams.ibm.com/hpa-requirements"]) == [
+    assert loaded(annotations(document)["streams.ibm.com/hpa-requirements"]) == [
         {"mandatory": True, "name": "cpu", "requests": 1, "container-name": "m"}
     ]
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 import pytest
-import yaml
 
 from tests.docs.pages import ROOT, Block, blocks
+from tests.yaml_values import loaded
 from webhook.cluster.snapshot.loader import SnapshotLoader
 from webhook.placement.inventory.inventory import Inventory
 
@@ -25,8 +25,8 @@ FRAGMENTS = [block for block in blocks("yaml") if block.text.startswith("# examp
 @pytest.mark.parametrize("block", FRAGMENTS, ids=str)
 def test_a_fragment_of_an_example_is_part_of_it(block: Block) -> None:
     name = block.text.partition("\n")[0].removeprefix("# ")
-    whole = yaml.safe_load((ROOT / name).read_text())
-    assert part_of(yaml.safe_load(block.text), whole.get("admitted", whole))
+    whole = loaded((ROOT / name).read_text())
+    assert part_of(loaded(block.text), whole.get("admitted", whole))
 
 
 def test_a_fragment_is_not_part_of_what_says_something_else() -> None:
@@ -42,7 +42,7 @@ OBJECTS = [block for block in blocks("yaml") if "\nkind: HostPool\n" in block.te
 @pytest.mark.parametrize("block", OBJECTS, ids=str)
 def test_a_host_pool_on_a_page_can_be_used(block: Block) -> None:
     taken = SnapshotLoader(Inventory())
-    taken.document(yaml.safe_load(block.text))
+    taken.document(loaded(block.text))
     assert (taken.report().counts["HostPool"], taken.report().skipped) == (1, ())
 
 
@@ -52,6 +52,6 @@ INTENTS = [block for block in blocks("yaml") if "\nkind: HPAIntent\n" in block.t
 @pytest.mark.parametrize("block", INTENTS, ids=str)
 def test_an_intent_on_a_page_can_be_used(block: Block) -> None:
     taken = SnapshotLoader(Inventory())
-    taken.document(yaml.safe_load(block.text))
+    taken.document(loaded(block.text))
     report = taken.report()
     assert (report.counts["HPAIntent"], report.skipped, report.noted) == (1, (), ())

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from kubeapi.client.errors import Cause
 from tests.docs.pages import PAGES, ROOT, page
+from tests.yaml_values import loaded
 from tools.monitoring import __main__ as making
 from tools.monitoring.catalogue import LABELS, TOPICS
 from tools.monitoring.registered import registered, sample_names
@@ -18,7 +18,7 @@ from webhook.server.metrics import PREFIX
 
 ALERTS = [
     rule["alert"]
-    for group in yaml.safe_load((ROOT / "charts/streams-placement/monitoring/alerts.yaml").read_text())["groups"]
+    for group in loaded((ROOT / "charts/streams-placement/monitoring/alerts.yaml").read_text())["groups"]
     for rule in group["rules"]
 ]
 DESCRIBED = [one for one, _ in registered().values()]

@@ -3,10 +3,9 @@
 import re
 from typing import Final
 
-import yaml
-
 from tests.docs.pages import ROOT
 from tests.docs.test_fragments import part_of
+from tests.yaml_values import loaded
 
 README: Final = (ROOT / "README.md").read_text()
 SCREEN: Final = 40
@@ -17,7 +16,7 @@ SPLIT: Final = BLOCK.index("# after")
 
 
 def column(part: slice) -> object:
-    return yaml.safe_load("\n".join(line[part] for line in BLOCK.splitlines()))
+    return loaded("\n".join(line[part] for line in BLOCK.splitlines()))
 
 
 def test_the_refusal_stands_on_the_first_screen_and_is_run() -> None:
@@ -29,8 +28,8 @@ def test_the_refusal_stands_on_the_first_screen_and_is_run() -> None:
 
 
 def test_the_pod_before_and_after_is_that_of_the_example() -> None:
-    before = yaml.safe_load((ROOT / "examples" / "pool-tagged.yaml").read_text())
-    after = yaml.safe_load((ROOT / "examples" / "pool-tagged.expected.yaml").read_text())
+    before = loaded((ROOT / "examples" / "pool-tagged.yaml").read_text())
+    after = loaded((ROOT / "examples" / "pool-tagged.expected.yaml").read_text())
     for part, whole in ((slice(0, SPLIT), before), (slice(SPLIT, None), after["admitted"])):
         shown = column(part)
         containers = shown["spec"].pop("containers")  # type: ignore[index]

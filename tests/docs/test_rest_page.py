@@ -5,11 +5,11 @@ import re
 from typing import Final
 
 import pytest
-import yaml
 from msgspec import to_builtins
 
 from tests.docs.pages import page
 from tests.docs.test_pages import rows
+from tests.yaml_values import loaded
 from webhook.placement.annotations import hardware_text
 from webhook.placement.objects import intent
 from webhook.rest import intents
@@ -64,7 +64,7 @@ def test_every_status_is_on_the_page(code: str) -> None:
 
 def test_the_object_on_the_page_is_the_one_that_is_made() -> None:
     (block,) = re.findall(r"```yaml\n(apiVersion: streams.ibm.com/v1\n(?:.|\n)*?)```", PAGE)
-    shown = yaml.safe_load(block)
+    shown = loaded(block)
     group = IntentGroup("my-proj1", "my-capp1", "v1.0", "my-dig1")
     made = to_builtins(object_of(group, IntentEntity(EntityMetadata("fwall-hpa-intent"), "fwall")))
     made["metadata"]["namespace"] = "edge"

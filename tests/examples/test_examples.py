@@ -4,10 +4,10 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.golden.examples import EXAMPLES, Entry, answered, expected, manifests, results, snapshot
 from tests.work import own_calls
+from tests.yaml_values import all_loaded
 from webhook.placement.inventory.inventory import Inventory
 
 CALLS: Final = 1000
@@ -28,7 +28,7 @@ def cluster() -> Inventory:
 
 @pytest.mark.parametrize("path", manifests(), ids=lambda path: path.stem)
 def test_an_example_gives_its_expected_result(path: Path, cluster: Inventory) -> None:
-    assert list(results(path, cluster)) == list(yaml.safe_load_all(expected(path).read_text()))
+    assert list(results(path, cluster)) == list(all_loaded(expected(path).read_text()))
 
 
 class Refusals:

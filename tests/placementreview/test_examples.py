@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import msgspec
 import pytest
-import yaml
 
 from tests.golden.examples import EXAMPLES
 from tests.placementreview.asked import asked
+from tests.yaml_values import all_loaded
 from webhook.app.explain import explaining
 from webhook.cli import main
 from webhook.placement.request.world import World
@@ -34,7 +34,7 @@ def world() -> World:
 def test_an_example_is_answered_as_it_is_explained(
     path: Path, world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    documents = [one for one in yaml.safe_load_all(path.read_text()) if one]
+    documents = [one for one in all_loaded(path.read_text()) if one]
     namespace = documents[0]["metadata"].get("namespace") or "default"
     status = asked(world.inventory, *documents, namespace=namespace, policy=world.policy)
     main(["explain", "-o", "json", "--snapshot", CLUSTER, "-f", str(path)])

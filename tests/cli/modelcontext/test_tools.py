@@ -4,19 +4,16 @@ import json
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsonschema
 import msgspec
 import pytest
-from mcp import Client
-from mcp.shared.exceptions import MCPError
 
 from tests.cli.modelcontext.conftest import failed
 from tests.cli.reviews.test_explain_server import bomb
 from webhook.app.review_requests import Reviewer
 from webhook.cli.modelcontext.review_tools import NAMED, ReviewAnswer, ReviewTools
-from webhook.cli.modelcontext.tool_server import schema_of, server_of
 from webhook.placementreview.review import (
     CandidateNodes,
     ClosedByRule,
@@ -27,6 +24,9 @@ from webhook.placementreview.review import (
     ReviewStatus,
 )
 from webhook.server.fatal_error import FatalError
+
+if TYPE_CHECKING:
+    from mcp import Client
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"
 
@@ -46,8 +46,11 @@ class Answering:
 
 
 @asynccontextmanager
-async def client_of(reviewer: Reviewer) -> AsyncIterator[Client]:
-    """A client in the process of the server."""
+async def client_of(reviewer: Reviewer) -> AsyncIterator["Client"]:
+    """A client in the process of the server; who collects tests does not import the SDK, which takes a second."""
+    from mcp import Client  # noqa: PLC0415
+
+    from webhook.cli.modelcontext.tool_server import server_of  # noqa: PLC0415
 
     @asynccontextmanager
     async def connect() -> AsyncIterator[Reviewer]:
@@ -87,6 +90,8 @@ async def test_a_review_is_structured_content_of_the_schema_and_the_same_as_text
         manifests=POD,
     )
     content = answer.structured_content
+    from webhook.cli.modelcontext.tool_server import schema_of  # noqa: PLC0415 -- as above
+
     jsonschema.validate(content, schema_of(ReviewAnswer))
     assert content == {
         "admitted": False,
@@ -254,6 +259,8 @@ async def test_an_empty_message_is_wrong() -> None:
 
 
 async def test_an_unknown_tool_is_an_error_of_the_protocol() -> None:
+    from mcp.shared.exceptions import MCPError  # noqa: PLC0415 -- as above
+
     async with client_of(Answering(ReviewStatus())) as client:
         with pytest.raises(MCPError) as error:
             await client.call_tool("plan_placment")

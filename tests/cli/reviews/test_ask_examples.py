@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 import pytest
-import yaml
 
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.cli.reviews.conftest import ReviewServer
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import all_loaded, loaded
 from webhook.app.review_requests import SnapshotReviewer, admitted
 from webhook.cli import COMMANDS
 from webhook.placementreview.review import GROUP, RESOURCE, PlacementReview
@@ -24,7 +24,7 @@ ASK = EXAMPLES / "ask"
 
 
 async def test_the_review_is_one_and_is_answered() -> None:
-    written = yaml.safe_load((ASK / "review.yaml").read_text())
+    written = loaded((ASK / "review.yaml").read_text())
     review = msgspec.convert(written, PlacementReview)
     assert review.spec.what_if
     cluster = SnapshotReviewer(EXAMPLES / "cluster", Settings(snapshot=EXAMPLES / "cluster"))
@@ -33,7 +33,7 @@ async def test_the_review_is_one_and_is_answered() -> None:
 
 
 def test_the_account_of_a_pipeline_may_create_reviews_and_nothing_else() -> None:
-    account, role, binding = yaml.safe_load_all((ASK / "rights.yaml").read_text())
+    account, role, binding = all_loaded((ASK / "rights.yaml").read_text())
     assert role["rules"] == [{"apiGroups": [GROUP], "resources": [RESOURCE], "verbs": ["create"]}]
     assert binding["roleRef"]["name"] == role["metadata"]["name"]
     assert binding["subjects"][0]["name"] == account["metadata"]["name"]
@@ -46,7 +46,7 @@ def test_the_configuration_of_an_assistant_starts_the_command() -> None:
 
 def test_the_workflow_runs_the_step_with_and_without_a_cluster() -> None:
     text = (ASK / "github-actions.yaml").read_text()
-    jobs = yaml.safe_load(text)["jobs"]
+    jobs = loaded(text)["jobs"]
     assert jobs.keys() == {"snapshot", "cluster"}
     asked = re.findall(r"sh check-placement\.sh manifests (--\w+)", text)
     assert asked == ["--snapshot", "--server"]

@@ -9,7 +9,6 @@ from typing import Any
 import jsonschema
 import msgspec
 import pytest
-import yaml
 from aiohttp import web
 
 from kubeapi.client.errors import ApiError, Cause
@@ -20,6 +19,7 @@ from tests.cli.conftest import Explain
 from tests.cli.reviews.conftest import PATH, ReviewServer
 from tests.cli.test_schemas import schema
 from tests.golden.examples import EXAMPLES
+from tests.yaml_values import loaded
 from webhook.app.review_requests import ATTEMPTS, ServerReviewer, SnapshotReviewer
 from webhook.cluster.snapshot.manifests import read_manifests
 from webhook.placementreview.review import ReviewSpec
@@ -31,7 +31,7 @@ Asked = Callable[..., Awaitable[tuple[int, str, str]]]
 pytestmark = pytest.mark.integration
 
 POD = "examples/host-affinity.yaml"
-MANIFEST = yaml.safe_load((EXAMPLES.parent / POD).read_text())
+MANIFEST = loaded((EXAMPLES.parent / POD).read_text())
 
 
 def result(manifest: int = 0, **more: Any) -> dict[str, Any]:

@@ -3,9 +3,8 @@
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from tests.controller.admissionchecks.checked_cluster import CheckedCluster
+from tests.yaml_values import all_loaded
 from webhook.controller.admissionchecks.records import CONTROLLER
 
 EXAMPLES = Path(__file__).parents[3] / "examples" / "kueue"
@@ -15,7 +14,7 @@ MEMORY = {"status": {"allocatable": {"memory": "8Gi"}}}
 
 
 def documents(name: str) -> dict[str, Any]:
-    return {one["kind"]: one for one in yaml.safe_load_all((EXAMPLES / name).read_text())}
+    return {one["kind"]: one for one in all_loaded((EXAMPLES / name).read_text())}
 
 
 def test_the_queue_has_the_check() -> None:

@@ -4,12 +4,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from tools.kinds import chart_name
 from webhook.app.application_kinds import application_kinds
 
-FACTS: Final[list[dict[str, Any]]] = yaml.safe_load((Path(__file__).parent / "accounts.yaml").read_text())
+FACTS: Final[list[dict[str, Any]]] = loaded((Path(__file__).parent / "accounts.yaml").read_text())
 KINDS: Final = {chart_name(kind): kind for kind in application_kinds().values()}
 BY_KUBERNETES: Final = "Kubernetes' own controllers"
 

@@ -3,8 +3,8 @@
 from typing import Any, Final
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.karta import COMPONENTS, LENGTH, NESTING, kind_described, kinds_described
 
@@ -53,7 +53,7 @@ childComponents:
 
 
 def definition(structure: object) -> dict[str, Any]:
-    return {"spec": {"structureDefinition": yaml.safe_load(structure) if isinstance(structure, str) else structure}}
+    return {"spec": {"structureDefinition": loaded(structure) if isinstance(structure, str) else structure}}
 
 
 def described(structure: object, **spec: Any) -> OperatorApplication:

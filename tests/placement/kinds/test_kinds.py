@@ -4,9 +4,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.placement.kinds.expansion import application_document, assert_expanded
+from tests.yaml_values import loaded
 from tools.kinds import chart_name
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.application import expanded
@@ -16,7 +16,7 @@ KINDS: Final = {chart_name(kind): kind for kind in application_kinds().values()}
 CASES: Final = [
     pytest.param(KINDS[path.stem], case, id=f"{path.stem}: {case['from']}")
     for path in sorted((Path(__file__).parent / "cases").iterdir())
-    for case in yaml.safe_load(path.read_text())
+    for case in loaded(path.read_text())
 ]
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-import yaml
 
 from tests.builders import GIB, cluster, node
 from tests.placement.kinds.expansion import application_document, assert_expanded
 from tests.placement.planning.at_once import AtOnce
+from tests.yaml_values import loaded
 from tools.kinds import chart_name
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy
@@ -23,7 +23,7 @@ from webhook.placement.kinds.kind import OperatorKind
 from webhook.placement.planning.search.solver import finished
 
 KINDS: Final = {chart_name(kind): kind for kind in application_kinds().values()}
-FILES: Final = {path.stem: yaml.safe_load(path.read_text()) for path in (Path(__file__).parent / "manifests").iterdir()}
+FILES: Final = {path.stem: loaded(path.read_text()) for path in (Path(__file__).parent / "manifests").iterdir()}
 MANIFESTS: Final = [
     pytest.param(KINDS[name], manifest, id=f"{name}: {manifest['path']}")
     for name, file in sorted(FILES.items())

@@ -9,8 +9,8 @@ import tarfile
 from pathlib import Path
 
 import pytest
-import yaml
 
+from tests.yaml_values import loaded
 from tools.krew import archive
 from tools.krew.__main__ import main
 from tools.krew.archive import PLATFORMS, PROGRAM, Platform, packed, share, tag
@@ -166,7 +166,7 @@ def test_the_manifest_names_each_archive_with_its_checksum(tmp_path: Path) -> No
     path = tmp_path / PLATFORMS[0].file("1.2.3")
     path.write_bytes(b"archive")
     text = manifest("1.2.3", "https://example.com", "https://example.com/v1.2.3/", {PLATFORMS[0]: path})
-    spec = yaml.safe_load(text)["spec"]
+    spec = loaded(text)["spec"]
     assert (spec["version"], len(spec["shortDescription"]) <= 60) == ("v1.2.3", True)
     assert spec["platforms"] == [
         {

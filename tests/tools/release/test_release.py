@@ -11,10 +11,10 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.docs.pages import ROOT
 from tests.tools.release.repositories import commit, git
+from tests.yaml_values import loaded
 from tools.release.__main__ import main, release
 from tools.release.python_packages import build_wheel
 from tools.release.source import ReleaseError, export, last_commit
@@ -163,7 +163,7 @@ def test_the_chart_names_the_page_of_the_project(repository: Path, tmp_path: Pat
     with tarfile.open(package) as archive:
         member = archive.extractfile("streams-placement/Chart.yaml")
         assert member is not None
-        about = yaml.safe_load(member.read())
+        about = loaded(member.read())
     assert (about["home"], about["sources"]) == (page, [page])
 
 
