@@ -87,3 +87,9 @@ def test_what_files_share_is_made_once_and_by_one_process(tmp_path: Path) -> Non
 def test_the_files_of_the_largest_group_begin_and_the_rest_stays_as_it_is(tmp_path: Path) -> None:
     files = [name for line in ran(tmp_path) if (name := line.split()[0]).startswith("test_")]
     assert list(dict.fromkeys(files)) == [f"test_{name}.py" for name in "bdeacf"]
+
+
+@pytest.mark.integration
+def test_without_a_cache_all_files_run_as_well(tmp_path: Path) -> None:
+    lines = ran(tmp_path, "--numprocesses=2", "--dist=loadfile", "-p", "no:cacheprovider")
+    assert sum(line.startswith("test_") for line in lines) == 10

@@ -44,7 +44,7 @@ class Kubelet:
     Args:
         plane: the control plane.
         namespace: where the pods are.
-        pace: seconds here for each second of probes, pauses and preStop hooks.
+        pace: seconds here for each second of readiness probes, pauses and preStop hooks.
         programs: what runs in place of the first word of a command.
         environment: variables for every process; ``{address}``, ``{service_account}`` and ``{tag}`` are filled in.
     """

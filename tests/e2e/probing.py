@@ -1,4 +1,4 @@
-"""Probes of a container, by HTTP and TCP, with the periods of the pod's spec divided by a factor."""
+"""Probes of a container, by HTTP and TCP: readiness with the periods of the pod's spec times a factor."""
 
 import http.client
 import socket
@@ -76,15 +76,19 @@ class Check:
 
 
 class Checks:
-    """The probes of one run of a container."""
+    """The probes of one run of a container.
+
+    What decides whether it is killed has the time that the pod's spec gives: a process needs some seconds to start on a
+    machine with other work, and would never get there.
+    """
 
     def __init__(self, container: Object, address: str, pace: float) -> None:
-        def check(name: str) -> Check | None:
+        def check(name: str, pace: float) -> Check | None:
             return Check(container[name], container, address, pace) if name in container else None
 
-        self._startup = check("startupProbe")
-        self._readiness = check("readinessProbe")
-        self._liveness = check("livenessProbe")
+        self._startup = check("startupProbe", 1)
+        self._readiness = check("readinessProbe", pace)
+        self._liveness = check("livenessProbe", 1)
 
     def ask(self) -> float:
         """Ask what is due; returns the seconds until the next one is."""

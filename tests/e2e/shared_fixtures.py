@@ -33,7 +33,7 @@ class GroupScheduling(LoadFileScheduling):
 
     def __init__(self, config: pytest.Config, log: Producer | None = None) -> None:
         super().__init__(config, log)
-        self._cache = config.cache
+        self._cache = _cache(config)
 
     @functools.cached_property
     def _groups(self) -> Mapping[str, str]:
@@ -65,8 +65,14 @@ def put_together(items: list[pytest.Item], folder: Path) -> dict[str, str]:
 
 def tell_groups(config: pytest.Config, groups: Mapping[str, str]) -> None:
     """Write them down for ``GroupScheduling``, which reads them when every process has collected all tests."""
-    if config.cache is not None:
-        config.cache.set(_CACHED, dict(groups))
+    if cache := _cache(config):
+        cache.set(_CACHED, dict(groups))
+
+
+def _cache(config: pytest.Config) -> pytest.Cache | None:
+    """None if pytest runs without it; then each file is handed out by itself."""
+    found: pytest.Cache | None = getattr(config, "cache", None)
+    return found
 
 
 def _file(item: pytest.Item) -> str:
