@@ -1,6 +1,5 @@
 """Workloads of one job that could each run, and not together: the one that comes second is refused."""
 
-import contextlib
 import json
 from collections.abc import Iterator
 from typing import Any, Final
@@ -9,9 +8,7 @@ import pytest
 
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.counters import counted
-from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import applied, of_kind, refusal
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod_spec
@@ -129,26 +126,6 @@ def test_the_webhook_may_list_what_it_asks_for(admin: Api, plane: ControlPlane) 
     before = counted(admin, "unknown_workloads_total", "cause")
     refusal(plane, apart_sink())
     assert counted(admin, "unknown_workloads_total", "cause") == before
-
-
-@pytest.mark.usefixtures("source")
-def test_in_audit_mode_it_is_a_warning(plane: ControlPlane, installed: Kubelet) -> None:
-    with audited(plane, installed):
-        # The API server may have a connection to a webhook of before, which answers until it is drained.
-        until(lambda: not refused_anew(plane, apart_sink()), "the webhook only warns", SECONDS)
-        said = applied(plane, apart_sink())
-    assert "Warning: audit: this would be refused: The workloads of job pipeline together: " in said
-
-
-@contextlib.contextmanager
-def audited(plane: ControlPlane, installed: Kubelet) -> Iterator[None]:
-    """The chart in audit mode meanwhile."""
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    install(plane, installed, {**values, "settings": {**values.get("settings", {}), "mode": "audit"}})
-    try:
-        yield
-    finally:
-        install(plane, installed, values)
 
 
 def refused_anew(plane: ControlPlane, found: Object) -> bool:

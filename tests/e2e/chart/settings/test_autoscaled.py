@@ -7,9 +7,8 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import FORBIDDEN, applied, refusal
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
@@ -37,19 +36,18 @@ POOL: Final[Object] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _scaled(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+def _scaled(upgraded: Upgraded, plane: ControlPlane) -> Iterator[None]:
     """A NodePool, and the chart with ``scaleUp``."""
     namespace(plane.admin, SPACE)
     plane.admin.create(DEFINITION)
     until(
         lambda: plane.kubectl("apply", "--filename", "-", stdin=json.dumps(POOL)).returncode == 0, "NodePools", SECONDS
     )
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    install(plane, installed, {**values, "settings": {**values.get("settings", {}), "scaleUp": "auto"}})
+    upgraded({"settings": {"scaleUp": "auto"}})
     yield
     for path in (f"{APPS}/deployments/waits", *(f"/api/v1/nodes/{name}" for name in MADE), DEFINITIONS):
         plane.admin.delete(path)
-    install(plane, installed, values)
+    until(lambda: plane.admin.find(DEFINITIONS) is None, "the definition is gone", SECONDS)
 
 
 def apart(name: str, replicas: int, disk: str = "nvme", cpu: str = "4") -> Object:

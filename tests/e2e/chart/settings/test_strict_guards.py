@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 import pytest
 
 from tests.e2e.api import Answer, Api, Object
 from tests.e2e.chart.placement_pods import asking
-from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
+from tests.e2e.chart.rendering import RELEASE
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -27,18 +28,17 @@ STRICT: Final = {
     "exclusiveQuota": f"100,{SPACE}=1",
     "poolQuota": f"100,{FULL}=1",
 }
-LENIENT: Final = {"guardNodes": "warn", "guardBindings": False, "exclusiveQuota": "", "poolQuota": "100"}
 LABELS: Final = {keys.JOB: "j", keys.PE: "pe-0"}
 
 
 @pytest.fixture(scope="module")
-def strict(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: ARG001 -- after it
+def strict(upgraded: Upgraded, plane: ControlPlane) -> Iterator[None]:
     """The installation with these settings, a pool with one node, and a processing element that waits."""
     admin = plane.admin
     namespace(admin, SPACE)
     namespace(admin, FULL)
     names = create_nodes(admin, [node("strict-1", {keys.TAG: "strict"}), node("strict-2")])
-    change(plane, STRICT)
+    upgraded({"settings": STRICT})
     try:
         admin.call("POST", POOLS, pool("tagged", tags=["strict"]))
         waits = asking("pe-0", SPACE, "host(tagged)", pod_spec(schedulerName="nobody"), labels=LABELS)
@@ -50,27 +50,8 @@ def strict(installed: object, plane: ControlPlane) -> Iterator[None]:  # noqa: A
         admin.delete(POOLS)
         for name in names:  # or the webhook's next processes might run there, and end with their nodes
             admin.patch(f"/api/v1/nodes/{name}", {"spec": {"unschedulable": True}})
-        change(plane, LENIENT)
+        upgraded({})
         delete_nodes(admin, names)
-
-
-def change(plane: ControlPlane, settings: dict[str, Any]) -> None:
-    """``helm upgrade`` to other settings; all else stays.
-
-    Whoever is replaced is gone then: a request on a connection that it closes at that very moment would fail.
-    """
-    file = plane.folder / "settings.yaml"
-    file.write_text(json.dumps({"settings": settings}))
-    where = ("--namespace", NAMESPACE, "--reuse-values", "--values", str(file), "--wait", "--timeout", "240s")
-    done = plane.helm("upgrade", RELEASE, str(CHART), *where)
-    assert done.returncode == 0, done.stderr
-    until(
-        lambda: not any(map(_ending, plane.admin.get(f"/api/v1/namespaces/{NAMESPACE}/pods")["items"])), "they are gone"
-    )
-
-
-def _ending(one: Object) -> bool:
-    return bool(one["metadata"].get("deletionTimestamp"))
 
 
 def pool(name: str, **spec: object) -> Object:

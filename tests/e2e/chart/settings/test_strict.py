@@ -9,8 +9,8 @@ from tests.e2e.api import Api, Object
 from tests.e2e.chart.exclusive import NODE, POOL, exclusive_pool
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import RELEASE
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.chart.tenant import tenant
-from tests.e2e.chart.test_strict_guards import change
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, namespace, pod, pod_spec
@@ -23,8 +23,6 @@ PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 EVENTS: Final = f"/api/v1/namespaces/{SPACE}/events"
 CONFIGURATION: Final = f"/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/zz-{RELEASE}"
 EVERYTHING: Final = {"operator": "Exists"}
-STRICT: Final[dict[str, Any]] = {"strict": True}
-LENIENT: Final[dict[str, Any]] = {"strict": False}
 SECONDS: Final = 60
 
 SLEEPERS: Final = ("sleeper", "forged")
@@ -52,23 +50,20 @@ def user(installed: object, plane: ControlPlane) -> Api:  # noqa: ARG001 -- afte
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _awake(user: Api, plane: ControlPlane) -> Iterator[None]:
+def _awake(user: Api, upgraded: Upgraded, plane: ControlPlane) -> Iterator[None]:
     """The sleepers were there first; now the host is somebody's, and what they waited for runs."""
     admin = plane.admin
     namespace(admin, OWNER)
     user.create(asleep("sleeper"))
     user.create(asleep("forged", ownerReferences=[FORGED]))
-    change(plane, STRICT)
-    try:
-        with exclusive_pool(admin, OWNER):
-            user.create(pod("alarm", SPACE, labels={"app": "alarm"}))
-            until(lambda: is_ready(user.get(f"{PODS}/alarm")), "the alarm goes off", SECONDS)
-            yield
-            for space in (SPACE, OWNER):
-                admin.delete(f"/api/v1/namespaces/{space}/pods", gracePeriodSeconds="0")
-            admin.delete(f"/apis/apps/v1/namespaces/{SPACE}/daemonsets/agent")
-    finally:
-        change(plane, LENIENT)
+    upgraded({"settings": {"strict": True}})
+    with exclusive_pool(admin, OWNER):
+        user.create(pod("alarm", SPACE, labels={"app": "alarm"}))
+        until(lambda: is_ready(user.get(f"{PODS}/alarm")), "the alarm goes off", SECONDS)
+        yield
+        for space in (SPACE, OWNER):
+            admin.delete(f"/api/v1/namespaces/{space}/pods", gracePeriodSeconds="0")
+        admin.delete(f"/apis/apps/v1/namespaces/{SPACE}/daemonsets/agent")
 
 
 @pytest.mark.parametrize("name", SLEEPERS)

@@ -4,18 +4,16 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from tests.e2e.api import MERGE, Api, Object
-from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
 from tests.e2e.chart.placement_pods import ready_pods
 from tests.e2e.chart.rendering import NAMESPACE
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.chart.test_outage import DEPLOYMENT
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -35,15 +33,12 @@ DEFINITION: Final = open_definition("ray.io", "RayCluster", "v1")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _reviewed(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+def _reviewed(upgraded: Upgraded, plane: ControlPlane) -> None:
     """The kind is chosen before its definition is there, as the order of installations may be."""
     namespace(plane.admin, SPACE)
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    install(plane, installed, {**values, "workloads": {"kinds": ["RayCluster"]}})
+    upgraded({"workloads": {"kinds": ["RayCluster"]}})
     plane.admin.create(DEFINITION)
     until(lambda: refused_anew(plane, cluster("probe", 3)), "the kind is served and reviewed", SECONDS)
-    yield
-    install(plane, installed, values)
 
 
 def refused_anew(plane: ControlPlane, found: Object) -> bool:

@@ -7,8 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import install
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -32,7 +31,7 @@ POOL: Final[Object] = {
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _asking(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+def _asking(upgraded: Upgraded, plane: ControlPlane) -> Iterator[None]:
     """A NodePool, ProvisioningRequests, and the chart with both settings."""
     namespace(plane.admin, SPACE)
     for definition in DEFINITIONS:
@@ -40,16 +39,13 @@ def _asking(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
     until(
         lambda: plane.kubectl("apply", "--filename", "-", stdin=json.dumps(POOL)).returncode == 0, "NodePools", SECONDS
     )
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    settings = {**values.get("settings", {}), "scaleUp": "auto", "provisioningRequests": True}
-    install(plane, installed, {**values, "settings": settings})
+    upgraded({"settings": {"scaleUp": "auto", "provisioningRequests": True}})
     yield
     plane.admin.delete(JOB)
     until(lambda: not listed(plane.admin, TEMPLATES), "its templates are gone", SECONDS)
     for definition in DEFINITIONS:
         name = definition["metadata"]["name"]
         plane.admin.delete(f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}")
-    install(plane, installed, values)
 
 
 def listed(admin: Api, path: str) -> list[Object]:

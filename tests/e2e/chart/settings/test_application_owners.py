@@ -1,6 +1,5 @@
 """A tenant's pod that claims to be of a FlinkDeployment, by owner and labels, is a plain pod: it does not wait."""
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -8,12 +7,11 @@ import pytest
 
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.exclusive import exclusive_pool
-from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import denied
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.chart.settings.test_applications import refused_anew
 from tests.e2e.chart.tenant import tenant
-from tests.e2e.chart.test_applications import refused_anew
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -49,16 +47,14 @@ def flink(name: str, slots: int) -> Object:
 
 
 @pytest.fixture(scope="module")
-def user(installed: Kubelet, plane: ControlPlane) -> Iterator[Api]:
+def user(upgraded: Upgraded, plane: ControlPlane) -> Iterator[Api]:
     """Somebody with every right on the pods of the namespace, where FlinkDeployments are reviewed."""
     jane = tenant(plane, SPACE)
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    install(plane, installed, {**values, "workloads": {"kinds": ["FlinkDeployment"], "accounts": [OPERATOR]}})
+    upgraded({"workloads": {"kinds": ["FlinkDeployment"], "accounts": [OPERATOR]}})
     plane.admin.create(DEFINITION)
     until(lambda: refused_anew(plane, flink("probe", 99)), "the kind is served and reviewed", 60)
     with exclusive_pool(plane.admin, SPACE):
         yield jane
-    install(plane, installed, values)
 
 
 @pytest.fixture(scope="module")

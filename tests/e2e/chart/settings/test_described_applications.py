@@ -1,16 +1,13 @@
 """TrainJobs, whose runtime the webhook reads with the rights of the chart, and Workflows, by their steps."""
 
-import json
-from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import install
 from tests.e2e.chart.kubectl_apply import applied, refusal
-from tests.e2e.chart.test_applications import refused_anew
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.chart.settings.test_applications import refused_anew
 from tests.e2e.operators.open_definition import open_definition
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -59,18 +56,15 @@ def workflow(name: str, items: int, cpu: str = "100m", **spec: Any) -> Object:
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _reviewed(installed: Kubelet, plane: ControlPlane) -> Iterator[None]:
+def _reviewed(upgraded: Upgraded, plane: ControlPlane) -> None:
     namespace(plane.admin, SPACE)
     for one in (open_definition(TRAINER, "TrainJob", "v1alpha1"), open_definition(ARGO, "Workflow", "v1alpha1")):
         plane.admin.create(one)
     plane.admin.create(open_definition(TRAINER, "ClusterTrainingRuntime", "v1alpha1", scope="Cluster"))
     until(lambda: plane.admin.send("GET", RUNTIMES).code == 200, "the runtimes are served", SECONDS)
     plane.admin.create(runtime("torch"))
-    values = json.loads((plane.folder / "values.yaml").read_text())
-    install(plane, installed, {**values, "workloads": {"kinds": ["TrainJob", "Workflow"]}})
+    upgraded({"workloads": {"kinds": ["TrainJob", "Workflow"]}})
     until(lambda: refused_anew(plane, train("probe", 9)), "TrainJobs are reviewed", SECONDS)
-    yield
-    install(plane, installed, values)
 
 
 def test_a_train_job_is_refused_for_the_pods_of_its_runtime(admin: Api, plane: ControlPlane) -> None:
