@@ -66,7 +66,7 @@ class Authority(Pair):
         if private.public_key() != public.public_key():
             raise ValueError("the key is not the key of the certificate")
         if not is_authority(public):
-            raise ValueError("the certificate is not an authority's")
+            raise ValueError("the certificate is not that of an authority")
         return cls(public, private)
 
     def issue(self, names: Names, now: datetime, *, lifetime: timedelta) -> Leaf:

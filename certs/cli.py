@@ -115,7 +115,7 @@ def _create(given: options.FlagValues, now: datetime) -> int:
     else:
         print(f"kept the pair in {folder}: it is usable")
     for name in result.protected:
-        print(f"closed {name} to others: its mode is {files.KEY_MODE:04o} now")
+        print(f"restricted access to {name}: its mode is now {files.KEY_MODE:04o}")
     _print_validity(order.names, result, now)
     return OK
 

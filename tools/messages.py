@@ -165,7 +165,7 @@ TOPICS: Final = (
     ),
     Topic(
         "All pods of a workload",
-        "Not all pods of a Deployment, a StatefulSet or a Job can run at a time: [workloads](workloads.md), "
+        "Not all pods of a Deployment, a StatefulSet or a Job can run at the same time: [workloads](workloads.md), "
         "[spread](spread.md).",
         ("webhook/placement/workload",),
     ),

@@ -109,7 +109,7 @@ class SettingFields:
     node_shapes: Annotated[
         str,
         SettingRule(
-            "Nodes that an autoscaler makes which has no objects in the cluster, as a JSON list of shapes.",
+            "Nodes made by an autoscaler that has no objects in the cluster, as a JSON list of shapes.",
             max_length=65_536,
         ),
     ] = ""

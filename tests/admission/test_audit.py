@@ -60,7 +60,7 @@ def test_other_warnings_come_after_it() -> None:
     answer = mutate(review(pod("partitionIsolation")), TWO, AUDIT)
     assert warnings(answer) == [
         "audit: this pod would get: annotations, labels",
-        "partitionIsolation controls fusion, which is done: it has no effect on the pod",
+        "partitionIsolation controls fusion, which is complete: it has no effect on the pod",
     ]
 
 

@@ -141,11 +141,11 @@ def test_many_objects_are_converted_in_slices_between_which_others_may_work(coun
 
 
 UNREADABLE: Final[dict[str, tuple[object, str]]] = {
-    "no JSON": (b"x", "the body is no readable ConversionReview: JSON is malformed: invalid character (byte 0)"),
-    "no object": ([], "the body is no readable ConversionReview: Expected `object`, got `array`"),
+    "no JSON": (b"x", "the body is not a readable ConversionReview: JSON is malformed: invalid character (byte 0)"),
+    "no object": ([], "the body is not a readable ConversionReview: Expected `object`, got `array`"),
     "no request": (
         {"apiVersion": "apiextensions.k8s.io/v1", "kind": "ConversionReview"},
-        "the body is no readable ConversionReview: Object missing required field `request`",
+        "the body is not a readable ConversionReview: Object missing required field `request`",
     ),
     "another version": (
         {**asked(), "apiVersion": "apiextensions.k8s.io/v1beta1"},
@@ -159,11 +159,11 @@ UNREADABLE: Final[dict[str, tuple[object, str]]] = {
     "a long uid": (asked(uid="u" * 257), "request.uid must be a text of 1 to 256 characters"),
     "an object without a kind": (
         asked({"apiVersion": V1}),
-        "the body is no readable ConversionReview: Object missing required field `kind` - at `$.request.objects[0]`",
+        "the body is not a readable ConversionReview: Object missing required field `kind` - at `$.request.objects[0]`",
     ),
     "an object that is none": (
         asked("x"),
-        "the body is no readable ConversionReview: Expected `object`, got `str` - at `$.request.objects[0]`",
+        "the body is not a readable ConversionReview: Expected `object`, got `str` - at `$.request.objects[0]`",
     ),
     "too many objects": (
         asked(*[{"apiVersion": V1, "kind": "HostPool"}] * (OBJECT_LIMIT + 1)),
@@ -183,7 +183,7 @@ def test_what_is_not_a_review_is_refused(review: object, message: str) -> None:
 
 def test_a_key_that_is_not_text_makes_a_review_unreadable() -> None:
     body = json.dumps(asked({**pool({}), "z": 0})).encode().replace(b'"z"', b'"\xff"')
-    assert message_of(body).startswith("the body is no readable ConversionReview: ")
+    assert message_of(body).startswith("the body is not a readable ConversionReview: ")
 
 
 KNOWN: Final = "kinds with several versions: HostPool of streams.ibm.com"

@@ -109,7 +109,7 @@ def test_the_audit_log_says_what_was_decided_and_why(found: Json, expected: dict
 
 
 def test_warnings_reach_the_user() -> None:
-    expected = ["partitionIsolation controls fusion, which is done: it has no effect on the pod"]
+    expected = ["partitionIsolation controls fusion, which is complete: it has no effect on the pod"]
     assert warnings(mutated(pod("partitionIsolation"))) == expected
 
 

@@ -155,7 +155,7 @@ def test_an_authority_reads_itself_back() -> None:
         pytest.param(
             AUTHORITY.certificate_pem, LEAF.key_pem, "the key is not the key of the certificate", id="another key"
         ),
-        pytest.param(LEAF.certificate_pem, LEAF.key_pem, "the certificate is not an authority's", id="leaf"),
+        pytest.param(LEAF.certificate_pem, LEAF.key_pem, "the certificate is not that of an authority", id="leaf"),
     ],
 )
 def test_what_is_not_an_authority_is_not_read_back(certificate: bytes, key: bytes, message: str) -> None:

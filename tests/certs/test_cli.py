@@ -83,7 +83,7 @@ def test_create_says_what_it_kept(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (code, capsys.readouterr().out) == (
         0,
         f"kept the pair in {tmp_path}: it is usable\n"
-        "closed tls.key to others: its mode is 0600 now\n"
+        "restricted access to tls.key: its mode is now 0600\n"
         "for localhost, 127.0.0.1, ::1\n" + DATES,
     )
 

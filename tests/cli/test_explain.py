@@ -75,7 +75,7 @@ def test_a_refused_pod_is_shown_with_the_refusal_and_which_rule_removed_each_nod
 
 def test_warnings_are_shown(explain: Explain) -> None:
     _, out, _ = explain("-f", "examples/isolation.yaml", "--snapshot", CLUSTER)
-    assert "  warning: partitionIsolation controls fusion, which is done: it has no effect on the pod\n" in out
+    assert "  warning: partitionIsolation controls fusion, which is complete: it has no effect on the pod\n" in out
 
 
 def test_many_nodes_are_cut_and_counted(explain: Explain) -> None:

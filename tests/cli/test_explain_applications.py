@@ -61,7 +61,7 @@ def test_one_that_asks_for_nothing_is_admitted_as_it_is(explain: Explain, tmp_pa
     whole = explained(explain, file)[0]
     assert (whole["verdict"], whole["warnings"]) == (
         "admitted",
-        ["the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"],
+        ["the pod does not ask for placement: a cluster would admit it, and it would wait for a node"],
     )
 
 

@@ -43,7 +43,7 @@ def test_a_pool_that_can_be_completed_is_shown_with_the_hosts_it_would_get(expla
             "  candidates: bar, foo, foo.watson.ibm.com, worker-11\n"
             "  out: worker-1, worker-2, worker-8 (runs a processing element of another pool or job)\n"
             "  out: worker-10, worker-9 (is exclusive to another HostPool)\n"
-            "  out: control-plane-1 (may not be pooled (poolable nodes))\n"
+            "  out: control-plane-1 (may not be used by HostPools (poolable nodes))\n"
             "  out: worker-3 (has the taint dedicated=infra:NoSchedule)\n"
             "  out: worker-13 (is not ready)\n"
             "  out: worker-12 (is cordoned)\n"
@@ -74,7 +74,7 @@ def test_a_list_of_hosts_is_shown_with_what_is_wrong_with_it(explain: Explain) -
             "pool.yaml: HostPool mine in namespace default\n"
             "  refused\n"
             "  HostPool mine cannot be completed: it lists 2 hosts and finds 1 node.\n"
-            '    hosts[1]: "nowhere" is no node\n'
+            '    hosts[1]: "nowhere" is not a node\n'
             "  Nearest fix: list each host once, by the name or an address of a node.\n"
         ),
     )
@@ -109,6 +109,6 @@ def test_json_says_the_same(explain: Explain) -> None:
     assert (refused["verdict"], refused["code"], refused["after"]) == ("refused", 403, None)
     assert refused["removed"][1] == {
         "clause": "",
-        "reason": "may not be pooled (poolable nodes)",
+        "reason": "may not be used by HostPools (poolable nodes)",
         "nodes": ["control-plane-1"],
     }

@@ -67,7 +67,7 @@ def test_replicas_of_nginx_share_the_nodes_that_it_must_run_on(text: Text) -> No
     """The user story of the Poseidon node affinity design, as the next one."""
     assert (
         "examples/scoring/web.yaml: Deployment nginx in namespace default\n"
-        "  admitted as it is (it asks for no placement), 3 of 6 nodes can run it\n"
+        "  admitted unchanged (it does not ask for placement), 3 of 6 nodes can run it\n"
         "  candidates: east-1, west-1, west-2\n"
         "  cheapest: east-1 (1075), west-1 (1075), west-2 (1075)\n"
         "  replicas: 2 on each of east-1, west-1, west-2\n"
@@ -78,7 +78,7 @@ def test_replicas_of_nginx_share_the_nodes_that_it_must_run_on(text: Text) -> No
 def test_httpd_goes_to_the_node_that_it_prefers_within_its_region(text: Text) -> None:
     assert (
         "examples/scoring/web.yaml: Pod httpd in namespace default\n"
-        "  admitted as it is (it asks for no placement), 3 of 6 nodes can run it\n"
+        "  admitted unchanged (it does not ask for placement), 3 of 6 nodes can run it\n"
         "  candidates: west-3, west-4, west-5\n"
         "  cheapest: west-4 (927), west-5 (995), west-3 (1007)\n"
         "  out: east-1, west-1, west-2 ("

@@ -153,7 +153,7 @@ CASES: dict[str, tuple[list[Json], list[Json], list[str]]] = {
         [job("wish", *(element(f"wish-{at}", annotations=WISH) for at in range(3)))],
         [
             (
-                f"admitted\n  warning: hardware {GPU} 3 is not asked for by wish-2: "
+                f"admitted\n  warning: hardware {GPU} 3 is not requested by wish-2: "
                 "no plan for the whole Job has it free for them"
             )
         ],

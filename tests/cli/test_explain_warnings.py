@@ -165,7 +165,7 @@ def test_a_key_with_a_misspelt_prefix_is_warned_of(explain: Explain, tmp_path: P
     file = written(tmp_path, pod({"stream.ibm.com/placement": "host(MyPool)"}))
     assert explain("-f", file, *CLUSTER)[1].splitlines()[:3] == [
         f"{file}: Pod p in namespace default",
-        "  admitted as it is (it asks for no placement), 7 of 13 nodes can run it",
+        "  admitted unchanged (it does not ask for placement), 7 of 13 nodes can run it",
         (
             "  warning: metadata.annotations[stream.ibm.com/placement]: this key means nothing, "
             "did you mean metadata.annotations[streams.ibm.com/placement]?"
@@ -225,7 +225,7 @@ def test_a_pod_that_asks_for_nothing_and_fits_nowhere_is_said_to_be_let_through(
     [said] = json.loads(out)
     assert (code, said["verdict"], said["asks"]) == (1, "refused", False)
     assert said["warnings"] == [
-        "the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"
+        "the pod does not ask for placement: a cluster would admit it, and it would wait for a node"
     ]
 
 

@@ -319,7 +319,7 @@ def test_wrong_lists_and_elements_that_cannot_run_are_told_of_in_one_refusal(pla
         '    app-1: host("nowhere") cannot hold: 0 of 13 nodes can run this pod. '
         'Nearest fix: add a node named nowhere, or drop host("nowhere") (8 nodes would fit).\n'
         "    HostPool L cannot be completed: it lists 1 host and finds 0 nodes "
-        '(hosts[0]: "gone" is no node). Nearest fix: list each host once, by the name or an address of a node.\n'
+        '(hosts[0]: "gone" is not a node). Nearest fix: list each host once, by the name or an address of a node.\n'
         "    HostPool Z (1 host, Shared) cannot have its hosts: 0 nodes are eligible (13 nodes lack the tag z). "
         "Nearest fix: label one more node streams.ibm.com/hostpool=z (only 7 of 13 nodes help; "
         "HostPool Z could then have its hosts).\n"

@@ -132,9 +132,9 @@ def test_json_has_all_of_it(asked: list[tuple[str, str]], capsys: pytest.Capture
 WRONG: Final[dict[str, tuple[tuple[str, ...], str]]] = {
     "a misspelt Job": (
         ("parallel-x",),
-        'namespace default has no Job "parallel-x", did you mean parallel? the Jobs there are: fused, parallel',
+        'namespace default has no Job "parallel-x", did you mean parallel? known Jobs: fused, parallel',
     ),
-    "an unknown Job": (("x",), 'namespace default has no Job "x", the Jobs there are: fused, parallel'),
+    "an unknown Job": (("x",), 'namespace default has no Job "x", known Jobs: fused, parallel'),
     "another namespace": (
         ("x", "--namespace", "team"),
         "namespace team has no Job of Streams: give another one with --namespace",

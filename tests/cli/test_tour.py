@@ -118,7 +118,7 @@ def test_a_workload_is_refused_as_a_whole(shown: str) -> None:
 
 
 def test_warnings_are_shown(shown: str) -> None:
-    assert "  warning: partitionIsolation controls fusion, which is done: it has no effect on the pod\n" in shown
+    assert "  warning: partitionIsolation controls fusion, which is complete: it has no effect on the pod\n" in shown
 
 
 def test_what_is_said_of_a_workload_is_shown_with_its_pod(shown: str) -> None:
@@ -159,7 +159,7 @@ def test_a_server_that_does_not_start_is_trouble(tmp_path: Path, capfd: pytest.C
     (tmp_path / "cluster").mkdir()
     (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n")
     assert main(["tour", "--examples", str(tmp_path)]) == 3
-    assert "the server did not start; what it said stands above" in capfd.readouterr().err
+    assert "the server did not start; its output is above" in capfd.readouterr().err
 
 
 def test_in_this_process_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -190,12 +190,12 @@ def test_only_those_are_sent_whose_names_match(pattern: str, capsys: pytest.Capt
     ("pattern", "hint"),
     [
         ("refused-indx", "did you mean refused-index?"),
-        ("?", f"they are called {', '.join(path.stem for path in manifests()[:3])} and {len(manifests()) - 3} more"),
+        ("?", f"there are {', '.join(path.stem for path in manifests()[:3])} and {len(manifests()) - 3} more"),
     ],
 )
 def test_no_such_example_is_wrong_use(pattern: str, hint: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tour", "--only", pattern]) == 2
-    assert capsys.readouterr().err == f'streams-placement: no example is called "{pattern}": {hint}\n'
+    assert capsys.readouterr().err == f'streams-placement: there is no example "{pattern}": {hint}\n'
 
 
 def test_the_examples_are_those_of_the_repository() -> None:

@@ -158,7 +158,7 @@ LONG = "a" * 64
         ),
         pytest.param(
             {"selector": {"matchExpressions": [{"key": "a", "operator": "Gt", "values": ["9223372036854775808"]}]}},
-            'spec.selector.matchExpressions[0].values: "9223372036854775808" is not a whole number of 64 bits, '
+            'spec.selector.matchExpressions[0].values: "9223372036854775808" is not a 64-bit integer, '
             "as the operator Gt needs it",
             id="a number beyond 64 bits",
         ),

@@ -253,7 +253,7 @@ class TestAState:
         assert (state.phase, state.message, list(state.degraded)) == (
             Phase.FAILED,
             "it lists 3 hosts and finds 1 node, as 1 host is exclusive to another HostPool",
-            ['hosts[0]: "node-a" is exclusive to another HostPool', 'hosts[2]: "gone" is no node'],
+            ['hosts[0]: "node-a" is exclusive to another HostPool', 'hosts[2]: "gone" is not a node'],
         )
 
     def test_of_one_too_many_says_so(self) -> None:

@@ -212,7 +212,7 @@ DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it c
         ("no xml", "in:1: this is not XML: syntax error"),
         (adl("&unknown;"), "in:6: this is not XML: undefined entity"),
         (adl(), 'in:3: "apps::Main" invokes no operator, so nothing would run'),
-        (adl("<x>" * 300), "in:6: more than 200 elements are inside one another"),
+        (adl("<x>" * 300), "in:6: elements are nested more than 200 levels deep"),
         (
             adl(operator(resources='<resources><poolLocation poolIndex="7"/></resources>')),
             'in:6: operator "A" is placed on the host pool with index "7", which does not exist',

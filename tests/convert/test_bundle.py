@@ -101,7 +101,7 @@ def oversized() -> bytes:
     ("content", "refusal"),
     [
         (b"PK\3\4", "this is not a complete ZIP archive: its directory is missing"),
-        (packed({"x": b""}), "there is neither an ADL in the bundle nor tar/bundle.tar: is it one of Streams?"),
+        (packed({"x": b""}), "there is neither an ADL in the bundle nor tar/bundle.tar: is it a bundle of Streams?"),
         (
             packed({"a.adl": b"", "b.adl": b""}),
             'the bundle has several ADLs, and does not say which one it is: "a.adl", "b.adl"',

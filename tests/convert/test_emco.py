@@ -382,7 +382,7 @@ def test_folders_of_collections_are_limited() -> None:
     found: dict[str, Any] = sent(GROUP, INTENT)
     for _ in range(10):
         found = {"item": [found]}
-    assert refusals(json.dumps(found), "emco") == ["in:1: more than 8 folders are inside one another"]
+    assert refusals(json.dumps(found), "emco") == ["in:1: folders are nested more than 8 levels deep"]
 
 
 @pytest.mark.parametrize("example", EXAMPLES.values(), ids=EXAMPLES)

@@ -184,9 +184,7 @@ def test_a_composite_inside_itself_is_refused() -> None:
     text = main("stream<int32 i> R = Loop(A) {}") + (
         "composite Loop(output O; input I) {\n graph stream<int32 i> O = Loop(I) {} }"
     )
-    assert refusals(text, "spl") == [
-        'in:6: composite "Loop" is invoked inside itself, or too many are inside one another'
-    ]
+    assert refusals(text, "spl") == ['in:6: composite "Loop" invokes itself, or composites are nested too deeply']
 
 
 def test_a_program_that_expands_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,7 +331,7 @@ def test_what_is_not_a_placement_is_refused(placement: str, refusal: str) -> Non
             'hostColocation("t"), hostExlocation("t")',
             'hostColocation("t") and hostExlocation("t") contradict each other',
         ),
-        ("host(Q)", 'the Job declares no HostPool "Q"; the HostPools there are: P'),
+        ("host(Q)", 'the Job declares no HostPool "Q"; known HostPools: P'),
         ("host(P[2])", "host(P[2]): HostPool P has 2 hosts, index 0 to 1"),
         ('host("Foo_bar")', "host(\"Foo_bar\") cannot be a node: names of nodes are a-z, 0-9, '-' and '.'"),
     ],

@@ -55,7 +55,7 @@ def test_what_an_answer_says_can_be_sent_again() -> None:
     ("body", "field", "rule"),
     [
         ([], "body", "must be an object"),
-        ({}, "metadata", "is missing, and required"),
+        ({}, "metadata", "is required, but missing"),
         (intent("-x"), "metadata.name", f'"-x" {NAME_RULE}'),
         (intent("x\n"), "metadata.name", f'"x\\n" {NAME_RULE}'),
         (intent("x" * 129), "metadata.name", f'"{"x" * 80}..." has more than 128 characters'),
@@ -154,9 +154,9 @@ def test_mistakes_of_a_consumer() -> None:
     ]
     body = {"metadata": {"name": "c"}, "spec": {"consumer": {"kind": "", "naam": "w"}}}
     assert errors(Collection.CONSUMERS, body) == [
-        ("spec.consumer.apiVersion", "is missing, and required"),
+        ("spec.consumer.apiVersion", "is required, but missing"),
         ("spec.consumer.kind", '"" must not be empty'),
-        ("spec.consumer.name", "is missing, and required"),
+        ("spec.consumer.name", "is required, but missing"),
         ("spec.consumer.naam", 'unknown field "naam" (did you mean name?)'),
     ]
 
@@ -237,12 +237,12 @@ CHOICES = "'KB', 'MB', 'GB', 'TB', 'Ki', 'Mi', 'Gi' or 'Ti'"
          'unknown field "limit" (did you mean limits?)'),
         ({"name": "cpu", "limits": 1, "resource": 3}, "spec.resource", '"3" must be an object'),
         ({"device": {"claim": "a", "template": "b"}}, "spec.device",
-         "names a claim and a template: one of them must go"),
+         "names both a claim and a template: remove one of them"),
         ({"device": {"count": 2}}, "spec.device", "needs the class of the devices"),
         ({"device": {"class": "GPU"}}, "spec.device.class", '"GPU" is not the name of a DeviceClass'),
         ({"device": {"clas": "gpu"}}, "spec.device.clas", 'unknown field "clas" (did you mean class?)'),
         ({"device": {"class": "a", "template": "b"}}, "spec.device",
-         "names a template, which says what devices it has: class must go"),
+         "names a template, which already defines its devices: remove class"),
     ],
 )  # fmt: skip
 def test_mistakes_of_a_requirement(spec: dict[str, Any], field: str, rule: str) -> None:

@@ -40,7 +40,7 @@ def _parallel(choices: RandomChoices, count: int) -> Object:
 
 
 def count_of(found: Json) -> int:
-    """How many pods it wants at a time."""
+    """How many pods it wants at the same time."""
     spec = found["spec"]
     return int(spec.get("replicas", spec.get("parallelism", 1)))
 

@@ -22,7 +22,7 @@ OBJECT_LIMIT: Final = 10_000
 """Objects of one review: as many as an API server reads at a time."""
 
 SLICE: Final = 500
-"""Objects that are converted while other reviews wait, some 5 ms: as many as ``kubectl`` asks for at a time."""
+"""Objects that are converted while other reviews wait, some 5 ms: as many as ``kubectl`` asks for at the same time."""
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 _KIND: Final = "ConversionReview"
@@ -180,7 +180,7 @@ def _decoded(decoder: msgspec.json.Decoder[_Decoded], body: bytes) -> _Decoded:
     except RecursionError:
         raise UnreadableReviewError("the body is nested too deeply") from None
     except MALFORMED as error:
-        raise UnreadableReviewError(f"the body is no readable {_KIND}: {error}") from None
+        raise UnreadableReviewError(f"the body is not a readable {_KIND}: {error}") from None
 
 
 def _steps(head: _ConvertibleHead, wanted: str, versions: Versions) -> tuple[Conversion, ...]:

@@ -159,7 +159,7 @@ def json_size(document: Unstructured, limit: int) -> int:
     try:
         size = len(msgspec.json.encode(document))
     except TypeError as error:
-        raise RejectedReviewError(f"{origin_of(document)} cannot be written as JSON: a key is no text") from error
+        raise RejectedReviewError(f"{origin_of(document)} cannot be written as JSON: a key is not a string") from error
     if size > limit:
         raise _too_large(document, limit)
     return size

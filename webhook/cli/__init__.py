@@ -35,7 +35,7 @@ Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"  #
 """Type of what ``add_subparsers`` returns; argparse has no public name for it, and cannot subscript it at run time."""
 
 COMMANDS: Final[Mapping[str, str]] = {
-    "check": "check that the webhook of a cluster decides",
+    "check": "check that the webhook of a cluster admits and refuses",
     "clusters": "show which of several clusters can take which apps",
     "completion": "print the completion script of a shell",
     "controller": "assign hosts to host pools, and run Jobs",

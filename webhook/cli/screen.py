@@ -149,7 +149,7 @@ class Screen:
             f"{escape(explanation.file)}: {escape(explanation.origin)} in namespace {escape(explanation.namespace)}"
         )
         unread = not explanation.refused and isinstance(explanation, PodExplanation) and not explanation.asks
-        verdict = f"{explanation.verdict} as it is (it asks for no placement)" if unread else explanation.verdict
+        verdict = f"{explanation.verdict} unchanged (it does not ask for placement)" if unread else explanation.verdict
         self.say(f"  {verdict}{count}", style)
 
     def _nodes(self, explanation: Explanation) -> None:

@@ -87,7 +87,7 @@ def _adl_of(name: str, content: bytes) -> tuple[str, bytes]:
         if plain:
             return plain[0], _content(name, archive, members[plain[0]], ADL_LIMIT)
         if _TAR not in members:
-            raise _refused(name, f"there is neither an ADL in the bundle nor {_TAR}: is it one of Streams?")
+            raise _refused(name, f"there is neither an ADL in the bundle nor {_TAR}: is it a bundle of Streams?")
         _check_size(name, members[_TAR], UNPACKED_LIMIT)
         with archive.open(members[_TAR]) as packed:
             return _in_tar(name, packed, wanted)

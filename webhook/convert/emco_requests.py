@@ -107,7 +107,7 @@ def _of_document(document: LocatedValue, path: EmcoPath | None, depth: int) -> I
             yield from _of_document(one, path, depth)
     elif "item" in fields or "request" in fields:
         if depth > _COLLECTION_DEPTH:
-            raise refused_at(document.at, f"more than {_COLLECTION_DEPTH} folders are inside one another")
+            raise refused_at(document.at, f"folders are nested more than {_COLLECTION_DEPTH} levels deep")
         yield from _of_collection(document, depth)
     elif context := fields.get("resourceContext"):
         anchor = context.fields.get("anchor")

@@ -300,7 +300,7 @@ def _shape_errors(wrong: ValidationError, model: type[BaseModel]) -> Iterator[Fi
         if error["type"] == "extra_forbidden":
             yield FieldError(path, unknown("field", name, _fields(model, owner)), _shown(error["input"]))
         elif error["type"] == "missing":
-            yield FieldError(path, "is missing, and required")
+            yield FieldError(path, "is required, but missing")
         else:
             value = _shown(error["input"])
             what = f"{quote(value)} " if value is not None else ""

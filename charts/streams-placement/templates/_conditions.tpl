@@ -39,7 +39,7 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 {{ include "streams-placement.template" . }} || {{ include "streams-placement.misplaced" . }}{{ if ne .Values.settings.mode "audit" }} || {{ include "streams-placement.sealedTemplate" . }}{{ end }}
 {{- end -}}
 
-{{/* Workloads that are new, that get another template or more pods, or more of them at a time. */}}
+{{/* Workloads that are new, that get another template or more pods, or more of them at the same time. */}}
 {{- define "streams-placement.grown" -}}
 request.operation != 'UPDATE'
 || [has(object.template) ? [object, oldObject] : [has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)

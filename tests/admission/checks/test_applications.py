@@ -198,8 +198,8 @@ def test_an_annotation_of_the_object_counts_for_all_and_warns_where_to_write_it(
 
 def test_only_the_fewest_of_an_elastic_component_are_judged() -> None:
     elastic = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 1, "maxReplicas": 5})
-    most = "with the most that there may be (worker small: 5), not all can run at a time now"
-    assert warnings(judged(elastic)) == [f"only the fewest pods were judged: {most}"]
+    most = "at the maximum (worker small: 5), not all can run at the same time now"
+    assert warnings(judged(elastic)) == [f"only the minimum number of pods was judged: {most}"]
 
 
 def test_nothing_is_said_of_the_most_if_they_fit_or_are_too_many_to_judge() -> None:
@@ -328,7 +328,8 @@ def test_pods_without_a_job_cannot_be_told_from_others_in_a_change() -> None:
     big["metadata"] = {"annotations": {"streams.ibm.com/host-binding": "nodeAffinity"}}
     answer = judged(ray(3, big, big), old=ray(1, big, big))
     assert warnings(answer)[-1].startswith(
-        "not all at a time beside what runs now: requests cpu 5 and requests cpu 5, memory 256Mi cannot both hold"
+        "not all can run at the same time beside the pods that run now: "
+        "requests cpu 5 and requests cpu 5, memory 256Mi cannot both hold"
     )
 
 
@@ -388,8 +389,8 @@ def test_a_template_of_a_workflow_that_no_node_can_run_is_refused() -> None:
 
 def test_steps_of_a_workflow_run_as_nodes_get_free() -> None:
     assert warnings(judged(workflow(APART, 3), group="argoproj.io")) == []
-    most = "only the fewest pods were judged: with the most that there may be (template leaf: 4), "
-    assert warnings(judged(workflow(APART, 4), group="argoproj.io")) == [f"{most}not all can run at a time now"]
+    most = "only the minimum number of pods was judged: at the maximum (template leaf: 4), "
+    assert warnings(judged(workflow(APART, 4), group="argoproj.io")) == [f"{most}not all can run at the same time now"]
 
 
 def test_a_workflow_whose_pods_may_change_is_allowed_with_a_warning() -> None:

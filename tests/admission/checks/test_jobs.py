@@ -43,7 +43,7 @@ def test_a_job_that_breaks_rules_is_refused_for_all_of_them() -> None:
         (
             "spec.fusion.manual: 0 is less than 1\n"
             'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; '
-            "it has none, nor has its namespace\n"
+            "neither the Job nor its namespace has any\n"
             "  host(P)\n"
             "  ^"
         ),
@@ -347,7 +347,7 @@ def test_the_rules_of_a_large_job_are_checked_while_others_go_on() -> None:
     assert (code, len(message.splitlines()) > 3) == (403, True)
     assert message.startswith(
         'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "P"; '
-        "it has none, nor has its namespace\n"
+        "neither the Job nor its namespace has any\n"
     )
 
 
@@ -450,7 +450,7 @@ def test_operators_are_reviewed_as_elements_are() -> None:
     """Rights to pools, misspelt fields of templates, and nesting."""
     spec = {"bundle": {"name": "a.sab"}, "operators": [{"name": "A", "placement": "host(Q)"}]}
     assert refused(reviewed("Job", spec))[1] == (
-        'spec.operators[0].placement: the Job declares no HostPool "Q"; it has none, nor has its namespace\n'
+        'spec.operators[0].placement: the Job declares no HostPool "Q"; neither the Job nor its namespace has any\n'
         "  host(Q)\n"
         "  ^"
     )

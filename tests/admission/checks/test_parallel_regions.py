@@ -21,6 +21,7 @@ from webhook.placement.planning.search.solver import Solving, finished
 GROUP = "streams.ibm.com"
 RESOURCE = {"group": GROUP, "version": "v1", "resource": "streamsparallelregions"}
 REGION = ParallelRegionSpec("apps", "work", 2, 16, 2)
+BESIDE = "beside the running pods"
 HAS_NO_JOB = "the ParallelRegion has no Job: its width has no effect"
 
 
@@ -115,7 +116,7 @@ def test_fewer_channels_are_never_refused(answer: Answer) -> None:
 
 
 REFUSAL = (
-    "6 channels of parallel region work do not fit beside what runs: at most 4 fit now.\n"
+    "6 channels of parallel region work do not fit beside the running pods: at most 4 fit now.\n"
     "Work[0]: cost 3, Work[1]: cost 3, Work[2]: cost 3, Work[3]: cost 3 and 1 more cannot all hold: "
     "no fusion of 7 operators fits on the cluster.\n"
     "Nearest fix: scale to 4, or add 2 nodes with cpu 3 free."
@@ -143,7 +144,7 @@ def test_what_runs_stays_where_it_is() -> None:
     wide = stored(3)
     wide["spec"]["operators"][1]["cost"] = "6"
     assert refused(answered(scale(4, inventory, before=3), wide))[1].startswith(
-        "4 channels of parallel region work do not fit beside what runs: at most 3 fit now.\n"
+        "4 channels of parallel region work do not fit beside the running pods: at most 3 fit now.\n"
     )
     wide["spec"]["operators"][1]["cost"] = "3"
     assert response(answered(scale(4, inventory, before=3), wide))["allowed"]
@@ -170,24 +171,28 @@ def test_what_runs_may_go_elsewhere_if_it_is_fused_again() -> None:
     job, inventory = moving()
     assert response(answered(scale(3, inventory, before=1), job))["allowed"]
     said = refused(answered(scale(4, inventory, before=1), job))[1]
-    assert said.startswith("4 channels of parallel region work do not fit beside what runs: at most 3 fit now.\n")
+    assert said.startswith(
+        "4 channels of parallel region work do not fit beside the running pods: at most 3 fit now.\n"
+    )
     job, inventory = moving(isolated=True)
     said = refused(answered(scale(3, inventory, before=1), job))[1]
-    assert said.startswith("3 channels of parallel region work do not fit beside what runs: at most 2 fit now.\n")
+    assert said.startswith(
+        "3 channels of parallel region work do not fit beside the running pods: at most 2 fit now.\n"
+    )
 
 
 def test_fewer_channels_than_there_are_may_be_all_that_fits() -> None:
     """Four are made, but their pods have no nodes: one node of 8 CPUs has room for two."""
     said = refused(answered(scale(5, cluster(nodes(1))), stored(4)))[1]
     first, *_, last = said.split("\n")
-    assert first == "5 channels of parallel region work do not fit beside what runs: at most 2 fit now."
+    assert first == "5 channels of parallel region work do not fit beside the running pods: at most 2 fit now."
     assert last.startswith("Nearest fix: scale to 2, or ")
 
 
 def test_not_even_one_channel_may_fit() -> None:
     said = refused(answered(scale(5, cluster(nodes(1, cpu=2000))), stored(4)))[1]
     first, *_, last = said.split("\n")
-    assert first == "5 channels of parallel region work do not fit beside what runs: not even 1 fits now."
+    assert first == "5 channels of parallel region work do not fit beside the running pods: not even 1 fits now."
     assert "scale to" not in last
 
 
@@ -195,7 +200,9 @@ def test_one_channel_may_be_all_that_fits() -> None:
     one = running(1, 1)
     one.set_pod(bound_pod("node-a", uid="other", requests={"cpu": 3500}))
     said = refused(answered(scale(2, one, before=1), stored(1)))[1]
-    assert said.startswith("2 channels of parallel region work do not fit beside what runs: at most 1 fits now.\n")
+    assert said.startswith(
+        "2 channels of parallel region work do not fit beside the running pods: at most 1 fits now.\n"
+    )
 
 
 def test_in_audit_mode_a_refusal_is_a_warning() -> None:
@@ -207,7 +214,7 @@ def test_in_audit_mode_a_refusal_is_a_warning() -> None:
 def test_a_job_that_is_not_fused_yet_is_judged_as_a_submission() -> None:
     assert response(answered(scale(4), stored(fused=False)))["allowed"]
     said = refused(answered(scale(5), stored(fused=False)))[1]
-    assert said.startswith("5 channels of parallel region work do not fit beside what runs.\nWork[0]: cost 3, ")
+    assert said.startswith("5 channels of parallel region work do not fit beside the running pods.\nWork[0]: cost 3, ")
 
 
 class Hurried(AtOnce):
@@ -226,7 +233,7 @@ def test_without_time_to_find_out_the_refusal_does_not_say_how_many_fit() -> Non
     patient = Hurried(10**6)
     assert refused(answered(scale(6), stored(), solving=patient)) == (403, REFUSAL)
     late = answered(scale(6), stored(), solving=Hurried((10**6 - patient.looks) // 2))
-    assert refused(late)[1].startswith("6 channels of parallel region work do not fit beside what runs.\n")
+    assert refused(late)[1].startswith("6 channels of parallel region work do not fit beside the running pods.\n")
     assert response(answered(scale(6), stored(), solving=Hurried(1)))["allowed"]
 
 
@@ -340,7 +347,7 @@ def test_a_long_refusal_keeps_its_first_lines_and_its_fix() -> None:
     """Reasons of several operators have no room below the first line."""
     tags = [{"name": f"Op{at}", "region": "work", "placement": f'host("{"n" * 60}{at}")'} for at in range(9)]
     said = refused(answered(scale(3), stored(operators=[{"name": "Src"}, *tags], streams=[])))[1]
-    assert said.startswith("3 channels of parallel region work do not fit beside what runs")
+    assert said.startswith("3 channels of parallel region work do not fit beside the running pods")
     assert len(said) <= 1024
 
 

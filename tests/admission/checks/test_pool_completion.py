@@ -61,7 +61,7 @@ def test_every_node_is_counted_once_under_the_first_rule_that_it_fails() -> None
         "HostPool P1 cannot be completed: it needs 40 hosts and 2 nodes are eligible.\n"
         "  5 nodes lack the tags blue, ib\n"
         "  4 nodes do not meet the selector\n"
-        "  3 nodes may not be pooled (poolable nodes)\n"
+        "  3 nodes may not be used by HostPools (poolable nodes)\n"
         "  2 nodes have the taint dedicated=infra:NoSchedule\n"
         "  1 node is cordoned\n"
         "  1 node is exclusive to another HostPool\n"
@@ -103,18 +103,18 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
     "nodes that may not be pooled": (
         few(1, node("c-1", labels={CONTROL_PLANE: ""}), node("c-2", labels={CONTROL_PLANE: ""})),
         {"size": 3},
-        "let HostPools have 2 more nodes (poolable nodes), or lower size to 1",
+        "allow HostPools to use 2 more nodes (poolable nodes), or lower size to 1",
     ),
     "a taint": (
         few(1, node("node-x", taints=[INFRA])),
         {"size": 2},
-        "take the taint dedicated=infra:NoSchedule off one more node, or lower size to 1",
+        "remove the taint dedicated=infra:NoSchedule from one more node, or lower size to 1",
     ),
     "a cordon": (few(1, node("node-x", taints=[CORDONED])), {"size": 2}, "uncordon one more node, or lower size to 1"),
     "the taint that alone keeps most nodes": (
         few(1, *(node(f"n{at}", taints=[INFRA, CORDONED]) for at in range(3)), node("node-x", taints=[INFRA])),
         {"size": 2},
-        "take the taint dedicated=infra:NoSchedule off one more node, or lower size to 1",
+        "remove the taint dedicated=infra:NoSchedule from one more node, or lower size to 1",
     ),
     "another pool's hosts": (
         cluster([node("node-a"), node("node-x")], [OTHER]),
@@ -129,7 +129,7 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
     "the change that helps most": (
         few(1, node("c-1", labels={CONTROL_PLANE: ""}), *(node(f"n{at}", taints=[INFRA]) for at in range(2))),
         {"size": 4},
-        "take the taint dedicated=infra:NoSchedule off 2 more nodes (3 of 4 would be eligible), or lower size to 1",
+        "remove the taint dedicated=infra:NoSchedule from 2 more nodes (3 of 4 would be eligible), or lower size to 1",
     ),
     "nodes that fail two rules": (
         few(1, node("node-x", labels={CONTROL_PLANE: ""}, taints=[INFRA])),
@@ -153,7 +153,7 @@ def test_without_any_node_there_is_nothing_to_count() -> None:
 
 def test_the_administrator_says_which_nodes_may_be_pooled() -> None:
     policy = Policy(poolable=selector("poolable", "Exists"))
-    assert told(few(2), policy, size=1).splitlines()[1] == "  2 nodes may not be pooled (poolable nodes)"
+    assert told(few(2), policy, size=1).splitlines()[1] == "  2 nodes may not be used by HostPools (poolable nodes)"
 
 
 def test_nothing_is_said_of_nodes_and_namespaces_that_the_user_did_not_write() -> None:
@@ -176,11 +176,11 @@ def test_the_entries_of_a_list_are_told_what_is_wrong_with_them() -> None:
     hosts = ["node-a", "foo", "10.0.0.1", "10.0.0.9", "10.0.0.7", "control-1", "node-b"]
     assert told(cluster(ADDRESSED), size=None, hosts=hosts) == (
         "HostPool P1 cannot be completed: it lists 7 hosts and finds 2 nodes.\n"
-        '  hosts[1]: "foo" is no node\n'
+        '  hosts[1]: "foo" is not a node\n'
         '  hosts[2]: "10.0.0.1" is the node of hosts[0] as well\n'
         '  hosts[3]: "10.0.0.9" is the address of 2 nodes\n'
-        '  hosts[4]: "10.0.0.7" is no node\n'
-        '  hosts[5]: "control-1" may not be pooled (poolable nodes)\n'
+        '  hosts[4]: "10.0.0.7" is not a node\n'
+        '  hosts[5]: "control-1" may not be used by HostPools (poolable nodes)\n'
         "Nearest fix: list each host once, by the name or an address of a node."
     )
 

@@ -1,4 +1,4 @@
-"""How many pods a workload wants at a time."""
+"""How many pods a workload wants at the same time."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -225,7 +225,7 @@ def job(**spec: Any) -> Json:
         pytest.param(job(completions=1), job(completions=2), True, id="more to be completed"),
         pytest.param(job(completions=5), job(completions=9), False, id="more to be completed one by one"),
         pytest.param(job(completions=2), job(completions=1), False, id="fewer to be completed"),
-        pytest.param(job(), job(completionMode="Indexed"), True, id="as many, but all at a time"),
+        pytest.param(job(), job(completionMode="Indexed"), True, id="as many, but all at the same time"),
         pytest.param(job(completionMode="Indexed"), job(), False, id="as many, one after the other"),
     ],
 )

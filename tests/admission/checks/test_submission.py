@@ -87,7 +87,7 @@ def test_a_daemon_set_that_chooses_hosts_is_invalid() -> None:
 
 def test_warnings_reach_whoever_submits_it() -> None:
     assert warnings(submitted(workload(placement="partitionIsolation"), TWO)) == [
-        "partitionIsolation controls fusion, which is done: it has no effect on the pod"
+        "partitionIsolation controls fusion, which is complete: it has no effect on the pod"
     ]
 
 
@@ -145,7 +145,7 @@ def test_in_audit_mode_it_is_only_said() -> None:
                 'audit: this would be refused: hostExlocation("a") and replicas 3 cannot both hold: '
                 "2 of 3 pods fit, one on each of 2 of 2 nodes."
             ),
-            "partitionIsolation controls fusion, which is done: it has no effect on the pod",
+            "partitionIsolation controls fusion, which is complete: it has no effect on the pod",
         ],
     )
 

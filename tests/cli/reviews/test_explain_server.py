@@ -149,7 +149,7 @@ async def test_what_waits_and_what_asks_for_nothing_is_told(reviews: ReviewServe
         "  admitted, waits for a node\n"
         "  no node yet: NodePool fast can make one\n"
         f"{heading}"
-        "  admitted as it is (it asks for no placement)\n"
+        "  admitted unchanged (it does not ask for placement)\n"
     )
 
 
@@ -331,7 +331,7 @@ async def test_yaml_with_a_key_that_json_does_not_have_is_wrong_use(
     (tmp_path / "map.yaml").write_text("{apiVersion: v1, kind: ConfigMap, metadata: {name: m}, data: {null: 1}}")
     code, out, err = await asked("-f", str(tmp_path / "map.yaml"))
     assert (code, out, reviews.reviews) == (2, "", [])
-    assert err == "streams-placement: ConfigMap m cannot be written as JSON: a key is no text\n"
+    assert err == "streams-placement: ConfigMap m cannot be written as JSON: a key is not a string\n"
 
 
 async def test_control_characters_count_as_json_writes_them(

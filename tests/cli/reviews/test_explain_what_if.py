@@ -81,7 +81,7 @@ def test_a_drain_needs_no_manifest(explain: Explain) -> None:
 
 @pytest.mark.parametrize("words", [(), ("--cordon", "worker-1"), ("--strict",)])
 def test_without_a_drain_a_manifest_is_needed(explain: Explain, words: tuple[str, ...]) -> None:
-    error = "nothing is asked: give manifests with -f, or nodes with --drain"
+    error = "nothing to review: give manifests with -f, or nodes with --drain"
     assert explain(*CLUSTER, *words) == (2, "", f"streams-placement: {error}\n")
 
 

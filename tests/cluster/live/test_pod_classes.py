@@ -145,12 +145,12 @@ async def test_what_names_a_class_that_does_not_exist_is_refused(
     kind: Any, stored: StoredClasses, connection: Connection
 ) -> None:
     code, text = refused(await validated(kind(priorityClassName="high"), ReviewQueries(ReviewLookups.of(connection))))
-    message = 'spec.priorityClassName: there is no PriorityClass "high", so that the API server refuses the pods'
+    message = 'spec.priorityClassName: there is no PriorityClass "high", so the API server refuses the pods'
     assert (code, text.removeprefix("processing element j-0: ")) == (403, message)
     assert stored.asked
 
 
-UNKNOWN = 'spec.runtimeClassName: RuntimeClass "heavy" is not known, so that what it adds to the pods is not judged'
+UNKNOWN = 'spec.runtimeClassName: RuntimeClass "heavy" is not known, so what it adds to the pods is not judged'
 
 
 def of_pods(answer: Json) -> list[str]:

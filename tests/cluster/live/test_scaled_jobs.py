@@ -74,7 +74,7 @@ async def test_a_scale_is_judged_by_the_stored_job(stored: Stored, connection: C
     assert response(await scaled(connection, 1))["allowed"]
     assert stored.asked == []
     assert refused(await scaled(connection, 3))[1].startswith(
-        "3 channels of parallel region work do not fit beside what runs.\n"
+        "3 channels of parallel region work do not fit beside the running pods.\n"
     )
     assert stored.asked == ["streamsparallelregions/apps-work", "streamsjobs/apps"]
 

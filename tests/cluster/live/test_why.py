@@ -111,7 +111,7 @@ async def test_a_pod_that_no_node_can_run(server: ApiServer, capfd: pytest.Captu
         "  submitted today it would be refused, 0 of 1 nodes can run it",
         "  No node is open to this pod: 0 of 1 node can run this pod.",
         "    1 node is not named node-b",
-        "  Nearest fix: none by a single change; the pod needs a node that meets all of it.",
+        "  Nearest fix: no single change helps; the pod needs a node that meets all of it.",
         "  the scheduler says: 0/2 nodes are available: 2 Insufficient cpu.",
         "  FailedCreate of Pod w: quota is\\nexceeded",
         "  since it was created:",
@@ -165,7 +165,7 @@ async def test_a_pod_waits_for_room_that_others_have_taken(
             "  submitted today it would be admitted, 2 of 2 nodes can run it",
             "  the scheduler says: 0/2 nodes are available: 2 Insufficient cpu.",
             "  since it was created:",
-            "    when it was created it waited for this: no node now: both are full",
+            "    when it was created, it had to wait: no node now: both are full",
             UNTOUCHED,
             "  candidates: node-a, node-b",
             "  out: node-a (has less than cpu 2 free now)",
@@ -358,7 +358,7 @@ async def test_a_pod_that_asks_for_nothing_is_never_refused(
     assert (code, out.splitlines()[1:]) == (
         0,
         [
-            "  it asks for no placement: submitted today it would be admitted, and wait, 0 of 1 nodes can run it",
+            "  it does not ask for placement: submitted today it would be admitted, and wait, 0 of 1 nodes can run it",
             "  No node is open to this pod: 0 of 1 node can run this pod.",
             "    1 node has the taint dedicated:NoSchedule",
             "  Nearest fix: tolerate dedicated:NoSchedule.",
@@ -489,7 +489,8 @@ async def test_warnings_of_the_verdict_are_shown(server: ApiServer, capfd: pytes
     server.store("pods", waiting("w", "partitionIsolation"))
     _, out, _ = await asked(capfd, "w")
     assert (
-        "  warning: partitionIsolation controls fusion, which is done: it has no effect on the pod" in out.splitlines()
+        "  warning: partitionIsolation controls fusion, which is complete: it has no effect on the pod"
+        in out.splitlines()
     )
 
 

@@ -71,7 +71,7 @@ async def test_a_group_of_which_one_pod_was_evicted_moves_as_a_whole(cluster: Jo
     assert cluster.condition(cluster.element("grp-1"), "PodCreated")[:2] == ("False", "Stranded")
     await cluster.wait(40)
     assert where(cluster) == dict.fromkeys(["grp-0-2", "grp-1-2", "grp-2-2"], other(node))
-    assert ("Moved", "grp-0, grp-2 are restarted: others that share it find no room on their node") in cluster.said
+    assert ("Moved", "grp-0, grp-2 are restarted: the node has no room for all elements that share it") in cluster.said
     assert cluster.element_status("grp-0")["restarts"] == 0
     assert cluster.condition(cluster.found("grp"), "Satisfiable")[0] == "True"
 

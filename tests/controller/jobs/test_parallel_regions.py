@@ -103,7 +103,7 @@ async def test_what_does_not_change_keeps_its_pods(cluster: JobCluster) -> None:
     assert {name for name, uid in before.items() if after[name] == uid} == {"parallel-1", "parallel-2"}
     assert cluster.element("parallel-0")["spec"]["launchCount"] == 2
     assert (cluster.status()["phase"], cluster.status()["running"]) == ("Running", 5)
-    assert ("Scaled", "fused again, by parallel region: work 4 channels") in cluster.said
+    assert ("Scaled", "fused again for these parallel regions: work 4 channels") in cluster.said
     scale(cluster, 1)
     await cluster.wait(5)
     last = uids(cluster)

@@ -320,7 +320,7 @@ async def test_a_node_that_is_not_ready_for_now_will_be_there_for_a_restart(clus
         "True",
         "Satisfiable",
         (
-            "3 processing elements can run at the same time; not all at a time now: "
+            "3 processing elements can run at the same time; not all can run at the same time now: "
             'hostExlocation("apart") cannot hold: 2 of 3 processing elements fit (parallel-0, parallel-1, parallel-2).'
         ),
     )

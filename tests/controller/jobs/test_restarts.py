@@ -53,7 +53,7 @@ async def test_a_row(cluster: JobCluster, end: int | None, options: Json, phase:
     assert (status["phase"], cluster.pods) == (phase, pods)
     assert status.get("restarts") == (phase == "Running")
     assert status["ended"]["outcome"] == {0: "Completed", 1: "Failed", None: "Deleted"}[end]
-    restarts = ", and it is started again" if phase == "Running" else ""
+    restarts = ", and the element is restarted" if phase == "Running" else ""
     verb = {0: "completed", 1: "failed", None: "been deleted"}[end]
     assert any(note.startswith(f"launch 1 has {verb}{restarts}") for _, note in cluster.said)
 

@@ -98,10 +98,10 @@ BAD: dict[str, tuple[Spec, str]] = {
     "an unknown operator": (expression("in", "a"), "spec.selector.matchExpressions[0].operator"),
     "In without values": (expression("In"), "values: Invalid value: must have at least one value when"),
     "Exists with a value": (expression("Exists", "a"), "values: Invalid value: must be absent when"),
-    "Gt without a number": (expression("Gt", "a"), "values: Invalid value: must be one whole number of 64 bits when"),
+    "Gt without a number": (expression("Gt", "a"), "values: Invalid value: must be one 64-bit integer when"),
     "Lt with two numbers": (
         expression("Lt", "1", "2"),
-        "values: Invalid value: must be one whole number of 64 bits when",
+        "values: Invalid value: must be one 64-bit integer when",
     ),
     "Lt a negative number": (expression("Lt", "-5"), "spec.selector.matchExpressions[0].values[0]"),
     "a value that is not a label value": (expression("NotIn", "a b"), "spec.selector.matchExpressions[0].values[0]"),

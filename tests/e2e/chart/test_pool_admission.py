@@ -86,7 +86,7 @@ def test_an_unsized_pool_without_nodes_is_created_with_a_warning(plane: ControlP
 def test_a_list_of_hosts_is_told_which_of_them_are_none(plane: ControlPlane) -> None:
     said = apply(plane, hosts=["wanted-1", "nowhere"]).stderr
     assert f"{DENIED}HostPool P1 cannot be completed: it lists 2 hosts and finds 1 node.\n" in said
-    assert '\n  hosts[1]: "nowhere" is no node\n' in said
+    assert '\n  hosts[1]: "nowhere" is not a node\n' in said
 
 
 def test_a_plain_user_learns_no_more_than_he_wrote(plane: ControlPlane) -> None:

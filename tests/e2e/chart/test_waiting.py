@@ -132,9 +132,9 @@ class TestWhileNodesAreNotReady:
             bare = own.kubectl("apply", "--filename", "-", stdin=json.dumps(asking("bare", SPACE)))
         finally:
             turn(admin, ready=True)
-        assert "no node now: 3 nodes are not ready; the pod waits until that has passed" in said
+        assert "no node now: 3 nodes are not ready; the pod waits until they recover" in said
         assert bare.returncode == 0
-        assert "no node now: 1 node is not ready; the pod waits until that has passed" in bare.stderr
+        assert "no node now: 1 node is not ready; the pod waits until they recover" in bare.stderr
         until(lambda: is_ready(admin.get(f"{PODS}/bare")), "it runs", SECONDS)
 
 

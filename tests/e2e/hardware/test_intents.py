@@ -146,7 +146,7 @@ def test_kubectl_prints_that_a_named_intent_is_not_there(plane: ControlPlane) ->
     found = deployment("nobody", PLAIN, annotations={keys.INTENT: "fwall-hpa-intend"})
     field = f"metadata.annotations[{keys.INTENT}]"
     said = f'this namespace has no HPAIntent "fwall-hpa-intend", did you mean {FIREWALL}?'
-    there = f"the HPAIntents there are: {', '.join(sorted(samples()))}"
+    there = f"known HPAIntents: {', '.join(sorted(samples()))}"
     assert printed(plane, found) == denied("workloads", f"{field}: {said} {there}\n")
 
 

@@ -65,7 +65,7 @@ def test_a_term_that_cannot_be_read_is_skipped_by_the_scheduler_and_told(admin: 
     answer = admin.send("POST", pods(SPACE), made)
     assert (answer.code, answer.warnings) == (
         201,
-        (f'{TERMS}[0]: cores Gt "{number}" compares with no whole number of 64 bits, so this term never matches',),
+        (f'{TERMS}[0]: cores Gt "{number}" needs a 64-bit integer, so this term never matches',),
     )
     found = until(lambda: is_ready(one := admin.get(f"{pods(SPACE)}/{name}")) and one, f"{name} is ready", 60)
     assert found["spec"]["nodeName"] in {"qat-1", "plain-1"}
@@ -76,10 +76,7 @@ def test_a_pod_with_no_other_term_would_wait_for_ever_and_is_refused(admin: Api)
     answer = asked(admin, pod("never", SPACE, spec, annotations=OURS))
     assert (answer.code, answer.message) == (
         422,
-        (
-            f'{DENIED}{TERMS}: cores Gt "x" compares with no whole number of 64 bits: no term ever matches, '
-            "and the pod could never run"
-        ),
+        (f'{DENIED}{TERMS}: cores Gt "x" needs a 64-bit integer: no term ever matches, and the pod could never run'),
     )
     admin.create(pod("never", SPACE, spec))
     assert scheduled(admin, "never")["reason"] == "Unschedulable"
@@ -93,7 +90,7 @@ def test_a_preference_that_cannot_be_read_fails_the_scheduler_and_is_refused(adm
         422,
         (
             f"{DENIED}{PREFERENCES}[0].preference.matchExpressions[0].values: "
-            f'"{number}" is not a whole number of 64 bits, with which Gt compares; '
+            f'"{number}" is not a 64-bit integer, with which Gt compares; '
             "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
         ),
     )

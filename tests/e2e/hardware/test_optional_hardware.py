@@ -40,7 +40,7 @@ def answered(admin: Api) -> set[tuple[str, ...]]:
 
 def skipped(name: str) -> str:
     """What the API server's reply says about a wish that is not met."""
-    return f"hardware {name} 1 is not asked for: no node that could run this pod has it free"
+    return f"hardware {name} 1 is not requested: no node that could run this pod has it free"
 
 
 def test_of_two_wishes_that_no_node_has_together_the_heavier_is_met(admin: Api) -> None:

@@ -158,7 +158,7 @@ def test_a_width_that_does_not_fit_is_refused_and_nothing_changes(plane: Control
     before, job, found = pods(jobs), jobs.job("scaled"), region(jobs)
     code, said = kubectl_scale(plane, jobs, 12)
     assert code == 1
-    assert "12 channels of parallel region work do not fit beside what runs: at most 6 fit now." in said
+    assert "12 channels of parallel region work do not fit beside the running pods: at most 6 fit now." in said
     assert "Nearest fix: scale to 6" in said
     assert (pods(jobs), jobs.job("scaled"), region(jobs)) == (before, job, found)
     assert kubectl_scale(plane, jobs, 6)[0] == 0

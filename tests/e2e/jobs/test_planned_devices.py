@@ -49,7 +49,7 @@ def test_two_of_three_elements_get_the_devices_and_the_third_runs_without(jobs: 
     (hardware,) = job["status"]["plan"]["hardware"]
     assert (hardware["name"], hardware["processingElements"]) == (DEVICE, ["wish-0", "wish-1"])
     assert conditions(job)["Satisfiable"]["message"] == (
-        "3 processing elements can run at the same time; hardware nvidia.com/gpu 3 is not asked for by wish-2: no plan "
+        "3 processing elements can run at the same time; hardware nvidia.com/gpu 3 is not requested by wish-2: no plan "
         "for the whole Job has it free for them"
     )
     # A restart keeps what the element had, as long as there is a node that has it.

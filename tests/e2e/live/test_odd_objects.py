@@ -58,7 +58,7 @@ def test_each_is_named_once_with_its_fault(server: Server, name: str, reason: st
 def test_a_pool_of_no_use_is_as_good_as_absent(server: Server) -> None:
     assert message(server, asking("p", SPACE, "host(Huge)")).startswith(
         'metadata.annotations[streams.ibm.com/placement]: host(Huge): this namespace has no HostPool "Huge" that the'
-        " pod may use; the HostPools there are: Useful, nothing\n"
+        " pod may use; known HostPools: Useful, nothing\n"
     )
 
 

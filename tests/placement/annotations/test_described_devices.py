@@ -62,7 +62,7 @@ BAD: dict[str, tuple[str, str]] = {
     ),
     "a template beside": (
         "{class: gpu, template: a}",
-        ".device: names a template, which says what devices it has: class must go",
+        ".device: names a template, which already defines its devices: remove class",
     ),
 }
 

@@ -68,7 +68,7 @@ BAD: dict[str, tuple[str, dict[str, str], list[str]]] = {
     "fewer devices than the limit": (
         GPU,
         {"requests": "1", "limits": "2"},
-        ["r.requests: requests 1 and limits 2 of nvidia.com/gpu must be equal: it is not overcommitted"],
+        ["r.requests: requests 1 and limits 2 of nvidia.com/gpu must be equal: this resource cannot be overcommitted"],
     ),
     "units of cores": (
         CPU,
@@ -84,7 +84,7 @@ BAD: dict[str, tuple[str, dict[str, str], list[str]]] = {
     "two units": (
         MEMORY,
         {"requests": "1Gi", "units": "Mi"},
-        ['r.requests: "1Gi" has a suffix of its own, so units Mi must go'],
+        ['r.requests: "1Gi" already has a suffix: remove units Mi'],
     ),
     "everything at once": (
         CPU,

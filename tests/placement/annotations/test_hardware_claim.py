@@ -34,7 +34,7 @@ def test_a_requirement_for_devices(text: str, expected: Hardware) -> None:
 OTHERS = "belongs to a resource or a node label, and this requirement is for devices"
 BAD: dict[str, tuple[str, str]] = {
     "both": (
-        "[{device: {claim: a, template: b}}]", "[0].device: names a claim and a template: one of them must go",
+        "[{device: {claim: a, template: b}}]", "[0].device: names both a claim and a template: remove one of them",
     ),
     "no name": ("[{device: {claim: A_b}}]", '[0].device.claim: "A_b" is not the name of a ResourceClaim'),
     "no name of a template": (
@@ -48,7 +48,7 @@ BAD: dict[str, tuple[str, str]] = {
     "a label": ("[{value: x, device: {claim: a}}]", f"[0].value: {OTHERS}"),
     "a claim that is described": (
         "[{device: {claim: a, count: 2}}]",
-        "[0].device: names a claim, which says what devices it has: count must go",
+        "[0].device: names a claim, which already defines its devices: remove count",
     ),
     "not allocatable": (
         "[{allocatable: false, device: {claim: a}}]", "[0].allocatable: devices are allocatable",

@@ -144,14 +144,14 @@ REFUSED = {
         mapping("a", "DoesNotExist", "b,c,d,e,f,g"),
         [f'{VALUES}: DoesNotExist takes no values, found "b", "c", "d", "e" and 2 more'],
     ),
-    "no number": (mapping("a", "Gt", "8k"), [f'{VALUES}: Gt needs exactly one whole number of 64 bits, found "8k"']),
+    "no number": (mapping("a", "Gt", "8k"), [f'{VALUES}: Gt needs exactly one 64-bit integer, found "8k"']),
     "a number of 65 bits": (
         mapping("a", "Gt", "9223372036854775808"),
-        [f'{VALUES}: Gt needs exactly one whole number of 64 bits, found "9223372036854775808"'],
+        [f'{VALUES}: Gt needs exactly one 64-bit integer, found "9223372036854775808"'],
     ),
     "two numbers": (
         mapping("a", "Lt", "8,9"),
-        [f'{VALUES}: Lt needs exactly one whole number of 64 bits, found "8", "9"'],
+        [f'{VALUES}: Lt needs exactly one 64-bit integer, found "8", "9"'],
     ),
     "a number that no label can be": (mapping("a", "Gt", "-1"), [f'{VALUES}: "-1" {NO_VALUE}']),
     "no label value": (
@@ -160,7 +160,7 @@ REFUSED = {
     ),
     "an empty value between commas": (
         mapping("a", "In", "x,"),
-        [f'{VALUES}: an item beside a comma is missing; write an empty value as [""]'],
+        [f'{VALUES}: an item is missing before or after a comma; write an empty value as [""]'],
     ),
     "values that are no list": (
         mapping("a", "In", "{b: c}"),

@@ -132,22 +132,22 @@ def test_the_longest_token_is_one() -> None:
         pytest.param(
             JOB,
             [],
-            f"metadata.labels[streams.ibm.com/job]: {BOTH} join into one group that all pods of the job must know: "
-            "a Job object of that name says so, and there is none",
+            f"metadata.labels[streams.ibm.com/job]: {BOTH} form one group, which the job's other pods know "
+            "only from a Job object of that name, and there is none",
             id="several tokens, no Job object",
         ),
         pytest.param(
             JOB,
             [job({"parallel-0": TWO}, namespace="other")],
-            f"metadata.labels[streams.ibm.com/job]: {BOTH} join into one group that all pods of the job must know: "
-            "a Job object of that name says so, and there is none",
+            f"metadata.labels[streams.ibm.com/job]: {BOTH} form one group, which the job's other pods know "
+            "only from a Job object of that name, and there is none",
             id="several tokens, a Job object elsewhere",
         ),
         pytest.param(
             JOB,
             [job({"parallel-0": 'hostColocation("a")'})],
-            f"{FIELD}: {BOTH} meet in no processing element of the Job object, "
-            "so the job's other pods know no such group",
+            f"{FIELD}: {BOTH} are together in no processing element of the Job object, "
+            "so the job's other pods do not know their group",
             id="tokens that the Job object does not join",
         ),
     ],

@@ -213,7 +213,7 @@ def test_claims_that_fit_alone_but_not_together() -> None:
     assert message(made_from("one", "t"), inventory) == [
         "ResourceClaimTemplate one and ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
         f"  1 node has only 1 of 2 devices of DeviceClass {GPU}",
-        "  1 node has not all devices of ResourceClaimTemplate one and ResourceClaimTemplate t at the same time",
+        "  1 node does not have all devices of ResourceClaimTemplate one and ResourceClaimTemplate t at the same time",
         f"  1 node has no device of DeviceClass {GPU}",
         (
             "Nearest fix: lower count of request r0 of ResourceClaimTemplate t to 1 (this opens 1 node), or drop "
@@ -250,7 +250,7 @@ def test_two_claims_of_one_template() -> None:
     assert message(made_from("t", "t"), inventory)[:3] == [
         "2 claims of ResourceClaimTemplate t cannot hold: 0 of 3 nodes can run this pod.",
         f"  1 node has only 1 of 2 devices of DeviceClass {GPU}",
-        "  1 node has not all devices of 2 claims of ResourceClaimTemplate t at the same time",
+        "  1 node does not have all devices of 2 claims of ResourceClaimTemplate t at the same time",
     ]
     assert "drop 2 claims of ResourceClaimTemplate t (3 nodes would fit)" in message(made_from("t", "t"), inventory)[-1]
 
@@ -353,7 +353,7 @@ def test_a_claim_has_what_another_one_of_the_pod_wants() -> None:
     assert message(both, inventory) == [
         "ResourceClaim mine and ResourceClaimTemplate t cannot both hold: 0 of 3 nodes can run this pod.",
         "  2 nodes cannot use the devices that ResourceClaim mine has",
-        ("  1 node has not all devices of ResourceClaimTemplate t beside those that the pod has by other claims"),
+        ("  1 node does not have all devices of ResourceClaimTemplate t in addition to those of its other claims"),
         "Nearest fix: drop ResourceClaim mine (2 nodes would fit).",
     ]
 

@@ -50,7 +50,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         (
             "No node is open to this pod: 0 of 1 node can run this pod.\n"
             "  1 node runs a processing element of the job with hostIsolation\n"
-            "Nearest fix: none by a single change; the pod needs a node that meets all of it."
+            "Nearest fix: no single change helps; the pod needs a node that meets all of it."
         ),
     ),
     "isolated elements on all nodes": (
@@ -59,7 +59,7 @@ REFUSALS: dict[str, tuple[Json, Inventory, str]] = {
         (
             "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
             "  2 nodes run a processing element of the job with hostIsolation\n"
-            "Nearest fix: none by a single change; the pod needs a node that meets all of it."
+            "Nearest fix: no single change helps; the pod needs a node that meets all of it."
         ),
     ),
 }
@@ -81,13 +81,13 @@ def test_a_pod_that_would_disturb_or_be_disturbed_is_refused(found: Json, invent
         ),
         pytest.param(
             pod("hostIsolation", pe=None),
-            "metadata.labels[streams.ibm.com/pe]: hostIsolation needs to know whose it is: "
+            "metadata.labels[streams.ibm.com/pe]: hostIsolation must say which operator it is for: "
             "label the pod streams.ibm.com/pe, or write operator: hostIsolation",
             id="neither an element nor an operator",
         ),
         pytest.param(
             pod("Sink: hostIsolation; hostIsolation", pe=None),
-            "metadata.labels[streams.ibm.com/pe]: hostIsolation needs to know whose it is: "
+            "metadata.labels[streams.ibm.com/pe]: hostIsolation must say which operator it is for: "
             "label the pod streams.ibm.com/pe, or write operator: hostIsolation",
             id="one clause of two",
         ),

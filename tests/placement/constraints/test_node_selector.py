@@ -38,7 +38,7 @@ def preferring(*terms: Json) -> dict[str, Any]:
 
 SSD = expression("In", "ssd")
 VALUE_RULE = "is not a label value: at most 63 letters, digits, '-', '_' or '.', with a letter or digit at both ends"
-NUMBERLESS = "with no whole number of 64 bits: no term ever matches, and the pod could never run"
+NUMBERLESS = "a 64-bit integer: no term ever matches, and the pod could never run"
 FAILS = "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
 ONE_SSD = cluster([node("node-a", labels={"disk": "ssd"}), node("node-b")])
 
@@ -172,7 +172,7 @@ def test_the_nodes_left_are_those_that_kubernetes_would_leave(spec: dict[str, An
     assert verdict.candidates == candidates
 
 
-NEVER = "no term says anything, and an empty term matches no node: the pod could never run"
+NEVER = "every term is empty, and an empty term matches no node: the pod could never run"
 
 
 @pytest.mark.parametrize(
@@ -224,23 +224,23 @@ NEVER = "no term says anything, and an empty term matches no node: the pod could
         ),
         pytest.param(
             affinity(expression("Gt", "x")),
-            f'{FIELD}: disk Gt "x" compares {NUMBERLESS}',
+            f'{FIELD}: disk Gt "x" needs {NUMBERLESS}',
             id="only a term that cannot be read",
         ),
         pytest.param(
             affinity(expression("Gt", "1.5"), expression("Lt", "9223372036854775808")),
-            f'{FIELD}: disk Gt "1.5", disk Lt "9223372036854775808" compare {NUMBERLESS}',
+            f'{FIELD}: disk Gt "1.5", disk Lt "9223372036854775808" need {NUMBERLESS}',
             id="several of them",
         ),
         pytest.param(
             affinity({}, expression("Lt", "")),
-            f'{FIELD}: disk Lt "" compares with no whole number of 64 bits, and an empty term matches no node: '
+            f'{FIELD}: disk Lt "" needs a 64-bit integer, and an empty term matches no node: '
             "no term ever matches, and the pod could never run",
             id="one beside an empty one",
         ),
         pytest.param(
             affinity(*(expression("Gt", f"x{at}") for at in range(6))),
-            f'{FIELD}: disk Gt "x0", disk Gt "x1", disk Gt "x2", disk Gt "x3" and 2 more compare {NUMBERLESS}',
+            f'{FIELD}: disk Gt "x0", disk Gt "x1", disk Gt "x2", disk Gt "x3" and 2 more need {NUMBERLESS}',
             id="many of them",
         ),
     ],
@@ -263,7 +263,7 @@ def test_at_most_ten_problems_of_an_affinity_are_reported() -> None:
     assert len(decided(pod(**affinity(*[expression("in")] * 50)), ONE_SSD).problems) == 10
 
 
-WARNED = "compares with no whole number of 64 bits, so this term never matches"
+WARNED = "needs a 64-bit integer, so this term never matches"
 
 
 @pytest.mark.parametrize(
@@ -312,12 +312,12 @@ def test_a_term_that_never_matches_is_given_what_clauses_ask_for_and_matches_as_
     [
         pytest.param(
             expression("Gt", "1.5"),
-            f'matchExpressions[0].values: "1.5" is not a whole number of 64 bits, with which Gt compares; {FAILS}',
+            f'matchExpressions[0].values: "1.5" is not a 64-bit integer, with which Gt compares; {FAILS}',
             id="a fraction",
         ),
         pytest.param(
             expression("Lt", "9223372036854775808"),
-            'matchExpressions[0].values: "9223372036854775808" is not a whole number of 64 bits, '
+            'matchExpressions[0].values: "9223372036854775808" is not a 64-bit integer, '
             f"with which Lt compares; {FAILS}",
             id="a number beyond 64 bits",
         ),

@@ -44,7 +44,7 @@ def test_a_neighbour_that_requires_its_distance_is_a_wall(
 ) -> None:
     assert decided(found, live(mark)).message == (
         f"{clause} cannot hold: 0 of 1 node can run this pod.\n"
-        f"  1 node runs {whom}, which keeps this one away\n"
+        f"  1 node runs {whom}, which excludes this pod\n"
         f"Nearest fix: drop {clause} (1 node would fit)."
     )
 
@@ -155,7 +155,7 @@ MANY = [node(f"node-{host}-{at}", hostname=f"host-{host}") for host in range(101
 def test_too_many_shared_host_names_are_told_of_where_pods_share_a_host(found: Json, *, warned: bool) -> None:
     warning = (
         "202 nodes share their kubernetes.io/hostname label with another: "
-        "Kubernetes takes nodes of one such label for one host, and may split there what is to share one"
+        "Kubernetes treats these as one host, and may split pods between them that are to share a host"
     )
     decision = decided(found, cluster([node("node-a"), *MANY]))
     assert (warning in decision.warnings) is warned

@@ -141,5 +141,5 @@ def test_the_taint_of_exclusive_pools_is_not_among_them() -> None:
         "No node is open to this pod: 0 of 2 nodes can run this pod.\n"
         "  1 node has the taint dedicated=infra:NoSchedule\n"
         "  1 node is exclusive to another HostPool\n"
-        "Nearest fix: take the taint streams.ibm.com/exclusive off such a node."
+        "Nearest fix: remove the taint streams.ibm.com/exclusive from such a node."
     )

@@ -179,7 +179,7 @@ TEXTS: dict[str, tuple[Json, Inventory, str]] = {
         ),
         (
             "topologySpread zone (minDomains 3, maxSkew 1) cannot hold: 0 of 3 nodes can run this pod.\n"
-            "  2 nodes are in a zone that would exceed maxSkew 1, as 2 of minDomains 3 are there\n"
+            "  2 nodes are in a zone that would exceed maxSkew 1, as only 2 of minDomains 3 exist\n"
             "  1 node does not have the label zone\n"
             "Nearest fix: add a node with another zone that can otherwise run this pod, or "
             "drop topologySpread zone (minDomains 3, maxSkew 1) (3 nodes would fit)."

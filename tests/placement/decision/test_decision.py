@@ -57,7 +57,7 @@ def test_a_label_in_the_way_is_a_problem_after_the_verdict() -> None:
 def test_warnings_of_the_words_come_before_those_of_the_cluster() -> None:
     found = decided(pod('partitionIsolation, host("gone")', annotations={keys.PREFERRED: "host"}), TWO)
     assert found.warnings == (
-        "partitionIsolation controls fusion, which is done: it has no effect on the pod",
+        "partitionIsolation controls fusion, which is complete: it has no effect on the pod",
         'host("gone") is preferred, but no node that can run this pod meets it',
     )
 
@@ -82,5 +82,5 @@ def test_reasons_come_in_the_order_of_the_families() -> None:
     assert decided(asks, inventory).message == (
         "No node is open to this pod: 0 of 1 node can run this pod.\n"
         "  1 node is not in HostPool MyPool (tag ib)\n"
-        "Nearest fix: none by a single change; the pod needs a node that meets all of it."
+        "Nearest fix: no single change helps; the pod needs a node that meets all of it."
     )

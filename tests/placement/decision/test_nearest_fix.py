@@ -20,7 +20,7 @@ APART = {keys.EXLOCATION + keys.digest("a"): "a"}
 NOBODYS = Taint(keys.EXCLUSIVE, "default.gone", "NoSchedule")
 CORDON = Taint("node.kubernetes.io/unschedulable", "", "NoSchedule")
 CORES = {"cpu": "16", "memory": "1Gi"}
-NOTHING = "none by a single change; the pod needs a node that meets all of it"
+NOTHING = "no single change helps; the pod needs a node that meets all of it"
 
 
 def closed(*hosts: str, name: str = "X") -> Json:
@@ -288,7 +288,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "a taint of nobody less": (
         pod(),
         cluster(nodes(1, taints=[NOBODYS])),
-        "take the taint streams.ibm.com/exclusive off such a node",
+        "remove the taint streams.ibm.com/exclusive from such a node",
     ),
     "neither pool nor taint where it would take both": (
         pod(),

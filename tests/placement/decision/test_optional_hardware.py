@@ -30,7 +30,7 @@ def wishes(inventory: Inventory, *requirements: Json, **tweaks: Any) -> tuple[li
 
 
 def none(name: str) -> str:
-    return f"hardware {name} 1 is not asked for: no node that could run this pod has it free"
+    return f"hardware {name} 1 is not requested: no node that could run this pod has it free"
 
 
 GIVEN: dict[str, tuple[Inventory, list[Json], list[str], list[str]]] = {
@@ -42,7 +42,7 @@ GIVEN: dict[str, tuple[Inventory, list[Json], list[str], list[str]]] = {
         cluster([equipped("node-b", 2)], pods=[USED]),
         [wanted(GPU, 2)],
         [],
-        ["hardware example.com/gpu 2 is not asked for: no node that could run this pod has it free"],
+        ["hardware example.com/gpu 2 is not requested: no node that could run this pod has it free"],
     ),
     "the heaviest first, where no node has both": (
         cluster([equipped("node-a", 1), equipped("node-b", 0, 1)]), [LIGHT, HEAVY], [FPGA], [none(GPU)]
@@ -62,7 +62,7 @@ GIVEN: dict[str, tuple[Inventory, list[Json], list[str], list[str]]] = {
         cluster([equipped("node-a")]),
         [wanted("cpu", 9)],
         [],
-        ["hardware cpu 9 is not asked for: no node that could run this pod has it free"],
+        ["hardware cpu 9 is not requested: no node that could run this pod has it free"],
     ),
 }  # fmt: skip
 
@@ -80,7 +80,7 @@ def test_two_containers_get_what_both_can_have() -> None:
 
 
 PAGES = "hugepages-2Mi"
-REFUSED = "is not asked for: Kubernetes would refuse the pod with it"
+REFUSED = "is not requested: Kubernetes would refuse the pod with it"
 HUGE = cluster([offering("node-a", {PAGES: 64 << 20})])
 
 

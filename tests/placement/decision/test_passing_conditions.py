@@ -39,21 +39,19 @@ def waits(decision: Decision) -> str:
 def test_a_pod_waits_for_it_to_pass(key: str, words: tuple[str, str]) -> None:
     taint = Taint(key, "", "NoSchedule")
     one, many = (decided(pod(), cluster(nodes(count, taints=[taint]))) for count in (1, 3))
-    assert waits(one) == f"no node now: 1 node {words[0]}; the pod waits until that has passed"
-    assert waits(many) == f"no node now: 3 nodes {words[1]}; the pod waits until that has passed"
+    assert waits(one) == f"no node now: 1 node {words[0]}; the pod waits until they recover"
+    assert waits(many) == f"no node now: 3 nodes {words[1]}; the pod waits until they recover"
 
 
 def test_all_of_them_are_told_each_node_once() -> None:
     inventory = cluster([*nodes(2, taints=UNREADY), node("node-x", taints=[UNREACHABLE, *UNREADY])])
-    assert waits(decided(pod(), inventory)) == (
-        "no node now: 3 nodes are not ready; the pod waits until that has passed"
-    )
+    assert waits(decided(pod(), inventory)) == ("no node now: 3 nodes are not ready; the pod waits until they recover")
 
 
 def test_only_nodes_that_could_run_the_pod_are_told() -> None:
     inventory = cluster([node("node-a", labels=TAGGED, taints=UNREADY), *nodes(3)[1:]], [pool(tags=["ib"])])
     assert waits(decided(pod("host(MyPool)"), inventory)) == (
-        "no node now: 1 node is not ready; the pod waits until that has passed"
+        "no node now: 1 node is not ready; the pod waits until they recover"
     )
 
 
@@ -143,14 +141,14 @@ def test_a_pool_gets_its_hosts_when_they_have_recovered_and_its_pods_wait_for_th
     inventory = cluster([node("node-a"), node("node-b", taints=UNREADY)], [pending])
     assert waits(decided(pod("host(MyPool)"), inventory)).startswith("no node now: 1 node is not ready; ")
     assert waits(decided(pod("host(MyPool[0])"), inventory)) == (
-        "no node now: nodes that it depends on are yet to recover; the pod waits until that has passed"
+        "no node now: nodes that it depends on have not recovered yet; the pod waits until they recover"
     )
 
 
 class TestAWorkload:
     def test_waits_as_its_pods_do(self) -> None:
         decision = crowded(APART, 2, cluster(nodes(2, taints=UNREADY)))
-        assert waits(decision) == "no node now: 2 nodes are not ready; the pod waits until that has passed"
+        assert waits(decision) == "no node now: 2 nodes are not ready; the pod waits until they recover"
 
     def test_whose_pods_do_not_all_fit_now_is_told_so(self) -> None:
         decision = crowded(APART, 3, cluster([*nodes(2), node("node-x", taints=UNREADY)]))

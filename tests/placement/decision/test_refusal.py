@@ -31,7 +31,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "nothing helps": (
         pod(),
         cluster(),
-        "none by a single change; the pod needs a node that meets all of it",
+        "no single change helps; the pod needs a node that meets all of it",
     ),
     "a change of the cluster alone": (pod(), cluster(nodes(2, taints=[INFRA])), "tolerate dedicated=infra:NoSchedule"),
     "a clause alone": (
@@ -67,7 +67,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "not even two": (
         wants("abc"),
         cluster(labelled("")),
-        "none by a single change; the pod needs a node that meets all of it",
+        "no single change helps; the pod needs a node that meets all of it",
     ),
     "two of which one opens hosts that close without it": (
         pod("host(MyPool)", nodeSelector={"a": "1"}),
@@ -79,7 +79,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
     "no clause to drop for what nobody wrote": (
         pod(nodeSelector={"a": "1"}),
         cluster(nodes(1, taints=[INFRA])),
-        "none by a single change; the pod needs a node that meets all of it",
+        "no single change helps; the pod needs a node that meets all of it",
     ),
 }
 

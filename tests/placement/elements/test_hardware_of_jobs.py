@@ -108,7 +108,7 @@ def test_devices_that_others_use_are_not_given() -> None:
 def test_what_is_not_given_is_a_warning() -> None:
     verdict = judged(job_spec(*[wishing(wish())] * 3), TWO)
     assert verdict.warnings == (
-        "hardware nvidia.com/gpu 3 is not asked for by app-2: no plan for the whole Job has it free for them",
+        "hardware nvidia.com/gpu 3 is not requested by app-2: no plan for the whole Job has it free for them",
     )
 
 
@@ -178,7 +178,7 @@ def test_the_webhook_gives_an_element_only_what_its_pod_asks_for() -> None:
     metadata = {**element["metadata"], "name": "app-0-1", "ownerReferences": [owner]}
     bare = decided({"metadata": metadata, "spec": _spec({})}, TWO)
     assert bare.warnings == (
-        "hardware nvidia.com/gpu 1 is not asked for: the plan of its Job decides which processing elements get it",
+        "hardware nvidia.com/gpu 1 is not requested: the plan of its Job decides which processing elements get it",
     )
     amount = {"limits": {GPU: "1"}, "requests": {GPU: "1"}}
     asking = decided({"metadata": metadata, "spec": _spec({"resources": amount})}, TWO)

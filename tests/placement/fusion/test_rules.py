@@ -169,7 +169,7 @@ APART = [("A", f'{TIED}, host("node-a")'), ("B", f'{TIED}, host("node-b")')]
         ),
         pytest.param(
             [("C", 'partitionColocation("u"), host("node-a")'), ("D", 'partitionColocation("u"), host("node-b")')],
-            "none by a single change",
+            "no single change helps",
             id="others contradict themselves as well",
         ),
         pytest.param(

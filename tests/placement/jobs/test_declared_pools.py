@@ -32,7 +32,7 @@ def text(stated: JobSpec, inventory: Inventory, policy: Policy) -> str:
 LISTS = {
     ("node-a", "nope"): (
         "HostPool L cannot be completed: it lists 2 hosts and finds 1 node.\n"
-        '  hosts[1]: "nope" is no node\n'
+        '  hosts[1]: "nope" is not a node\n'
         "Nearest fix: list each host once, by the name or an address of a node."
     ),
     ("node-a", "10.0.0.1"): (
@@ -92,7 +92,7 @@ def test_the_number_of_pools_is_told_of_beside_wrong_lists() -> None:
         "HostPools of the Job cannot have their hosts, for 2 reasons:\n"
         "  The HostPools of the Job cannot all be created: namespace default may have 1 HostPool, has 0 besides, and "
         "the Job declares 3. Nearest fix: ask for a larger quota of HostPools.\n"
-        '  HostPool C cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "nope" is no node). Nearest '
+        '  HostPool C cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "nope" is not a node). Nearest '
         "fix: list each host once, by the name or an address of a node."
     )
 

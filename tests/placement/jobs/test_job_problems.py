@@ -110,7 +110,9 @@ def test_a_job_may_say_all_of_it() -> None:
             id="pull policy of a bundle",
         ),
         pytest.param(
-            {"bundle": {"name": "a", "http": {}}}, "spec.bundle.http.url: missing: where is the bundle?", id="no URL"
+            {"bundle": {"name": "a", "http": {}}},
+            "spec.bundle.http.url: missing: the location of the bundle",
+            id="no URL",
         ),
         pytest.param(
             {"bundle": {"name": "a", "http": {"url": "https://x", "certificationAuthority": {}}}},
@@ -118,16 +120,18 @@ def test_a_job_may_say_all_of_it() -> None:
             id="no ConfigMap",
         ),
         pytest.param(
-            {"bundle": {"name": "a", "file": {}}}, "spec.bundle.file.path: missing: where is the bundle?", id="no path"
+            {"bundle": {"name": "a", "file": {}}},
+            "spec.bundle.file.path: missing: the location of the bundle",
+            id="no path",
         ),
         pytest.param(
             {"bundle": {"name": "a", "github": {}}},
-            "spec.bundle.github.url: missing: where is the bundle?",
+            "spec.bundle.github.url: missing: the location of the bundle",
             id="no URL at GitHub",
         ),
         pytest.param(
             {"bundle": {"name": "a", "github": {"secret": "token"}}},
-            'spec.bundle.github.url: missing: where is the bundle?; the secret "token" is for that url',
+            'spec.bundle.github.url: missing: the location of the bundle; the secret "token" is for that url',
             id="a secret without an URL",
         ),
         pytest.param(
@@ -192,11 +196,11 @@ def test_a_rule_of_the_job_that_is_broken_is_a_problem(spec: dict[str, Any], exp
         ({"restrictedPropertiesSecret": "_"}, 'restrictedPropertiesSecret: "_" is not an object name'),
         (
             {"runWithValgrind": True, "allowPtrace": False},
-            "runWithValgrind: implies allowPtrace: true and buildType: debug; allowPtrace: false must go",
+            "runWithValgrind: implies allowPtrace: true and buildType: debug; remove allowPtrace: false",
         ),
         (
             {"runWithValgrind": True, "buildType": "release"},
-            "runWithValgrind: implies allowPtrace: true and buildType: debug; buildType: release must go",
+            "runWithValgrind: implies allowPtrace: true and buildType: debug; remove buildType: release",
         ),
         ({"dataPath": "data"}, 'dataPath: "data" is not an absolute path'),
         ({"dataVolumeClaim": {}}, "dataVolumeClaim.name: missing: the name of a PersistentVolumeClaim"),
@@ -341,7 +345,7 @@ def test_resources_without_elements_are_no_problem() -> None:
         ('host("node-a")', []),
         ("host($default)", []),
         ("host(", []),
-        ("host(R)", ['the Job declares no HostPool "R"; the HostPools there are: Known, L, P, U']),
+        ("host(R)", ['the Job declares no HostPool "R"; known HostPools: Known, L, P, U']),
         ("host(P[2])", ["host(P[2]): HostPool P has 2 hosts, index 0 to 1"]),
         ("host(L[1])", ["host(L[1]): HostPool L has 1 host, index 0 only"]),
         ("host(U[0])", ["host(U[0]): HostPool U has no size, so its hosts have no index"]),
@@ -372,7 +376,7 @@ OWN = "template.metadata.annotations[streams.ibm.com/placement]"
 def test_pools_that_a_template_names_are_declared() -> None:
     spec = job({"template": with_placement("host(R)")})
     assert told(list(undeclared_pools(pool_clauses(spec), spec, ()))) == [
-        f'spec.processingElements[0].{OWN}: the Job declares no HostPool "R"; it has none, nor has its namespace'
+        f'spec.processingElements[0].{OWN}: the Job declares no HostPool "R"; neither the Job nor its namespace has any'
     ]
 
 
@@ -396,7 +400,7 @@ def test_a_job_that_declares_no_pool_says_so() -> None:
     [found] = told(list(undeclared_pools(pool_clauses(spec), spec, ())))
     assert found == (
         'spec.processingElements[0].operators[0].placement: the Job declares no HostPool "R"; '
-        "it has none, nor has its namespace"
+        "neither the Job nor its namespace has any"
     )
 
 

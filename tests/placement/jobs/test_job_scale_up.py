@@ -224,10 +224,10 @@ def test_a_job_waits_for_nodes_to_recover_before_it_waits_for_new_ones() -> None
     unready = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
     spec = job_spec(*[element(APART)] * 2)
     found = verdict(spec, with_groups(sized(), nodes=[node("node-a"), node("node-b", taints=(unready,))]))
-    assert [warning.partition(":")[0] for warning in found.warnings] == ["not all at a time now"]
+    assert [warning.partition(":")[0] for warning in found.warnings] == ["not all can run at the same time now"]
     found = verdict(spec, with_groups(sized(), nodes=[node("node-b", taints=(unready,))]))
     assert [warning.partition(":")[0] for warning in found.warnings] == [
-        "no room yet for 1 of 2 processing elements (app-1)", "not all at a time now",
+        "no room yet for 1 of 2 processing elements (app-1)", "not all can run at the same time now",
     ]  # fmt: skip
 
 

@@ -109,7 +109,7 @@ class TestTheOthers:
     def test_that_cannot_run_anyway_are_not_blamed_on_the_submitted_one(self) -> None:
         verdict = judged(own("sink", APART, 2), pods("source", APART, 4), inventory=THREE)
         assert (verdict.refused, verdict.warnings) == (
-            False, (f"the other workloads of job {JOB} cannot all run at a time, even without this one",),
+            False, (f"the other workloads of job {JOB} cannot all run at the same time, even without this one",),
         )  # fmt: skip
 
     @pytest.mark.parametrize("placement", ['host("nowhere")', "nonsense("])
@@ -247,8 +247,8 @@ def test_nodes_that_recover_are_waited_for() -> None:
         False,
         (
             (
-                f'not all at a time now: The workloads of job {JOB} together: hostExlocation("a") cannot hold: '
-                "3 of 4 pods fit (Deployment source, Deployment sink)."
+                f"not all can run at the same time now: The workloads of job {JOB} together: "
+                'hostExlocation("a") cannot hold: 3 of 4 pods fit (Deployment source, Deployment sink).'
             ),
         ),
     )

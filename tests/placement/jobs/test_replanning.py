@@ -119,7 +119,7 @@ def test_elements_find_nodes_as_far_as_there_are_any() -> None:
     spec = job_spec(*[element(APART, "1")] * 5, element(TOGETHER, "3"), element(TOGETHER, "3"))
     found = replanned(spec, world(running("app-4", "c")), {"app-4": "c"})
     assert set(found.short) == {"app-2", "app-3", "app-5", "app-6"}
-    assert found.short["app-5"] == "no node has room for it beside what runs"
+    assert found.short["app-5"] == "no node has room for it beside the running pods"
     assert {where(found)["app-0"], where(found)["app-1"]} == {"a", "b"}
 
 

@@ -121,7 +121,7 @@ def test_optional_hardware_of_a_class_is_left_out() -> None:
         (),
         (
             (
-                "hardware example.com/gpu 1 is not asked for: no node that could run this pod has it free, and devices "
+                "hardware example.com/gpu 1 is not requested: no node that could run this pod has it free, and devices "
                 "of DeviceClass gpu.example.com are not judged"
             ),
         ),

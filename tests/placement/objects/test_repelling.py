@@ -105,7 +105,7 @@ def test_a_refusal_says_so() -> None:
     verdict = judged(job_spec({**element(), "template": web}), inventory)
     assert verdict.text == (
         "The processing elements cannot all run: 0 of 1 processing element fits (app-0).\n"
-        "  1 node runs a pod whose podAntiAffinity keeps this one away\n"
+        "  1 node runs a pod whose podAntiAffinity excludes this pod\n"
         "Nearest fix: add a node."
     )
 
@@ -116,6 +116,6 @@ def test_a_new_node_of_a_zone_that_is_closed_is_not_a_fix() -> None:
     verdict = judged(job_spec({**element(), "template": web}), inventory)
     assert verdict.text == (
         "The processing elements cannot all run: 0 of 1 processing element fits (app-0).\n"
-        "  1 node is in the zone of a pod whose podAntiAffinity keeps this one away\n"
-        "Nearest fix: none by a single change."
+        "  1 node is in the zone of a pod whose podAntiAffinity excludes this pod\n"
+        "Nearest fix: no single change helps."
     )

@@ -255,7 +255,7 @@ def applied(case: Case, fix: str) -> Iterator[Case]:
     elif found := re.fullmatch(r"label node (\S+) (\S+)=(\w+)", fix):
         yield from (one for one in labelled(case, 1, found[2], found[3]) if _others_stay(case, one, found[1]))
     else:
-        assert fix in ("none by a single change", "make more nodes eligible") or fix.endswith(
+        assert fix in ("no single change helps", "make more nodes eligible") or fix.endswith(
             (" could then have its hosts)", " would be eligible)")
         ), fix
 

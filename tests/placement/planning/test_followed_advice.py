@@ -16,7 +16,7 @@ BATCH = 50
 ROUNDS = 2
 
 OPEN_ENDED = re.compile(
-    r"none by a single change.*|make more nodes eligible|run \d+ of these \d+|free .*|add \d+ nodes?"
+    r"no single change helps.*|make more nodes eligible|run \d+ of these \d+|free .*|add \d+ nodes?"
     r"|.* \(HostPool \w could then have its hosts\)|.* would be eligible\)"
 )
 """Advice that says by itself that it is not all, that nothing is known, or that asks for what these cases lack."""

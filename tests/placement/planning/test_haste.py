@@ -49,7 +49,7 @@ def test_a_node_that_only_has_to_recover_is_waited_for() -> None:
     broken = node("node-a", taints=[Taint("node.kubernetes.io/not-ready", "", "NoSchedule")])
     verdict = judged(job_spec(element('host("node-a")')), cluster([broken, node("node-b")]))
     assert (verdict.refused, len(verdict.warnings)) == (False, 1)
-    assert verdict.warnings[0].startswith('not all at a time now: host("node-a") cannot hold')
+    assert verdict.warnings[0].startswith('not all can run at the same time now: host("node-a") cannot hold')
 
 
 def test_an_index_that_a_smaller_pool_lacks_is_not_a_fix() -> None:

@@ -99,7 +99,7 @@ def test_what_certainly_no_plan_has_devices_for_is_refused() -> None:
     said = asked(inventory, element("x", "pair"), element("y", "pair", cpu="1")).text
     assert said == (
         "ResourceClaimTemplate pair cannot hold: 1 of 2 processing elements fits (x, y).\n"
-        "  1 node has not all devices of ResourceClaimTemplate pair at the same time\n"
+        "  1 node does not have all devices of ResourceClaimTemplate pair at the same time\n"
         "  1 node has no device of DeviceClass gpu.example.com\n"
         "  1 node does not have devices for all of these at the same time\n"
         "Nearest fix: add a node with cpu 1, the devices of its claims free, or drop ResourceClaimTemplate pair "

@@ -77,14 +77,14 @@ def test_lists_of_hosts_are_told_of_with_the_others() -> None:
     assert verdict.rules == (Rule.POOL,)
     assert verdict.text.splitlines() == [
         f"{MANY}, for 3 reasons:",
-        f'  HostPool L cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "l" is no node). {ONCE}',
-        f'  HostPool M cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "m" is no node). {ONCE}',
+        f'  HostPool L cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "l" is not a node). {ONCE}',
+        f'  HostPool M cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "m" is not a node). {ONCE}',
         f"  {OF_Q} Nearest fix: lower the size of HostPool Q to 4.",
     ]
 
 
 LISTED_POOL = {"name": "L", "hosts": ["l"]}
-OF_L = f'HostPool L cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "l" is no node). {ONCE}'
+OF_L = f'HostPool L cannot be completed: it lists 1 host and finds 0 nodes (hosts[0]: "l" is not a node). {ONCE}'
 
 
 def test_elements_are_told_of_with_lists_of_hosts() -> None:

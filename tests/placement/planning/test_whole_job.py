@@ -253,7 +253,10 @@ def test_a_passing_condition_is_a_warning() -> None:
     verdict = judged(spec(*[element(APART)] * 2), cluster([node("node-a"), node("node-b", taints=[unready])]))
     assert not verdict.refused
     assert verdict.warnings == (
-        'not all at a time now: hostExlocation("a") cannot hold: 1 of 2 processing elements fits (app-0, app-1).',
+        (
+            'not all can run at the same time now: hostExlocation("a") cannot hold: '
+            "1 of 2 processing elements fits (app-0, app-1)."
+        ),
     )
     still = judged(spec(*[element(APART)] * 3), cluster([node("node-a"), node("node-b", taints=[unready])]))
     assert still.headline == ('hostExlocation("a") cannot hold: 2 of 3 processing elements fit (app-0, app-1, app-2).')

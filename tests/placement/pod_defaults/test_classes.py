@@ -166,8 +166,8 @@ def test_a_priority_that_the_class_does_not_give_is_refused(spec: Any, told: lis
 
 # Classes that are not known
 
-MISSING = 'spec.runtimeClassName: there is no RuntimeClass "gone", so that the API server refuses the pods'
-UNKNOWN = 'spec.runtimeClassName: RuntimeClass "gone" is not known, so that what it adds to the pods is not judged'
+MISSING = 'spec.runtimeClassName: there is no RuntimeClass "gone", so the API server refuses the pods'
+UNKNOWN = 'spec.runtimeClassName: RuntimeClass "gone" is not known, so what it adds to the pods is not judged'
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_a_class_that_was_looked_for_in_vain_is_refused() -> None:
     ]
     assert messages(objects.looked_up([], missing).completed(pod, "default")) == [
         MISSING,
-        'spec.priorityClassName: there is no PriorityClass "gone", so that the API server refuses the pods',
+        'spec.priorityClassName: there is no PriorityClass "gone", so the API server refuses the pods',
     ]
 
 

@@ -168,10 +168,10 @@ def test_amounts_that_are_no_quantities_are_left_to_those_who_read_requests() ->
         ),
         ({"requests": {"cpu": "1"}, "limits": {"cpu": "3"}}, {"maxLimitRequestRatio": {"cpu": "3"}}, []),
         ({}, {"maxLimitRequestRatio": {"cpu": "3"}}, [
-            "requests[cpu]: the limit may be 3 times the request, so that both have to be stated",
+            "requests[cpu]: the limit may be at most 3 times the request, so both must be stated",
         ]),
         ({"requests": {"cpu": "1"}}, {"maxLimitRequestRatio": {"cpu": "3"}}, [
-            "limits[cpu]: the limit may be 3 times the request, so that both have to be stated",
+            "limits[cpu]: the limit may be at most 3 times the request, so both must be stated",
         ]),
         # Beyond 2**63 / 1000 whole units are compared.
         ({"limits": {"memory": "10Pi"}}, {"max": {"memory": "9Pi"}}, [
@@ -190,8 +190,10 @@ def test_bounds_of_a_container(stated: Any, bounds: Any, told: list[str]) -> Non
         ({"limits": {"cpu": "3"}}, {"max": {"cpu": "4"}}, None, [
             "limits[cpu]: 6 is more than 4", "requests[cpu]: 6 is more than 4",
         ]),
-        ({"requests": {"cpu": "1"}}, {"max": {"cpu": "4"}}, None, ["limits[cpu]: no limit is stated, 4 is the most"]),
-        ({}, {"min": {"cpu": "4"}}, None, ["requests[cpu]: nothing is requested, 4 is the least"]),
+        ({"requests": {"cpu": "1"}}, {"max": {"cpu": "4"}}, None, [
+            "limits[cpu]: no limit is stated, the maximum is 4",
+        ]),
+        ({}, {"min": {"cpu": "4"}}, None, ["requests[cpu]: nothing is requested, the minimum is 4"]),
         ({"limits": {"cpu": "3"}}, {"max": {"cpu": "8"}}, {"requests": {"cpu": "7"}, "limits": {"cpu": "9"}}, [
             "limits[cpu]: 9 is more than 8",
         ]),

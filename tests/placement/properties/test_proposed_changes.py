@@ -32,7 +32,7 @@ ON_LISTED_HOST: Json = {
 HELPED = re.compile(r" \((?:(at least)|only) (\d+) of \d+ nodes helps?\)$")
 """How many nodes the change helps."""
 
-OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|none by a single change.*)\.$")
+OWN = re.compile(r"(?:^|, or )(?:(?:drop|lower) .* \(\d+ nodes? would fit\)|no single change helps.*)\.$")
 OWN_OF_MANY = re.compile(r"(?:^|, or )(?:lower replicas to .*)\.$")
 
 

@@ -133,7 +133,7 @@ def test_optional_devices_are_not_given() -> None:
     assert (ask.provision.claims, ask.spec.resource_claims, ask.warnings) == (
         (),
         None,
-        ("hardware ResourceClaimTemplate two-gpus is not asked for: whether its devices are free is not judged",),
+        ("hardware ResourceClaimTemplate two-gpus is not requested: whether its devices are free is not judged",),
     )
 
 

@@ -10,7 +10,7 @@ from webhook.placement.kube.quantity import NANO
 from webhook.placement.provision.exclusive_cpus import amounts, exclusive, flaw
 
 BOTH = {"cpu": "2", "memory": "1Gi"}
-POD_LEVEL = "the pod has resources of its own beside those of its containers, which the CPU manager does not count"
+POD_LEVEL = "the pod has resources at pod level, which the CPU manager does not count"
 
 GUARANTEED: dict[str, PodSpec] = {
     "requests are limits": spec(guaranteed()),
@@ -41,16 +41,16 @@ FLAWS: dict[str, tuple[PodSpec, str]] = {
         spec(container("a", limits={"cpu": "two", "memory": "1Gi"})), 'container "a" has no cpu limit'
     ),
     "a request that is none": (
-        spec(container("a", {"cpu": "two"}, BOTH)), 'container "a" has a cpu request that is not its limit'
+        spec(container("a", {"cpu": "two"}, BOTH)), 'container "a" has a cpu request that differs from its limit'
     ),
     "less cpu requested": (
-        spec(container("a", {"cpu": "1"}, BOTH)), 'container "a" has a cpu request that is not its limit'
+        spec(container("a", {"cpu": "1"}, BOTH)), 'container "a" has a cpu request that differs from its limit'
     ),
     "less memory requested": (
-        spec(container("a", {"memory": "1"}, BOTH)), 'container "a" has a memory request that is not its limit'
+        spec(container("a", {"memory": "1"}, BOTH)), 'container "a" has a memory request that differs from its limit'
     ),
     "a request of nothing": (
-        spec(container("a", {"memory": "0"}, BOTH)), 'container "a" has a memory request that is not its limit'
+        spec(container("a", {"memory": "0"}, BOTH)), 'container "a" has a memory request that differs from its limit'
     ),
     "another container": (spec(guaranteed(), container("mesh", {"cpu": "10m"})), 'container "mesh" has no cpu limit'),
     "an init container": (

@@ -106,7 +106,7 @@ def test_a_wish_that_the_pod_asks_for_already_is_given(found: PodSpec) -> None:
 @pytest.mark.parametrize("said", [{"requests": {GPU: 2}}, {"limits": {GPU: 2}}], ids=["requests", "limits"])
 def test_a_wish_never_overrules_the_container(said: dict[str, dict[str, int]]) -> None:
     made = given(device(mandatory=False), found=spec(container("a", **said)))
-    expected = 'hardware example.com/gpu 1 is not asked for: container "a" asks for 2 itself'
+    expected = 'hardware example.com/gpu 1 is not requested: container "a" asks for 2 itself'
     assert (made.given, made.wanted, made.warnings) == ([], [], [expected])
 
 

@@ -133,7 +133,7 @@ WARNINGS: dict[str, tuple[Json, Inventory, tuple[str, ...]]] = {
     "a wish that nobody meets": (
         asking(*CORE),
         TWO,
-        ("hardware nvidia.com/gpu 1 is not asked for: no node that could run this pod has it free",),
+        ("hardware nvidia.com/gpu 1 is not requested: no node that could run this pod has it free",),
     ),
     "cores that are shared after all": (
         asking(amount("cpu", 4, of="a"), amount("memory", 100, of="a"), containers=[container("a"), container("mesh")]),
@@ -161,7 +161,7 @@ def test_what_is_wanted_never_refuses_a_pod() -> None:
 def test_where_nodes_are_to_come_a_requirement_waits_for_them() -> None:
     found = decided(asking(amount(GPU, 1), wanted(FPGA)), TWO, Policy(elastic=True))
     assert found.warnings == (
-        "hardware example.com/fpga 1 is not asked for: no node that could run this pod has it free",
+        "hardware example.com/fpga 1 is not requested: no node that could run this pod has it free",
         "no node yet: hardware example.com/gpu 1 cannot hold: 0 of 2 nodes can run this pod.",
     )
     assert found.additions

@@ -74,7 +74,7 @@ SIDECARS: dict[str, tuple[list[Json], list[Json], str]] = {
     "with too large a limit": (
         [guaranteed("pe"), container("log", {"cpu": "1", "memory": "1"}, {"cpu": "2", "memory": "1"})],
         [],
-        'container "log" has a cpu request that is not its limit',
+        'container "log" has a cpu request that differs from its limit',
     ),
 }  # fmt: skip
 

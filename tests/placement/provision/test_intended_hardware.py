@@ -150,18 +150,18 @@ NAMED: dict[str, tuple[tuple[Intent, ...], str, str]] = {
     "a mistyped name": (
         (Intent(EDGE, "fwall"), Intent(EDGE, "analytics")),
         "fwal",
-        'this namespace has no HPAIntent "fwal", did you mean fwall? the HPAIntents there are: analytics, fwall',
+        'this namespace has no HPAIntent "fwal", did you mean fwall? known HPAIntents: analytics, fwall',
     ),
     "a name of another namespace": (
         (Intent("default", "a"), Intent(EDGE, "bcd")),
         "a",
-        'this namespace has no HPAIntent "a"; the HPAIntents there are: bcd',
+        'this namespace has no HPAIntent "a"; known HPAIntents: bcd',
     ),
     "one of many": (
         tuple(Intent(EDGE, f"i-{at:02}") for at in range(12)),
         "x",
         (
-            'this namespace has no HPAIntent "x"; the HPAIntents there are: '
+            'this namespace has no HPAIntent "x"; known HPAIntents: '
             "i-00, i-01, i-02, i-03, i-04, i-05, i-06, i-07, i-08, i-09 and 2 more"
         ),
     ),

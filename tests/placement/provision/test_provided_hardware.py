@@ -109,7 +109,7 @@ PROBLEMS: dict[str, tuple[Json, Inventory, str]] = {
         with_intent(amount(GPU, 1)),
         (
             "metadata.annotations[streams.ibm.com/hpa-intent]: "
-            'this namespace has no HPAIntent "fwal", did you mean fwall? the HPAIntents there are: fwall'
+            'this namespace has no HPAIntent "fwal", did you mean fwall? known HPAIntents: fwall'
         ),
     ),
     "what is wrong in an intent": (

@@ -162,10 +162,7 @@ PROBLEMS: dict[str, tuple[Provision, list[str]]] = {
     "resources of the pod as a whole": (
         provided(found=spec(guaranteed(), resources={"limits": BOTH}), bind="true"),
         [
-            (
-                f"{BIND_FIELD}: the pod has resources of its own beside those of its containers, "
-                f"which the CPU manager does not count; {EVERY}"
-            )
+            f"{BIND_FIELD}: the pod has resources at pod level, which the CPU manager does not count; {EVERY}",
         ],
     ),
     "amounts of two sources": (

@@ -140,7 +140,7 @@ def test_clauses_for_fusion_have_no_effect_but_a_warning(clause: str) -> None:
     assert found.additions
     assert (found.additions.missing, found.warnings) == (
         (),
-        (f"{clause} controls fusion, which is done: it has no effect on the pod",),
+        (f"{clause} controls fusion, which is complete: it has no effect on the pod",),
     )
 
 

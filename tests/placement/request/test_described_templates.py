@@ -69,7 +69,7 @@ def test_devices_agree_in_the_attribute(roots: tuple[str, ...], *, fits: bool) -
     decision = decide(typed(asking(count=2, sameAttribute=ROOT)), NAMESPACE, world(*roots))
     assert (decision.message == "") is fits
     if not fits:
-        assert f"has not all 2 devices of DeviceClass {CLASS} with the same {ROOT} at the same time" in (
+        assert f"does not have all 2 devices of DeviceClass {CLASS} with the same {ROOT} at the same time" in (
             decision.message
         )
 
@@ -172,7 +172,7 @@ def test_a_template_of_the_users_own_is_judged_beside() -> None:
     assert decide(typed(asked), NAMESPACE, found).message == ""
     alone = world("a")
     alone.inventory.devices.put_template(ClaimTemplate(NAMESPACE, "own", spec))
-    assert "1 node has not all devices of hardware" in decide(typed(asked), NAMESPACE, alone).message
+    assert "1 node does not have all devices of hardware" in decide(typed(asked), NAMESPACE, alone).message
 
 
 def test_nothing_is_judged_where_devices_are_not_read() -> None:
@@ -187,7 +187,7 @@ def test_devices_that_are_not_mandatory_are_not_asked_for() -> None:
     found = pod(annotations=required({"device": {"class": CLASS}, "mandatory": False}))
     decision = decide(typed(found), NAMESPACE, world("a"))
     assert decision.warnings == (
-        f"hardware 1 device of DeviceClass {CLASS} is not asked for: whether its devices are free is not judged",
+        f"hardware 1 device of DeviceClass {CLASS} is not requested: whether its devices are free is not judged",
     )
     assert decision.additions is not None
     assert decision.additions.claims == ()

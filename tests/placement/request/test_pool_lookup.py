@@ -56,21 +56,20 @@ MISSING = "this namespace has no HostPool"
         pytest.param(
             "host(Typo)",
             [pool("B"), pool("A"), pool("C", namespace="other"), pool("D", job="other")],
-            f'host(Typo): {MISSING} "Typo" that the pod may use; the HostPools there are: A, B',
+            f'host(Typo): {MISSING} "Typo" that the pod may use; known HostPools: A, B',
             id="only usable ones are listed",
         ),
         pytest.param(
             "host(Typo)",
             [pool(f"P{at:02}") for at in range(12)],
             f'host(Typo): {MISSING} "Typo" that the pod may use; '
-            "the HostPools there are: P00, P01, P02, P03, P04, P05, P06, P07, P08, P09 and 2 more",
+            "known HostPools: P00, P01, P02, P03, P04, P05, P06, P07, P08, P09 and 2 more",
             id="a long list is cut",
         ),
         pytest.param(
             "host(MyPol)",
             [pool(), pool("Other")],
-            f'host(MyPol): {MISSING} "MyPol" that the pod may use, did you mean MyPool? '
-            "the HostPools there are: MyPool, Other",
+            f'host(MyPol): {MISSING} "MyPol" that the pod may use, did you mean MyPool? known HostPools: MyPool, Other',
             id="misspelt",
         ),
         pytest.param(

@@ -49,7 +49,7 @@ def test_what_does_not_fit_is_refused_and_adds_nothing() -> None:
 
 
 def test_warnings_of_the_pod_are_those_of_the_workload() -> None:
-    expected = ("partitionIsolation controls fusion, which is done: it has no effect on the pod",)
+    expected = ("partitionIsolation controls fusion, which is complete: it has no effect on the pod",)
     assert crowded(f"{APART}, partitionIsolation", 3, TWO).warnings == expected
 
 

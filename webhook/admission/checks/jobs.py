@@ -278,7 +278,7 @@ async def _whole(
     solving: Solving,
     warnings: tuple[str, ...] = (),
 ) -> Answer:
-    """The answer about a Job without problems: whether all of its processing elements can run at a time."""
+    """The answer about a Job without problems: whether all of its processing elements can run at the same time."""
     name = new.metadata.name or ""
     model = await judge_model((review.namespace, name), new.spec, World(inventory, policy), solving)
     verdict = model.verdict

@@ -164,7 +164,9 @@ async def _judged(review: Review, inventory: Inventory, policy: Policy, asked: _
     if not verdict.refused:
         return allowed(review, verdict.warnings)
     most = await search.most(asked.width)
-    first = f"{counted(asked.width, 'channel')} of parallel region {asked.region.region} do not fit beside what runs"
+    first = (
+        f"{counted(asked.width, 'channel')} of parallel region {asked.region.region} do not fit beside the running pods"
+    )
     first += f": {most.words}." if most.words else "."
     if policy.audit:
         return allowed(review, [f"audit: this would be refused: {first}"], rules=verdict.rules)

@@ -1,4 +1,4 @@
-"""How many pods a workload wants at a time, read from the object (``docs/workloads.md``)."""
+"""How many pods a workload wants at the same time, read from the object (``docs/workloads.md``)."""
 
 import re
 from typing import Final
@@ -24,12 +24,12 @@ _GANG_LABELS: Final = (
     "scheduling.x-k8s.io/pod-group", "pod-group.scheduling.sigs.k8s.io", "pod-group.scheduling.sigs.k8s.io/name",
     "kueue.x-k8s.io/pod-group-name",
 )  # fmt: skip
-"""Annotation and labels of pods that their scheduler starts all at a time, or not at all (Volcano, the scheduler
+"""Annotation and labels of pods that their scheduler starts all at the same time, or not at all (Volcano, the scheduler
 plugins' coscheduling, Kueue)."""
 
 
 def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Replicas:
-    """How many pods the workload wants at a time, and the words for that number; 1 for a kind without one.
+    """How many pods the workload wants at the same time, and the words for that number; 1 for a kind without one.
 
     ``old`` is the workload before an update: its live pods are replaced, or are among those it wants.
     """
@@ -51,7 +51,7 @@ def replicas_of(document: Unstructured, old: Unstructured | None = None) -> Repl
 
 
 def grown(document: Unstructured, old: Unstructured) -> bool:
-    """Whether the workload describes other pods than before, more of them, or more of them at a time."""
+    """Whether the workload describes other pods than before, more of them, or more of them at the same time."""
     spec, before = mapping(document, "spec"), mapping(old, "spec")
     if document.get("kind") == "PodTemplate":
         spec, before = document, old
@@ -102,7 +102,7 @@ def _selector(spec: Unstructured) -> dict[str, str]:
 
 
 def _gang(template: Unstructured) -> bool:
-    """Whether a scheduler starts the pods of the template all at a time: they state a group of that scheduler."""
+    """Whether a scheduler starts all pods of the template at the same time: they state a group of that scheduler."""
     annotations, labels = (mapping(template, "metadata", field) for field in _SAID)
     if mapping(template, "spec").get("schedulingGroup"):
         return True

@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _check_asked(arguments: argparse.Namespace, changes: WhatIf | None) -> None:
     """Raise :class:`WrongUse` if nothing is asked, or for a setting of verdicts with ``--server``: it has its own."""
     if not arguments.filename and not (changes and changes.drain):
-        raise WrongUse("nothing is asked: give manifests with -f, or nodes with --drain")
+        raise WrongUse("nothing to review: give manifests with -f, or nodes with --drain")
     if not arguments.server:
         return
     for name in JUDGING:

@@ -59,7 +59,7 @@ def _no_such_job(job: str, namespace: str, names: Sequence[str]) -> str:
         return f"namespace {namespace} has no Job of Streams: give another one with --namespace"
     suggestion = nearest(job, names)
     meant = f"did you mean {suggestion}? " if suggestion else ""
-    return f"namespace {namespace} has no Job {quote(job)}, {meant}the Jobs there are: {enumerated(names, _JOBS)}"
+    return f"namespace {namespace} has no Job {quote(job)}, {meant}known Jobs: {enumerated(names, _JOBS)}"
 
 
 def tree(view: JobView) -> Iterator[StyledLine]:

@@ -160,8 +160,8 @@ def _matching(files: list[Path], pattern: str) -> list[Path]:
     matching = [path for path in files if fnmatchcase(path.name, pattern) or fnmatchcase(path.stem, pattern)]
     if not matching:
         near = nearest(pattern, [path.stem for path in files])
-        hint = f"did you mean {near}?" if near else f"they are called {enumerated([path.stem for path in files], 3)}"
-        raise WrongUse(f"no example is called {quote(pattern)}: {hint}")
+        hint = f"did you mean {near}?" if near else f"there are {enumerated([path.stem for path in files], 3)}"
+        raise WrongUse(f"there is no example {quote(pattern)}: {hint}")
     return matching
 
 
@@ -175,7 +175,7 @@ def _server(examples: Path, folder: Path) -> Iterator[str]:
         try:
             ready = (process.stdout.readline() if process.stdout else "").split()
             if not ready:
-                raise ConnectionError("the server did not start; what it said stands above")
+                raise ConnectionError("the server did not start; its output is above")
             yield ready[1]
         finally:
             process.terminate()

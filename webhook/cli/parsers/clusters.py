@@ -87,7 +87,7 @@ def _add_clusters(parser: argparse.ArgumentParser) -> None:
 
 def _add_output(parser: argparse.ArgumentParser) -> None:
     """Declare the flags about the form of the answer."""
-    add_output(parser, *FLEET, note="Form of the answer; karmada and ocm write objects of these fleet managers")
+    add_output(parser, *FLEET, note="Output format; karmada and ocm write objects of these fleet managers")
     parser.add_argument(
         "--divide",
         action="store_true",

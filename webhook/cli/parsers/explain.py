@@ -14,7 +14,7 @@ _DESCRIPTION: Final = (
     "which rule removed each of the others; for every host pool, whether it could get its hosts. Host pools, nodes, "
     "Streams jobs, HPAIntents and namespaces among the manifests count as applied. With -o review no verdict is "
     "computed: the AdmissionReview of each pod is written, one per line, to send to /mutate. With --server the webhook "
-    "of the cluster answers by a PlacementReview, which takes no right to read the cluster."
+    "of the cluster answers by a PlacementReview, which needs no right to read the cluster."
 )
 
 
@@ -45,9 +45,7 @@ def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "explain", _DESCRIPTION, HELP_EXAMPLES)
     add_manifests(parser, required=False)
-    add_output(
-        parser, "html", "review", note="Form of the answer; html is a page, review an AdmissionReview for each pod"
-    )
+    add_output(parser, "html", "review", note="Output format; html is a page, review an AdmissionReview for each pod")
     parser.add_argument(
         "--server",
         action="store_true",

@@ -10,7 +10,7 @@ _DESCRIPTION: Final = (
     "Answer the calls of an assistant by the Model Context Protocol, on standard input and output, until the input "
     "ends. The tools are review_placement, plan_placement and explain_message; they change nothing. Reviews are asked "
     "of the webhook of the cluster, with your own rights and its settings; with --snapshot they are answered here, by "
-    "the settings below. This takes the extra mcp of the package."
+    "the settings below. This needs the extra mcp of the package."
 )
 
 

@@ -38,7 +38,7 @@ def add(subparsers: Subparsers) -> None:
     """Declare the command."""
     parser = declare(subparsers, "plan", _DESCRIPTION, HELP_EXAMPLES)
     add_manifests(parser)
-    add_output(parser, "html", note="Form of the answer; html is a page for the browser")
+    add_output(parser, "html", note="Output format; html is a page for the browser")
     parser.add_argument(
         "--seconds",
         type=float,

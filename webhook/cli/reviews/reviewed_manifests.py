@@ -114,7 +114,7 @@ def _verdict(explanation: ReviewExplanation) -> str:
     if explanation.waits:
         said += ", waits for a node"
     elif not explanation.asks:
-        said += " as it is (it asks for no placement)"
+        said += " unchanged (it does not ask for placement)"
     if explanation.candidate_count is not None:
         total = explanation.candidate_count + sum(removed.count for removed in explanation.removed)
         pool = explanation.origin.rpartition(", ")[2].startswith(f"{HOST_POOL.name} ")

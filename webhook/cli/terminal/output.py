@@ -21,7 +21,7 @@ def add_output(parser: argparse.ArgumentParser, *more: str, note: str = "", form
     ``note`` is a sentence about these. ``forms`` are all forms of a command without a text; the first is the default.
     """
     choices = forms or (TEXT, *FORMS, *more)
-    said = f"{note} (default: {choices[0]})." if note else f"Form of the answer (default: {choices[0]})."
+    said = f"{note} (default: {choices[0]})." if note else f"Output format (default: {choices[0]})."
     parser.add_argument("-o", "--output", choices=choices, default=choices[0], help=said)
 
 

@@ -92,7 +92,7 @@ def _differences(judged: JudgedObject | None, pod: Unstructured | None) -> Itera
         return
     annotations = mapping(pod, "metadata", "annotations")
     if waited := annotations.get(keys.WAITS):
-        yield f"when it was created it waited for this: {str(waited).partition(chr(10))[0]}"
+        yield f"when it was created, it had to wait: {str(waited).partition(chr(10))[0]}"
     explanation = judged.explanation if judged else None
     if not isinstance(explanation, PodExplanation) or not explanation.asks:
         return

@@ -58,7 +58,7 @@ def _verdict(report: WhyReport) -> Iterator[StyledLine]:
         return
     first, *following = report.message.splitlines() or [""]
     if report.verdict == "waits":
-        style, would = "yellow", "it asks for no placement: submitted today it would be admitted, and wait"
+        style, would = "yellow", "it does not ask for placement: submitted today it would be admitted, and wait"
     else:
         style, would = "bold red", f"{done} today it would be refused"
     yield StyledLine(f"  {would}{count}", style)

@@ -84,7 +84,7 @@ class WhyReport(Struct, frozen=True, rename="camel"):
     """The state of an object, and why.
 
     ``state`` is the object's own. ``verdict`` is what admission would say about it today: ``fits``, ``refused``,
-    ``waits`` where no node can run it and admission lets it through, because it asks for no placement, or ``unknown``
+    ``waits`` where no node can run it and admission lets it through, as it does not ask for placement, or ``unknown``
     where the user may not read the cluster; ``message`` is the text of the refusal, or what one would say, ``removed``
     why nodes cannot run it, ``candidates`` those that can. ``scheduler`` is the scheduler's own message about a pod.
     ``unread`` are resources that the user may not read. ``channels`` are those of a ParallelRegion, whose verdict is

@@ -33,7 +33,7 @@ _REQUIREMENT: Final = obj(
             # int() fails for more than 64 bits, and a rule that fails refuses the object
             f"!(self.operator in ['Gt', 'Lt']) || ({_COUNT} == 1 && self.values[0].matches('^0*[0-9]{{1,19}}$')"
             " && int(self.values[0]) <= 9223372036854775807)",
-            "must be one whole number of 64 bits when the operator is Gt or Lt",
+            "must be one 64-bit integer when the operator is Gt or Lt",
             fieldPath=".values",
         ),
     ]

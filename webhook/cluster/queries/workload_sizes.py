@@ -61,7 +61,7 @@ class WorkloadSizes:
         self._known: KeptAnswers[WorkloadRef, int | None] = KeptAnswers(clock, KEPT_SECONDS, KEPT)
 
     def count(self, workload: WorkloadRef) -> int | None:
-        """How many pods the workload is to have at a time; ``None`` if that was not asked lately, or is not known."""
+        """How many pods the workload is to run at the same time; ``None`` if not asked lately, or not known."""
         return self._known.at(workload)
 
     async def learn(self, workload: WorkloadRef) -> bool:

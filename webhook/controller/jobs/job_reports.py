@@ -87,12 +87,12 @@ class JobReports:
     def scaled(self, job: StoredJob, widths: Mapping[str, int]) -> None:
         """Record the new widths of parallel regions, with which the Job is fused now."""
         said = [f"{name} {counted(width, 'channel')}" for name, width in widths.items()]
-        self._events.normal(_about(job), "Scaled", f"fused again, by parallel region: {enumerated(said, NAMED)}")
+        self._events.normal(_about(job), "Scaled", f"fused again for these parallel regions: {enumerated(said, NAMED)}")
 
     def moved(self, job: StoredJob, elements: Sequence[str]) -> None:
         """Record that these elements are restarted on another node, since theirs cannot run all that share it."""
         verb = "is" if len(elements) == 1 else "are"
-        note = f"{enumerated(elements, NAMED)} {verb} restarted: others that share it find no room on their node"
+        note = f"{enumerated(elements, NAMED)} {verb} restarted: the node has no room for all elements that share it"
         self._events.normal(_about(job), "Moved", note)
 
 

@@ -85,7 +85,7 @@ class ElementReports:
     def _ended(self, element: StoredElement, status: ElementStatus) -> None:
         ended = status.ended
         assert ended is not None  # noqa: S101 -- for the type: an end was counted
-        then = "" if status.phase in FINAL else ", and it is started again"
+        then = "" if status.phase in FINAL else ", and the element is restarted"
         words = f": {status.ready.message}" if status.ready.message else ""
         note = f"launch {ended.launch_count} has {_VERBS[ended.outcome]}{then}{words}"
         tell = self._events.warning if ended.outcome == LaunchOutcome.FAILED else self._events.normal

@@ -121,7 +121,7 @@ class _AdlReader:
         if not self._open and (name != _ROOT or not namespace.startswith(_NAMESPACE)):
             raise self._refused(f"the root is {quote(name)}, but that of an ADL is {_ROOT} of {_NAMESPACE}")
         if len(self._open) >= _DEPTH:
-            raise self._refused(f"more than {_DEPTH} elements are inside one another")
+            raise self._refused(f"elements are nested more than {_DEPTH} levels deep")
         self._open.append(name)
         self._text.clear()
         if name == "splApplication" or self.applications:

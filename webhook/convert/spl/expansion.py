@@ -222,7 +222,7 @@ class Expansion:
         """Raise :class:`RefusedInputError` for a composite inside itself, and one with several definitions."""
         message = ""
         if any(one is definition.composite for one in outer.above) or len(outer.above) > _DEPTH:
-            message = f"composite {quote(invoked)} is invoked inside itself, or too many are inside one another"
+            message = f"composite {quote(invoked)} invokes itself, or composites are nested too deeply"
         elif places := self._library.ambiguous(outer.text, invoked):
             message = f"composite {quote(invoked)} is defined in {places}: convert the files of one program at a time"
         if message:

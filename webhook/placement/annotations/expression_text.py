@@ -85,7 +85,7 @@ def _listed(text: str, field: str) -> _Words:
         return (None, [problem]) if problem else _words(value, field)
     values = [value.strip() for value in stripped.split(",")] if stripped else []
     if not all(values):
-        return None, [Problem(field, 'an item beside a comma is missing; write an empty value as [""]')]
+        return None, [Problem(field, 'an item is missing before or after a comma; write an empty value as [""]')]
     return values, []
 
 

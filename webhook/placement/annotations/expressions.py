@@ -131,8 +131,8 @@ _COUNTS: Final[dict[str, tuple[Callable[[Sequence[str]], bool], str]]] = {
     "NotIn": (_some, "needs at least one value"),
     "Exists": (_none, "takes no values"),
     "DoesNotExist": (_none, "takes no values"),
-    "Gt": (_number, "needs exactly one whole number of 64 bits"),
-    "Lt": (_number, "needs exactly one whole number of 64 bits"),
+    "Gt": (_number, "needs exactly one 64-bit integer"),
+    "Lt": (_number, "needs exactly one 64-bit integer"),
 }
 """For each operator, the check of its values and the rule in words."""
 

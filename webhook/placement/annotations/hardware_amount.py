@@ -50,7 +50,7 @@ def _checked(name: str, amounts: Amounts, fields: Fields) -> tuple[Amounts | Non
         return amounts, []
     asked, most = format_quantity(requests), format_quantity(limits)
     if indivisible(name):
-        rule = f"requests {asked} and limits {most} of {name} must be equal: it is not overcommitted"
+        rule = f"requests {asked} and limits {most} of {name} must be equal: this resource cannot be overcommitted"
     elif requests > limits:
         rule = f"requests {asked} of {name} are more than limits {most}"
     else:
@@ -82,7 +82,7 @@ def _rule(name: str, word: str, nano: int | None, units: ParsedField | None) -> 
     if nano is None:
         return f"{quote(word)} is not a Kubernetes quantity"
     if units and not _bare(word):
-        return f"{quote(word)} has a suffix of its own, so units {units.word} must go"
+        return f"{quote(word)} already has a suffix: remove units {units.word}"
     if not 0 < nano <= INT64 * NANO:
         return f"{quote(word)} is {'too much' if nano > 0 else 'not more than 0'}"
     if name == CPU:

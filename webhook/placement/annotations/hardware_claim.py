@@ -73,10 +73,10 @@ def read_device(fields: Fields) -> tuple[DeviceSource | None, list[Problem]]:
     path = next(iter(stated.values())).path.rpartition(".")[0]
     named = [name for name in SOURCES if name in stated]
     if len(named) > 1:
-        problems.append(Problem(path, "names a claim and a template: one of them must go"))
+        problems.append(Problem(path, "names both a claim and a template: remove one of them"))
     if named and len(named) < len(stated):
         described = next(name for name in stated if name not in SOURCES)
-        problems.append(Problem(path, f"names a {named[0]}, which says what devices it has: {described} must go"))
+        problems.append(Problem(path, f"names a {named[0]}, which already defines its devices: remove {described}"))
     for name in named:
         problems += SOURCES[name].problems(stated[name].path, stated[name].word)
     if named:

@@ -73,7 +73,7 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
         if len(hard) > 1:
             problems += contradictions(hard, annotation(keys.PLACEMENT), text)
     idle = [clause for clause in clauses if clause.name.startswith("partition")]
-    warnings = [f"{clause} controls fusion, which is done: it has no effect on the pod" for clause in idle]
+    warnings = [f"{clause} controls fusion, which is complete: it has no effect on the pod" for clause in idle]
     meaning = "; ".join(
         [
             f"{clause.operator}: {clause.text}" if clause.name is ClauseName.ISOLATION else clause.text

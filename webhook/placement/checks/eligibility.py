@@ -118,7 +118,7 @@ def _equipped(pool: Pool, world: World) -> Iterator[HostRule]:
 
 def _poolable(world: World) -> HostRule:
     """Rule: the installation lets HostPools have the node."""
-    reason = "may not be pooled (poolable nodes)"
+    reason = "may not be used by HostPools (poolable nodes)"
     return HostRule(
         matching_all(world.inventory.nodes, requirements_of(world.policy.poolable)),
         lambda out: (Reason(reason, reason, out),),

@@ -32,7 +32,7 @@ class PoolGrowth(Struct, frozen=True):
     @property
     def notice(self) -> str:
         """Which groups make the nodes."""
-        doubt = ", if these have the devices" if self.devices else ""
+        doubt = ", provided that they have the devices" if self.devices else ""
         return f"{enumerated_groups(self.able)} can make the nodes that it lacks{doubt}"
 
 

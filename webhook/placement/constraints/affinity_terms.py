@@ -61,10 +61,10 @@ def why_none_matches(terms: Sequence[NodeTerm]) -> str:
     never = [found for term in terms if (found := never_matching(term))]
     empty = "an empty term matches no node"
     if not never:
-        return f"no term says anything, and {empty}: the pod could never run"
-    compares = f"{enumerated(never, _NAMED)} {'compares' if len(never) == 1 else 'compare'}"
+        return f"every term is empty, and {empty}: the pod could never run"
+    needs = f"{enumerated(never, _NAMED)} {'needs' if len(never) == 1 else 'need'}"
     also = f", and {empty}" if len(never) < len(terms) else ""
-    return f"{compares} with no whole number of 64 bits{also}: no term ever matches, and the pod could never run"
+    return f"{needs} a 64-bit integer{also}: no term ever matches, and the pod could never run"
 
 
 def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
@@ -73,7 +73,7 @@ def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
     for problem in problems_of_values(need.values or (), f"{path}.values"):
         yield Problem(problem.field, f"{problem.message}; {_FAILS}")
     if found := unreadable(need):
-        message = f"{found} is not a whole number of 64 bits, with which {need.operator} compares; {_FAILS}"
+        message = f"{found} is not a 64-bit integer, with which {need.operator} compares; {_FAILS}"
         yield Problem(f"{path}.values", message)
 
 

@@ -106,11 +106,12 @@ def _problems(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     model = world.inventory.jobs.get((ask.namespace, ask.job))
     listed = joined(clauses)
     if model is None:
-        message = f"{listed} join into one group that all pods of the job must know: a Job object of that name says so"
+        message = f"{listed} form one group, which the job's other pods know only from a Job object of that name"
         yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, and there is none")
     elif not model.joins(tokens):
         message = (
-            f"{listed} meet in no processing element of the Job object, so the job's other pods know no such group"
+            f"{listed} are together in no processing element of the Job object, "
+            "so the job's other pods do not know their group"
         )
         yield Problem(annotation(keys.PLACEMENT), message)
 

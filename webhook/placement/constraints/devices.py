@@ -164,11 +164,11 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:
         """Why these nodes lack what the constraint wants."""
         if lack.choice is None:
-            beside = " beside those that the pod has by other claims" if self.held else " at the same time"
+            beside = " in addition to those of its other claims" if self.held else " at the same time"
             described = self.parts[0].described if len(self.parts) == 1 else ""
-            what = f"not all {described or f'devices of {self.clause}'}{beside}"
-        else:
-            what = lacking(lack, lack.choice, world.inventory.devices)
+            what = f"have all {described or f'devices of {self.clause}'}{beside}"
+            return Reason(f"does not {what}", f"do not {what}", nodes)
+        what = lacking(lack, lack.choice, world.inventory.devices)
         return Reason(f"has {what}", f"have {what}", nodes)
 
     def _less(self) -> str:

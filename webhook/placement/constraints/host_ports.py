@@ -1,7 +1,7 @@
 """Family of host ports: two pods of one template with host ports cannot share a node (``docs/workloads.md``).
 
-Host ports of other pods are compared where all pods of a job are judged at a time; for a single pod the scheduler does
-that (its plugin ``NodePorts``).
+Host ports of other pods are compared where all pods of a job are judged together; for a single pod the scheduler
+compares them (its plugin ``NodePorts``).
 """
 
 from collections.abc import Iterable, Iterator

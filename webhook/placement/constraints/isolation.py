@@ -124,7 +124,9 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:
         return (pod_terms.needs_job(clauses[0]),) if clauses else ()
     operators = tuple(dict.fromkeys(clause.operator or ask.pe for clause in clauses))
     if not all(operators):
-        message = f"{clauses[0]} needs to know whose it is: label the pod {keys.PE}, or write operator: {clauses[0]}"
+        message = (
+            f"{clauses[0]} must say which operator it is for: label the pod {keys.PE}, or write operator: {clauses[0]}"
+        )
         return (Problem(f"metadata.labels[{keys.PE}]", message),)
     job_pods = world.job_pods(ask.namespace, ask.job)
     model = world.inventory.jobs.get((ask.namespace, ask.job))

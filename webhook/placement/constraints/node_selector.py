@@ -149,7 +149,7 @@ def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | 
         yield Problem(AFFINITY, why_none_matches(terms))
         return
     for at, found in itertools.islice(never.items(), SHOWN):
-        yield f"{AFFINITY}[{at}]: {found} compares with no whole number of 64 bits, so this term never matches"
+        yield f"{AFFINITY}[{at}]: {found} needs a 64-bit integer, so this term never matches"
     other = "match the pod's own node affinity"
     yield OwnNodes(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
 

@@ -69,7 +69,7 @@ def shared_hostnames(world: World) -> Iterator[str]:
     if len(nodes.shared_hostnames()) > NAMED_LIMIT:
         shared = nodes.with_key(keys.HOSTNAME) & world.everything & ~nodes.own_hostname
         count = counted(shared.bit_count(), "node")
-        rule = "Kubernetes takes nodes of one such label for one host, and may split there what is to share one"
+        rule = "Kubernetes treats these as one host, and may split pods between them that are to share a host"
         yield f"{count} share their {keys.HOSTNAME} label with another: {rule}"
 
 
@@ -128,7 +128,7 @@ def repelled(clause: Clause, label: PodLabel, whom: str, job_pods: JobPods, worl
     nodes = world.inventory.nodes
     there = nodes.domains(job_pods.repelling(label) & nodes.with_key(keys.HOSTNAME))
     if there & world.everything:
-        what = f"{whom}, which keeps this one away"
+        what = f"{whom}, which excludes this pod"
         yield PodsAntiAffinity(clause, world.everything & ~there, f"runs {what}", f"run {what}")
 
 

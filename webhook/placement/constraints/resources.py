@@ -90,7 +90,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
             return AddNode(f"with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}")
         if not out & world.inventory.nodes.capacity.fits(self.requests):
             return None
-        return Advice(f"free {self._wanted()} on one node" if self.clause else "let another pod of the node finish")
+        return Advice(f"free {self._wanted()} on one node" if self.clause else "let another pod on the node finish")
 
     def _fits(self, requests: Tally, world: World) -> Bits:
         """Nodes with room for these requests."""

@@ -222,5 +222,5 @@ def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | s
 def _over(one: SpreadConstraint, skew: MaxSkew | None) -> str:
     """What other domains would exceed, in words."""
     few = one.min_domains if skew and skew.short else None
-    there = f", as {int(skew.counted.sum())} of minDomains {few} are there" if skew and few else ""
+    there = f", as only {int(skew.counted.sum())} of minDomains {few} exist" if skew and few else ""
     return f"maxSkew {one.max_skew}{there}"

@@ -86,8 +86,8 @@ class Decision(Struct, frozen=True, gc=False):
 def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> Decision:
     """Read the pod, find the nodes that can run it, and what must be added to it. Nothing that a user writes raises.
 
-    ``count`` is how many pods of this template there are to be at a time, ``None`` if that is not known. If no node can
-    run the pod now, it is decided about as if passing conditions of nodes had ended: no pod is refused for these.
+    ``count`` is how many pods of this template are to run at the same time, ``None`` if that is not known. If no node
+    can run the pod now, it is decided about as if passing conditions of nodes had ended: no pod is refused for these.
     """
     if too_much := oversized(pod):
         return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)

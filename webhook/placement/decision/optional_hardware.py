@@ -19,7 +19,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.request.unjudged import of_class
 from webhook.placement.request.world import World
 
-_ELSEWHERE = "is not asked for: the plan of its Job decides which processing elements get it"
+_ELSEWHERE = "is not requested: the plan of its Job decides which processing elements get it"
 
 
 class GrantedHardware(NamedTuple):
@@ -48,7 +48,7 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
         richer = granted(spec, wish)
         if wrong := next(broken(richer, (wish,)), None):
             why = f"{wrong.field}: {wrong.message}"
-            found.warnings.append(f"{wish.cause} is not asked for: Kubernetes would refuse the pod with it: {why}")
+            found.warnings.append(f"{wish.cause} is not requested: Kubernetes would refuse the pod with it: {why}")
             continue
         requests, _ = pod_requests(richer)
         wanted = {wish.resource: requests.get(wish.resource, 0)}
@@ -60,5 +60,5 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
             found.rooms.append(Judged(room, room.filter(world)))
         else:
             more = f", and {of_class(name)}" if (name := devices.class_of(wish.resource)) else ""
-            found.warnings.append(f"{wish.cause} is not asked for: no node that could run this pod has it free{more}")
+            found.warnings.append(f"{wish.cause} is not requested: no node that could run this pod has it free{more}")
     return found

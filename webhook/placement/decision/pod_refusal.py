@@ -15,7 +15,7 @@ from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import Advice, Drop, Fix
 from webhook.placement.text.problem import Fault, counted
 
-_NONE = Advice("none by a single change; the pod needs a node that meets all of it")
+_NONE = Advice("no single change helps; the pod needs a node that meets all of it")
 
 
 def refuse(verdict: Verdict, ask: Ask, world: World, partial: PartialPods) -> Refusal:

@@ -1,4 +1,4 @@
-"""How many pods of one template a cluster has room for at a time (``docs/workloads.md``).
+"""How many pods of one template a cluster has room for at the same time (``docs/workloads.md``).
 
 Room is what nodes have to give, free or not: a pod may wait until others finish, but must not wait forever.
 """
@@ -39,7 +39,7 @@ class ClaimTemplates(Struct, frozen=True):
 
 
 class Replicas(Struct, frozen=True):
-    """How many pods a workload wants at a time.
+    """How many pods a workload wants at the same time.
 
     ``count`` is that number, ``field`` the field of the object that states it, ``said`` its text in messages
     (``replicas 5``). ``spare`` tells that one of the pods is there only while a rollout replaces the others. ``owner``
@@ -63,7 +63,7 @@ class Replicas(Struct, frozen=True):
 
     @property
     def needed(self) -> int:
-        """How many of the pods must be able to run at a time."""
+        """How many of the pods must be able to run at the same time."""
         return min(self.count, 1) if self.in_turn else self.count
 
     @property

@@ -49,8 +49,8 @@ class Wait(Struct, frozen=True, gc=False):
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":
         """A wait until conditions of nodes have passed; ``why`` is the text of :func:`blocking_conditions`."""
-        why = why or "nodes that it depends on are yet to recover"
-        return cls(WaitCause.CONDITION, f"no node now: {why}; the pod waits until that has passed")
+        why = why or "nodes that it depends on have not recovered yet"
+        return cls(WaitCause.CONDITION, f"no node now: {why}; the pod waits until they recover")
 
 
 def blocking_conditions(ask: Ask, nodes: Bits, now: World) -> str:

@@ -34,7 +34,7 @@ def _problems_of_stated(options: ElementOptions, path: str) -> Iterator[Problem]
             "buildType: release": options.build_type == "release",
         }
         for what in (what for what, there in against.items() if there):
-            yield Problem(f"{path}.runWithValgrind", f"implies allowPtrace: true and buildType: debug; {what} must go")
+            yield Problem(f"{path}.runWithValgrind", f"implies allowPtrace: true and buildType: debug; remove {what}")
     if options.checkpoint_repository is not None:
         yield from _checkpoints(options.checkpoint_repository, f"{path}.checkpointRepository")
 

@@ -65,7 +65,7 @@ async def judge_workload(
 ) -> JobVerdict:
     """The verdict on a workload that could run by itself, beside the ``others`` of its job (namespace and name).
 
-    It is refused only if it could run without the others, the others without it, and not all of them at a time.
+    It is refused only if it could run without the others, the others without it, and not all of them at the same time.
     """
     now = World(inventory, policy, leaving=submitted.replicas.owner)
 
@@ -131,7 +131,7 @@ async def _excused(group: Group, submitted: WorkloadPods, job: Name) -> tuple[st
         return None
     if without.placed is None and without.decided:
         shown = shorten(job[1], _JOB_SHOWN)
-        return (f"the other workloads of job {shown} cannot all run at a time, even without this one",)
+        return (f"the other workloads of job {shown} cannot all run at the same time, even without this one",)
     return () if alone.placed is None and alone.decided else (UNDECIDED,)
 
 

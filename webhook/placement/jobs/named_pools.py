@@ -44,8 +44,8 @@ def undeclared_pools(clauses: Iterable[PoolClause], spec: JobSpec, known: Collec
         declaration = declared.get(pool.name)
         if declaration is None and pool.name not in known:
             names = sorted({*declared, *known})
-            without = "it has none, nor has its namespace"
-            there = f"the HostPools there are: {enumerated(names, _LISTED)}" if names else without
+            without = "neither the Job nor its namespace has any"
+            there = f"known HostPools: {enumerated(names, _LISTED)}" if names else without
             message = f"the Job declares no HostPool {quote(pool.name)}; {there}"
             # The pool may yet be created, so this is not a contradiction of the Job's own.
             yield Problem(path, message, text, clause.offset, fault=Fault.FORBIDDEN)

@@ -141,7 +141,7 @@ def _bundle(bundle: Bundle) -> Iterator[Problem]:
         url, secret, path = bundle.github.url, bundle.github.secret, "spec.bundle.github.url"
         if url is None:
             more = f"; the secret {quote(secret)} is for that url" if secret else ""
-            yield Problem(path, f"missing: where is the bundle?{more}")
+            yield Problem(path, f"missing: the location of the bundle{more}")
         elif secret and not _GITHUB.fullmatch(url) and all(problem.field != path for problem in wrong):
             form = "https://api.HOST/repos/USER/REPOSITORY/contents/PATH.sab"
             yield Problem(path, f"{quote(url)} does not have the form {form}, which a secret needs")

@@ -288,7 +288,7 @@ class _LaunchSearch:
     def _why(self, unit: _Unit) -> str:
         """Why the elements of the unit find no node."""
         if not unit.running:
-            return "no node has room for it beside what runs"
+            return "no node has room for it beside the running pods"
         nodes = enumerated(sorted({self._standing.running[name] for name in unit.running}), _SAID)
         verb = "runs" if len(unit.running) == 1 else "run"
         said = f"{enumerated(unit.running, _SAID)} of its colocation {verb} on {nodes}, where it cannot run"

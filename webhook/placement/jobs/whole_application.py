@@ -98,7 +98,11 @@ async def judge_application(
 
     verdict = await judged_or_recovered(judge, world)
     if changed and verdict.refusal and verdict.fault is Fault.FORBIDDEN and not all(_job(one.pod) for one in pods):
-        return replace(verdict, text="", warnings=(f"not all at a time beside what runs now: {verdict.headline}",))
+        return replace(
+            verdict,
+            text="",
+            warnings=(f"not all can run at the same time beside the pods that run now: {verdict.headline}",),
+        )
     return verdict
 
 
@@ -263,7 +267,7 @@ async def _elastic(
         return []
     said = enumerated([f"{component.name}: {component.most}" for component in short], _SAID)
     return [
-        f"only the fewest pods were judged: with the most that there may be ({said}), not all can run at a time now"
+        f"only the minimum number of pods was judged: at the maximum ({said}), not all can run at the same time now"
     ]
 
 

@@ -49,7 +49,7 @@ _WARNINGS: Final = 8
 """Warnings of elements: an answer has ten at most, and those about the whole Job come after them."""
 
 
-_BRIEFLY: Final = "not all processing elements can run at a time"
+_BRIEFLY: Final = "not all processing elements can run at the same time"
 
 
 class AppliedJob(Struct, frozen=True, eq=False):
@@ -96,7 +96,9 @@ async def judged_or_recovered(judge: Callable[[World], Awaitable[JobVerdict]], w
     if recovered.refused:
         return recovered
     verdict = await worked_out(verdict)
-    return replace(recovered, warnings=(*recovered.warnings, f"not all at a time now: {verdict.headline}"))
+    return replace(
+        recovered, warnings=(*recovered.warnings, f"not all can run at the same time now: {verdict.headline}")
+    )
 
 
 async def members_of_job(
@@ -194,7 +196,7 @@ def _denied(best: Equipped) -> Iterator[str]:
     for wish in best.denied:
         without.setdefault(wish.amount.cause, []).append(wish.name)
     for cause, names in without.items():
-        yield f"{cause} is not asked for by {enumerated(names, _SAID)}: no plan for the whole Job has it free for them"
+        yield f"{cause} is not requested by {enumerated(names, _SAID)}: no plan for the whole Job has it free for them"
 
 
 def element_warnings(members: Sequence[Member]) -> list[str]:

@@ -197,7 +197,7 @@ def _selector(selector: LabelSelector) -> Iterator[Problem]:
         yield from problems_of(requirement, path)
         yield from VALUES.problems(f"{path}.values", requirement.values or ())
         if fault := unreadable(requirement):
-            message = f"{fault} is not a whole number of 64 bits, as the operator {requirement.operator} needs it"
+            message = f"{fault} is not a 64-bit integer, as the operator {requirement.operator} needs it"
             yield Problem(f"{path}.values", message)
 
 

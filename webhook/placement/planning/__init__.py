@@ -1,4 +1,4 @@
-"""Many pods of several templates judged as a whole: whether all can run at a time, where, and if not, why not.
+"""Many pods of several templates judged as a whole: whether all can run at the same time, where, and if not, why not.
 
 Read in this order: ``members`` (what pods demand of nodes and of each other), ``group`` (the entrance: all members at
 once), ``assignment`` (the abstract problem), ``bounds``, ``greedy`` and ``integer_program`` (three ways to solve it),

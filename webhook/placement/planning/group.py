@@ -1,4 +1,4 @@
-"""``Group``: all pods that are to run at a time, judged as a whole against what is free in the cluster.
+"""``Group``: all pods that are to run at the same time, judged as a whole against what is free in the cluster.
 
 A group is asked with some of its pods or without some of its clauses, so that a refusal can say what cannot hold
 together. Room is what is free now, since nothing says that running pods will end; pods that are being deleted, and
@@ -159,7 +159,7 @@ class Group:
         return able & self.taken.get((pool.namespace, pool.name), 0)
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
-        """Whether so many pods of each member (all of them by default) can run at a time, and where."""
+        """Whether so many pods of each member (all of them by default) can run at the same time, and where."""
         asked = self.counts if counts is None else tuple(counts)
         key = (asked, change.dropped, change.welcome) if change.only_drops else None
         if key is None or key not in self._known:

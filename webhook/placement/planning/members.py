@@ -177,7 +177,7 @@ def _repelled(names: Sequence[str], pod: Pod, ask: Ask, world: World) -> Iterato
     labels = {key: value for key, value in stated.items() if key != keys.PE or len(names) == 1}
     closed = world.inventory.repelled(ask.namespace, labels, world.gone(ask.namespace, ask.job, ask.preempts))
     for key, nodes in closed.items():
-        what, open_nodes = "whose podAntiAffinity keeps this one away", world.everything & ~nodes
+        what, open_nodes = "whose podAntiAffinity excludes this pod", world.everything & ~nodes
         if key == keys.HOSTNAME:
             yield VacantNodes(None, open_nodes, f"runs a pod {what}", f"run pods {what}")
         else:

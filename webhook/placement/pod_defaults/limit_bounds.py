@@ -85,7 +85,7 @@ def _below(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, 
     """The request, or a limit if there is one, is less than the minimum."""
     request, limit, least = bounded.requests.get(resource), bounded.limits.get(resource), format_quantity(bound)
     if request is None:
-        yield _REQUESTS, f"nothing is requested, {least} is the least"
+        yield _REQUESTS, f"nothing is requested, the minimum is {least}"
         return
     for at, amount in ((_REQUESTS, request), (_LIMITS, limit)):
         if amount is not None and _less(amount, bound, request, limit or 0, bound):
@@ -96,7 +96,7 @@ def _above(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[int, 
     """The limit, or the request, is more than the maximum; a maximum asks for a limit."""
     request, limit, most = bounded.requests.get(resource), bounded.limits.get(resource), format_quantity(bound)
     if limit is None:
-        yield _LIMITS, f"no limit is stated, {most} is the most"
+        yield _LIMITS, f"no limit is stated, the maximum is {most}"
         return
     for at, amount in ((_LIMITS, limit), (_REQUESTS, request)):
         if amount is not None and _less(bound, amount, request or 0, limit, bound):
@@ -108,7 +108,7 @@ def _stretched(bounded: _Bounded, resource: str, bound: int) -> Iterator[tuple[i
     request, limit, most = bounded.requests.get(resource, 0), bounded.limits.get(resource, 0), format_quantity(bound)
     if not request or not limit:
         missing = _LIMITS if request else _REQUESTS
-        yield missing, f"the limit may be {most} times the request, so that both have to be stated"
+        yield missing, f"the limit may be at most {most} times the request, so both must be stated"
         return
     if _scaled(limit, request, limit, bound) / _scaled(request, request, limit, bound) > milli(bound) / 1000:
         amounts = f"{format_quantity(limit)} is more than {most} times the request of {format_quantity(request)}"

@@ -128,11 +128,9 @@ def _named(spec: PodSpec) -> Iterator[ClassRef]:
 
 
 def _missing(named: ClassRef) -> Problem:
-    message = f"there is no {named.kind} {quote(named.name)}, so that the API server refuses the pods"
+    message = f"there is no {named.kind} {quote(named.name)}, so the API server refuses the pods"
     return Problem(named.field, message, fault=Fault.FORBIDDEN)
 
 
 def _doubt(named: ClassRef) -> str:
-    return (
-        f"{named.field}: {named.kind} {quote(named.name)} is not known, so that what it adds to the pods is not judged"
-    )
+    return f"{named.field}: {named.kind} {quote(named.name)} is not known, so what it adds to the pods is not judged"

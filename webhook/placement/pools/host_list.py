@@ -79,7 +79,7 @@ def nodes_of_host(text: str, nodes: NodeIndex) -> Bits:
 def _fault(text: str, found: Bits, poolable: Bits) -> str:
     count = found.bit_count()
     if not count:
-        return f"{quote(text)} is no node"
+        return f"{quote(text)} is not a node"
     if count > 1:
         return f"{quote(text)} is the address of {count} nodes"
-    return "" if found & poolable else f"{quote(text)} may not be pooled (poolable nodes)"
+    return "" if found & poolable else f"{quote(text)} may not be used by HostPools (poolable nodes)"

@@ -18,7 +18,7 @@ from webhook.placement.text.problem import Problem, quote
 _HASH: Final = 16
 """Hexadecimal digits of the hash in such a name."""
 
-_UNGRANTED: Final = "is not asked for: whether its devices are free is not judged"
+_UNGRANTED: Final = "is not requested: whether its devices are free is not judged"
 
 
 class GivenClaims(Struct, frozen=True, gc=False):

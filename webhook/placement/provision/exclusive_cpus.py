@@ -34,7 +34,7 @@ def exclusive(container: Container) -> int:
 def flaw(spec: PodSpec) -> str:
     """The first thing that keeps the pod from class Guaranteed, or its cores from being exclusive; empty if nothing."""
     if spec.resources is not None:
-        return "the pod has resources of its own beside those of its containers, which the CPU manager does not count"
+        return "the pod has resources at pod level, which the CPU manager does not count"
     for place, container in places(spec):
         for text in _flaws(container.resources or NO_RESOURCES):
             return f"{'init container' if place.init else 'container'} {quote(container.name)} has {text}"
@@ -48,4 +48,4 @@ def _flaws(resources: Resources) -> Iterator[str]:
         if limit <= 0:
             yield f"no {name} limit"
         elif asked != limit:
-            yield f"a {name} request that is not its limit"
+            yield f"a {name} request that differs from its limit"

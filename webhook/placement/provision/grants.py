@@ -112,7 +112,7 @@ class Grants:
             self.given.append(given)
         else:
             container = called(self.spec, given.place)
-            self.warnings.append(f"{hardware.clause} is not asked for: {container} asks for {there} itself")
+            self.warnings.append(f"{hardware.clause} is not requested: {container} asks for {there} itself")
 
     def _acceptable(self, given: SetResources, limit: Amount | None) -> bool:
         """Whether the amount breaks no rule, and the container's own ``limit``, if there is one, is the given limit."""

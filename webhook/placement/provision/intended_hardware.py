@@ -97,7 +97,7 @@ def _missing(name: str, namespace: str, intents: Intents) -> Problem:
     names = sorted(intents.names(namespace))
     near = nearest(name, names[:100])
     hint = f", did you mean {near}?" if near else ";"
-    there = f"the HPAIntents there are: {enumerated(names, _LISTED)}" if names else "there are none"
+    there = f"known HPAIntents: {enumerated(names, _LISTED)}" if names else "there are none"
     return Problem(_FIELD, f"this namespace has no HPAIntent {quote(name)}{hint} {there}", fault=Fault.FORBIDDEN)
 
 

@@ -80,7 +80,7 @@ def _named(name: PoolName, namespace: str, job: str, inventory: Inventory, *, li
     usable = {pool.spl_name for pool in inventory.pools.values() if _usable(pool, namespace, job)}
     near = nearest(name.name, sorted(usable)) if len(usable) <= _COMPARED else ""
     hint = f", did you mean {near}?" if near else ""
-    there_are = f"the HostPools there are: {enumerated(sorted(usable), _LISTED)}" if usable else "there are none"
+    there_are = f"known HostPools: {enumerated(sorted(usable), _LISTED)}" if usable else "there are none"
     return f"{missing}{hint or ';'} {there_are}"
 
 

@@ -128,14 +128,14 @@ class Untaint(NodeFix, frozen=True, gc=False):
     taint: str = ""
 
     def __str__(self) -> str:
-        return f"take the taint {self.taint} off {self.nodes if self.more or self.name else 'such a node'}"
+        return f"remove the taint {self.taint} from {self.nodes if self.more or self.name else 'such a node'}"
 
 
 class AllowNode(NodeFix, frozen=True, gc=False):
     """Nodes become poolable."""
 
     def __str__(self) -> str:
-        return f"let HostPools have {self.nodes} (poolable nodes)"
+        return f"allow HostPools to use {self.nodes} (poolable nodes)"
 
 
 class FreeNode(NodeFix, frozen=True, gc=False):

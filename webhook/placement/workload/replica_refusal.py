@@ -1,4 +1,4 @@
-"""The text of the refusal of a workload: each of its pods could run alone, but not all at a time.
+"""The text of the refusal of a workload: each of its pods could run alone, but not all at the same time.
 
 See ``docs/workloads.md``. ``waiting_notice`` writes the warning about pods that run one after another.
 """
@@ -60,7 +60,7 @@ def refuse_replicas(
 def waiting_notice(
     fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, replicas: Replicas, fitting: Fitting[Clause]
 ) -> str:
-    """The warning about pods that there is not room for at a time, and that run one after another."""
+    """The warning about pods that there is no room for at the same time, and that run one after another."""
     count, room = replicas.count, fit.room(replicas.count)
     clauses = _limiting(fit, _relaxation(fit, ask, count, fitting), count, _never(fit))
     why = enumerated(clauses, _NAMED, lambda clause: shorten(clause.text, CLAUSE_LIMIT)) + _where(fit, verdict, world)

@@ -98,7 +98,7 @@ def _decide_all(pod: Pod, decision: Decision, now: World, replicas: Replicas) ->
 def _short(
     pod: Pod, decision: Decision, fit: ReplicaFit, verdict: Verdict, world: World, replicas: Replicas
 ) -> Decision:
-    """The decision about a workload with more pods than there is room for at a time; one pod alone could run."""
+    """The decision about a workload with more pods than there is room for at the same time; one pod alone could run."""
     ask = decision.ask
     if fit.room(replicas.count) < replicas.needed and (later := world.recovered()):
         return _in_time(_decide_all(pod, decide_again(ask, pod, later), later, replicas), fit, world, replicas)
@@ -140,7 +140,7 @@ def _in_time(later: Decision, now: ReplicaFit, world: World, replicas: Replicas)
         return later
     room, count = now.room(replicas.count), replicas.count
     fit = f"{room} of {count} pods {'fits' if room == 1 else 'fit'}"
-    why = blocking_conditions(later.ask, later.verdict.candidates, world) or "nodes are yet to recover"
+    why = blocking_conditions(later.ask, later.verdict.candidates, world) or "nodes have not recovered yet"
     doubt = f"no room now: {fit}; the others wait as long as {why}"
     return replace(later, warnings=(*later.warnings, doubt))
 

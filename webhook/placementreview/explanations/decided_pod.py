@@ -21,7 +21,7 @@ from webhook.placement.workload.workload import decide_replicas, guard_replicas
 NAMESPACE = "default"
 """The namespace of a manifest that states none, as for kubectl."""
 
-UNREAD: Final = "the pod asks for no placement: a cluster would admit it nevertheless, and it would wait for a node"
+UNREAD: Final = "the pod does not ask for placement: a cluster would admit it, and it would wait for a node"
 """Warning for a pod that no node can run, and that admission lets through."""
 
 

@@ -90,9 +90,7 @@ def test_a_workflow_is_refused_for_a_step_that_no_node_can_run(plane: ControlPla
 
 def test_one_with_more_steps_than_hosts_is_stored_with_a_warning(plane: ControlPlane) -> None:
     assert "Warning" not in applied(plane, workflow("fits", 3))
-    said = (
-        "Warning: only the fewest pods were judged: with the most that there may be (template leaf: 4), not all can run"
-    )
+    said = "Warning: only the minimum number of pods was judged: at the maximum (template leaf: 4), not all can run"
     assert said in applied(plane, workflow("many", 4))
 
 

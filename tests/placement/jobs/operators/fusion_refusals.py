@@ -16,7 +16,7 @@ Nodes = Mapping[str, int]
 LEGACY: Final = "legacy: true"
 OTHER_SCHEME: Final = "set fusion.automatic in place of fusion.legacy"
 NO_TYPE: Final = "set fusion.type to noChannelInfluence"
-NO_FIX: Final = "none by a single change"
+NO_FIX: Final = "no single change helps"
 PARTLY: Final = " (not enough by itself)"
 
 _ADDED: Final = re.compile(r"add (?:a|(?P<count>\d+)) nodes?(?: with cpu (?P<cpu>\S+) free)?")

@@ -209,7 +209,7 @@ def test_a_job_that_fits_once_a_node_has_recovered_is_admitted() -> None:
     away = node("node-a", taints=[Taint("node.kubernetes.io/not-ready", "", "NoSchedule")])
     model = fused_job(chain(2), cluster([away]))
     assert not model.verdict.refused
-    assert model.verdict.warnings[-1:] == ("not all processing elements can run at a time now",)
+    assert model.verdict.warnings[-1:] == ("not all processing elements can run at the same time now",)
 
 
 def test_a_partition_colocation_is_limited_like_an_element() -> None:
@@ -586,7 +586,7 @@ def test_a_clause_of_one_of_two_conflicts_is_not_a_fix() -> None:
     assert verdict.text == (
         'Op0: host("node-a"), Op0: hostColocation("c"), Op1: host("node-b") and Op1: hostColocation("c") cannot all '
         "hold: no fusion of 4 operators fits on the cluster.\n"
-        "Nearest fix: none by a single change."
+        "Nearest fix: no single change helps."
     )
 
 
@@ -615,7 +615,7 @@ def test_a_smallest_set_is_found_where_less_is_harder_to_keep() -> None:
     ids=["legacy", "isolated"],
 )
 def test_operators_that_are_kept_apart_into_more_elements_than_a_job_may_have(spec: dict[str, Any], fix: str) -> None:
-    nearest = "set fusion.automatic in place of fusion.legacy" if fix else "none by a single change"
+    nearest = "set fusion.automatic in place of fusion.legacy" if fix else "no single change helps"
     assert fused_job(spec, cluster(nodes(9))).verdict.text == (
         "1001 operators cannot be fused into 1000 processing elements, the most that a Job may have.\n"
         f"Nearest fix: {nearest}."

@@ -146,7 +146,7 @@ TIED = ('Op0: partitionColocation("p")', 'Op1: partitionColocation("p")', "Op0: 
         (ISOLATED, ISOLATION, "add a node with cpu 200m free", []),
         (ISOLATED, ISOLATION, "add a node with cpu 100m free", ["does not help: add a node with cpu 100m free"]),
         (ISOLATED, ISOLATION, "drop Op1: cost 200m", ["does not help: drop Op1: cost 200m"]),
-        (ISOLATED, ISOLATION[:1], "none by a single change", ["the clauses can hold"]),
+        (ISOLATED, ISOLATION[:1], "no single change helps", ["the clauses can hold"]),
         (
             ISOLATED,
             (*ISOLATION, "Op1: cost 200m"),
@@ -166,8 +166,8 @@ TIED = ('Op0: partitionColocation("p")', 'Op1: partitionColocation("p")', "Op0: 
             "drop Op0: partitionIsolation (not enough by itself)",
             ["does not help: drop Op0: partitionIsolation (not enough by itself)"],
         ),
-        (CONTRADICTORY, TIED[:2], "none by a single change", ["the clauses can hold"]),
-        (CONTRADICTORY, (*TIED, "Op0: cost 200m"), "none by a single change", ["not needed: Op0: cost 200m"]),
+        (CONTRADICTORY, TIED[:2], "no single change helps", ["the clauses can hold"]),
+        (CONTRADICTORY, (*TIED, "Op0: cost 200m"), "no single change helps", ["not needed: Op0: cost 200m"]),
     ],
 )
 def test_wrong_words_are_found(job: Job, clauses: tuple[str, ...], fix: str, wrong: list[str]) -> None:

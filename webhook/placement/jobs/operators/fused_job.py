@@ -89,7 +89,7 @@ async def _outcome(search: FusionSearch, spec: JobSpec, application: Application
     recovered = await later.find(spec, application)
     if recovered.found is None or recovered.verdict is None:
         return outcome
-    hint = "not all processing elements can run at a time now"
+    hint = "not all processing elements can run at the same time now"
     return replace(recovered, verdict=replace(recovered.verdict, warnings=(*recovered.verdict.warnings, hint)))
 
 

@@ -28,7 +28,7 @@ from webhook.placement.text.fix import AddNode, Advice, EnlargePool, Fix, NodeFi
 from webhook.placement.text.problem import Fault, counted
 from webhook.placement.text.rule import Rule
 
-NONE: Final = Advice("none by a single change")
+NONE: Final = Advice("no single change helps")
 """The fix of a refusal for which none was found."""
 
 _TRIES: Final = 60

@@ -2,7 +2,7 @@
 
 Source: ``component-helpers/scheduling/corev1/nodeaffinity/nodeaffinity.go``. Terms are ORed, the requirements of a
 term are ANDed, and an empty term matches no node. NotIn and DoesNotExist hold where the key is absent; Gt and Lt hold
-only where label and value are whole numbers of 64 bits.
+only where label and value are 64-bit integers.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -145,7 +145,7 @@ def problems_of(requirement: Requirement, path: str) -> Iterator[Problem]:
 
 
 def unreadable(requirement: Requirement) -> str:
-    """The value of Gt or Lt in quotes if it is not a whole number of 64 bits; an empty text if it is one.
+    """The value of Gt or Lt in quotes if it is not a 64-bit integer; an empty text if it is one.
 
     The API server accepts such a value, and the scheduler cannot read it (``labels.NewRequirement`` of
     ``apimachinery``).

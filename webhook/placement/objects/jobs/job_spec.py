@@ -53,7 +53,7 @@ _TRACE_LEVELS: Final = ("OFF", "ERROR", "WARN", "INFO", "DEBUG", "TRACE")
 FUSION_TYPES: Final = ("noChannelInfluence", "channelIsolation", "channelExlocation")
 """Values of ``fusion.type``, as SPL has them."""
 
-_WHERE: Final = "where is the bundle?"
+_WHERE: Final = "the location of the bundle"
 
 
 def _pull_policy(about: str) -> TextRule:

@@ -37,7 +37,7 @@ _SMALL: Final = 20
 _CHOICES: Final = 32
 """At most so many choices of pods of one size are tried; each takes about a millisecond."""
 
-_NONE: Final = Advice("none by a single change")
+_NONE: Final = Advice("no single change helps")
 NO_TIME: Final = Advice("not found in time; explain and plan search longer")
 
 
