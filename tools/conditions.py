@@ -52,10 +52,10 @@ PURPOSES: Final[Mapping[str, str]] = {
     "validating hpaintents": "The spec of an HPAIntent is new or another one.",
     "validating jobs": "The spec of a Job is new or another one.",
     "validating pes": (
-        "The spec of a ProcessingElement is new or another one, and somebody other than the controller writes it."
+        "The spec of a ProcessingElement is new or another one, and it is written by another user than the controller."
     ),
     "validating parallelregions": (
-        "A parallel region is new or gets more channels, and somebody other than the controller writes it."
+        "A parallel region is new or gets more channels, and it is written by another user than the controller."
     ),
     "validating workloads": (
         "The template of a workload asks for hosts or has a seal, or the workload asks in the wrong place, and it is "
@@ -67,7 +67,7 @@ PURPOSES: Final[Mapping[str, str]] = {
     ),
     "validating daemons": "The template of a DaemonSet newly tolerates every taint, or chooses other nodes then.",
     "validating nodes": (
-        "Labels, taints or `unschedulable` of a node change, by somebody other than Kubernetes and the controller: "
+        "Labels, taints or `unschedulable` of a node are changed by another user than Kubernetes and the controller: "
         "a pool may break."
     ),
     "validating bindings": "A pod is bound to a node (`settings.guardBindings`, `settings.strict`).",
@@ -80,8 +80,8 @@ PURPOSES: Final[Mapping[str, str]] = {
         "warning, and waits."
     ),
     "policy protected": (
-        "What the webhook read and wrote stays as it is once the pod exists, nobody adds a toleration of exclusive "
-        "hosts, and exclusive cores are not resized."
+        "Once the pod exists, what the webhook read and wrote cannot be changed, no toleration of exclusive hosts can "
+        "be added, and exclusive cores cannot be resized."
     ),
     "policy bindings": "A binding cannot bring along what a pod itself may not change.",
     "policy created": (

@@ -102,9 +102,9 @@ TOPICS: Final = (
     ),
     Topic(
         "Other annotations",
-        "The value of an annotation under `streams.ibm.com/` is not one that it may have. "
+        "An annotation under `streams.ibm.com/` has an invalid value. "
         "[Annotations](annotations.md) lists all keys, [mapping](mapping.md) and [hardware](hardware.md) have "
-        "what is written in them.",
+        "the syntax of their values.",
         ("webhook/placement/annotations", "webhook/placement/text"),
     ),
     Topic(
@@ -115,7 +115,7 @@ TOPICS: Final = (
     ),
     Topic(
         "Nodes that an autoscaler could make",
-        "No node can run the pod, and node groups can make one or not: [autoscaled clusters](autoscaled.md).",
+        "No node can run the pod, and whether a node group can make one: [autoscaled clusters](autoscaled.md).",
         (
             "webhook/placement/nodegroups", "webhook/placement/decision/scale_up.py",
             "webhook/placement/jobs/newnodes", "webhook/placement/checks/pool_growth.py",
@@ -153,13 +153,13 @@ TOPICS: Final = (
     ),
     Topic(
         "The pod's own fields",
-        "A field of the pod is not as Kubernetes needs it, or there is more of it than is judged: "
+        "Kubernetes would refuse a field of the pod, or the field has more entries than are judged: "
         "[merging](merging.md), [limits](operations.md#limits).",
         ("webhook/placement/kube",),
     ),
     Topic(
         "What the API server adds to pods",
-        "The API server would refuse each of the pods, or adds what cannot be known: "
+        "The API server would refuse each of the pods, or what it adds to them is not known: "
         "[what the API server adds](pod-defaults.md).",
         ("webhook/placement/pod_defaults",),
     ),
@@ -184,14 +184,14 @@ TOPICS: Final = (
     ),
     Topic(
         "Admission",
-        "What was submitted may not be, or was changed in a way that is not allowed: [admission](admission.md), "
+        "An object or a change of it is not allowed: [admission](admission.md), "
         "[security](security.md).",
         ("webhook/admission",),
     ),
     Topic(
         "Definitions of objects",
-        "The API server itself says these, by the schemas of the objects: [Jobs](jobs.md), [HostPools](hostpool.md), "
-        "[HPAIntents](hpaintent.md).",
+        "The API server itself reports these, by the schemas of the objects: [Jobs](jobs.md), "
+        "[HostPools](hostpool.md), [HPAIntents](hpaintent.md).",
         ("webhook/cluster/crds",),
     ),
     Topic(
@@ -205,7 +205,7 @@ TOPICS: Final = (
     ),
     Topic(
         "Values of the chart",
-        "helm says these before anything is installed: [values](../charts/streams-placement/README.md#values).",
+        "helm reports these before anything is installed: [values](../charts/streams-placement/README.md#values).",
         ("charts/streams-placement/templates/checks.yaml",),
     ),
     Topic(
@@ -227,12 +227,12 @@ TOPICS: Final = (
     ),
     Topic(
         "The command line",
-        "A command was given something that it cannot use: [operations](operations.md#explaining-manifests).",
+        "A command got an argument or an input that it cannot use: [operations](operations.md#explaining-manifests).",
         ("webhook/cli", "webhook/placementreview/explanations", "webhook/placementreview/plans"),
     ),
     Topic(
         "Converting",
-        "What an input of another system has and a manifest has not: "
+        "What an input of another system states and a manifest cannot express: "
         "[coming from SPL, Twister2 or EMCO](coming-from.md).",
         ("webhook/convert",),
     ),

@@ -253,7 +253,7 @@ class SettingFields:
     traces_ratio: Annotated[
         float,
         SettingRule(
-            "Part of the traces that begin here which are sent; a review of a traced request is always traced.",
+            "Fraction of the traces begun here that are sent; a review of a traced request is always traced.",
             ge=0,
             le=1,
             metavar="RATIO",

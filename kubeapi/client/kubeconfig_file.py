@@ -164,7 +164,7 @@ def existing_files(files: str) -> list[Path]:
 
 
 def merged(files: str) -> MergedKubeconfig:
-    """The files as one kubeconfig. Raises ``OSError``, or ``ValueError`` for a file that is no kubeconfig."""
+    """The files as one kubeconfig. Raises ``OSError``, or ``ValueError`` for a file that is not a kubeconfig."""
     paths = existing_files(files)
     read = [_file(path) for path in paths]
     return MergedKubeconfig(

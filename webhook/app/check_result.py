@@ -22,7 +22,8 @@ _OURS: Final = "placement.streams.ibm.com"
 class CheckResult(Struct, frozen=True):
     """One question to the API server: ``ok``, or what was wrong in ``message``.
 
-    Without ``served`` it was about a kind that the API server does not have, which is no fault: it may come later.
+    Without ``served`` it was about a kind that the API server does not serve. That is not a fault: its definition may
+    be installed later.
     """
 
     name: str

@@ -298,7 +298,7 @@ class SnapshotReviewer:
         self._settings = settings
 
     async def review(self, namespace: str, spec: ReviewSpec) -> ReviewStatus:
-        """The answer; raises SnapshotError if the folder is no snapshot."""
+        """The answer; raises SnapshotError if the folder is not a snapshot."""
         return await asyncio.to_thread(self._answered, namespace, spec)
 
     def _answered(self, namespace: str, spec: ReviewSpec) -> ReviewStatus:

@@ -83,7 +83,7 @@ class EarlierWorkloads:
         self._admitted: dict[Name, list[WorkloadPods]] = {}
 
     def in_world(self, world: World) -> "EarlierWorkloads":
-        """The same workloads in another world."""
+        """These workloads, judged in another world."""
         earlier = EarlierWorkloads(world)
         earlier._admitted = self._admitted
         return earlier

@@ -41,7 +41,7 @@ def context(chain: bytes, key: bytes, client_ca: bytes | None = None, *, demande
 
 
 def authorities(client_ca: bytes) -> None:
-    """Raise :class:`UnusableError` if these are no authorities that clients can be checked against."""
+    """Raise :class:`UnusableError` if clients cannot be checked against these authorities."""
     _trust(ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), client_ca)
 
 

@@ -181,7 +181,7 @@ object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams
 object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && ({{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity))) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
-{{/* What becomes of a review that nobody answers, of a pod that asks for nothing: with strict nobody gets round an exclusive host then, either. */}}
+{{/* The failure policy for pods that ask for nothing: with strict no pod gets onto an exclusive host while the webhook does not answer. */}}
 {{- define "streams-placement.guardFailurePolicy" -}}
 {{ .Values.webhook.guardFailurePolicy | default (.Values.settings.strict | ternary "Fail" "Ignore") }}
 {{- end -}}

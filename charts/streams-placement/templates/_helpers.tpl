@@ -92,7 +92,7 @@ namespaceSelector: {{ toJson . }}
 
 {{/* Where the API server asks; called with a dict of root and path.
 
-No caBundle is rendered unless the values have it: it belongs to whoever makes the certificates. Neither a server-side
+No caBundle is rendered unless the values have it: it belongs to the program that makes the certificates. Neither a server-side
 apply nor a three-way merge touches a field that the chart has never said, so it survives every upgrade.
 */}}
 {{- define "streams-placement.client" -}}
@@ -143,7 +143,7 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-# Of every effect: were all nodes exclusive, nobody would be left to give one back. The policies leave our namespace alone.
+# Of every effect: if all nodes were exclusive, no controller could run that gives one back. The policies leave our namespace alone.
 tolerations:
   {{- toYaml (concat (list (dict "key" "streams.ibm.com/exclusive" "operator" "Exists")) .Values.tolerations | uniq) | nindent 2 }}
 securityContext:

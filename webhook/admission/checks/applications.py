@@ -49,10 +49,10 @@ WAIT: Final = "not all of the pods can run now, so some of them wait"
 """How the warning begins for an application that is scaled to more pods than fit."""
 
 LEFT_OUT: Final = "not all of the pods can run now, so some of them are refused"
-"""The same where no pod waits by the settings."""
+"""How that warning begins where the settings let no pod wait."""
 
 REFUSED: Final = "pods of this application are refused"
-"""The same for one with a mistake, by which its pods are refused."""
+"""How the warning begins for an application with a mistake, because of which its pods are refused."""
 
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE"})
 """What is done to objects that are decided about."""

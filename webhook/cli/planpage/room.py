@@ -19,7 +19,7 @@ def room(free: str, offers: str) -> str:
 def in_unit_of(offers: str, amounts: tuple[str, ...]) -> tuple[str, ...]:
     """The quantities in the largest unit that ``offers`` has one of, rounded down to thousandths.
 
-    They stay as they are if one of them is no quantity.
+    They stay as they are if one of them is not a quantity.
     """
     whole = parse_quantity(offers)
     nanos = [nano for each in amounts if (nano := parse_quantity(each)) is not None]

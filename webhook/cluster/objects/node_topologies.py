@@ -58,7 +58,7 @@ class _TopologyObject(Struct, frozen=True, gc=False, rename="camel"):
 
 
 def read_topology(item: Item) -> tuple[tuple[str, NodeTopology], Notes]:
-    """The node's name and its zones; raises :class:`MalformedError` for amounts that are no quantities."""
+    """The node's name and its zones; raises :class:`MalformedError` for amounts that are not quantities."""
     source = decode(item, _TopologyObject)
     _, name = metadata_of(source.metadata)
     policy, scope = _settings(source)

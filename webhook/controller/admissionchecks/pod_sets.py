@@ -85,7 +85,7 @@ class PodSets(Struct, frozen=True):
     running: Mapping[str, int] = {}
 
     def growing(self, before: "PodSets") -> "PodSets":
-        """The same where the pods of ``before`` run already, as far as their templates and flavors are equal."""
+        """These pod sets where the pods of ``before`` run already, as far as their templates and flavors are equal."""
         had, has = before.live, self.live
         same = {name: count for name, (count, *pods) in had.items() if name in has and [*has[name][1:]] == pods}
         return replace(self, running=same)

@@ -110,7 +110,7 @@ class DescribedTemplates:
     def _unknown(self, name: ClaimName, there: ClaimTemplate | None) -> float | None:
         """What is not described any more is not made."""
         if there is not None:
-            return None  # whoever made it
+            return None  # made by another client
         since = self._sought.setdefault(name, self._clock())
         if self._clock() - since < _BEHIND:
             return _GLANCE

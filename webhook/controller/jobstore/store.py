@@ -81,7 +81,7 @@ class Records(Generic[R]):
             self._written[record.key] = None
 
     def correct(self, record: R) -> None:
-        """The same after a conflict: this is the state, even if a newer one was known of an API server of before."""
+        """Learn the state after a conflict: it holds even if another API server had reported a newer one before."""
         before = self.all.get(record.key)
         if before is not None and before.uid == record.uid:
             self._answered.pop(record.key, None)

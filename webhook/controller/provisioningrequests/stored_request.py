@@ -25,7 +25,7 @@ NOT_FOUND: Final = "CapacityNotFound"
 """Reason of the condition CapacityFound of a Job if there is no room now."""
 
 REVOKED: Final = "CapacityRevoked"
-"""The same if there is no room any more."""
+"""Reason of the condition CapacityFound of a Job if there was room and is none any more."""
 
 NOT_ANSWERED: Final = "NotAnswered"
 """Reason of the condition CapacityFound of a Job about which the autoscaler says nothing."""

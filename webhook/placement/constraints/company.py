@@ -26,4 +26,4 @@ class Company(Struct, frozen=True, gc=False):
 
 
 ANY_COMPANY: Final = Company()
-"""That of constraints that demand nothing of other pods."""
+"""The company of constraints that demand nothing of other pods."""

@@ -209,7 +209,7 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
 
     @property
     def rule(self) -> str:
-        """That of families that refusals are not counted by."""
+        """The rule of families that refusals are not counted by."""
         return Rule.OTHER
 
     @property
@@ -239,7 +239,7 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
 
     @property
     def devices(self) -> tuple[WantedDevices, ...]:
-        """None."""
+        """No devices."""
         return ()
 
     @property
@@ -254,16 +254,16 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
 
     @property
     def about_taints(self) -> bool:
-        """Not about taints."""
+        """The constraint is not about taints."""
         return False
 
     @property
     def separable(self) -> bool:
-        """Not known to leave other constraints as they are."""
+        """Other constraints may change if the clause is dropped."""
         return False
 
     def company(self, _job: str) -> Company:
-        """Nothing."""
+        """No demands on other pods."""
         return ANY_COMPANY
 
     def companies(self, job: str) -> Iterable[tuple[Clause | None, Company]]:
@@ -271,11 +271,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         return ((cast("Constraint", self).clause, self.company(job)),)
 
     def by_itself(self) -> Constraint:
-        """The same."""
+        """The constraint itself."""
         return cast("Constraint", self)
 
     def at_once(self, _ask: Ask, _world: World) -> Iterable[Constraint]:
-        """None."""
+        """No further constraints."""
         return ()
 
     def beside(self, _ask: Ask, _world: World) -> Mapping[int, Sequence[Tally]]:
@@ -283,11 +283,11 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         return {}
 
     def inject(self, _world: World) -> Iterable[Effect]:
-        """Nothing: what the constraint stands for is in Kubernetes already."""
+        """No effects: Kubernetes already enforces what the constraint stands for."""
         return ()
 
     def mend(self, _world: World, _out: Bits) -> Fix | None:
-        """None: no single label or node that is added opens a node."""
+        """No fix: no single label or added node opens a node."""
         return None
 
 

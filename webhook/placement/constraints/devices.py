@@ -1,7 +1,7 @@
 """Family ``devices``: the node has the devices that the pod's ResourceClaims want (``docs/hardware.md``).
 
-A pod may wait until others give devices back, so what the pod wants is compared with all devices of the node, whoever
-has them. Source: the scheduler's plugin ``DynamicResources``.
+A pod may wait until others give devices back, so what the pod wants is compared with all devices of the node, also
+those that other pods have. Source: the scheduler's plugin ``DynamicResources``.
 """
 
 import functools

@@ -33,7 +33,7 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
     node: str = ""
 
     def filter(self, world: World) -> Bits:
-        """Nodes that have no taint of another exclusive pool, and are no hosts of another exclusive pool."""
+        """Nodes that have no taint of another exclusive pool, and are not hosts of another exclusive pool."""
         if not self.own:
             return world.everything & ~world.inventory.pools.exclusive()
         values = {keys.exclusive(*name) for name in self.own}

@@ -85,7 +85,7 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
             yield Tolerate(self.clause.text, Toleration(keys.EXCLUSIVE, "Equal", value, effect))
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
-        """Nodes that are no hosts of the pool first, then its hosts that lack a label."""
+        """Nodes that are not hosts of the pool first, then its hosts that lack a label."""
         hosts = out & matching_all(world, self.members) if self.members else out
         plain = labels_of(self.pool)
         spelled = hosts & matching_all(world, plain) if plain != self.tags else 0

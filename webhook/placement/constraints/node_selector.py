@@ -155,5 +155,5 @@ def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | 
 
 
 def _preferred(terms: tuple[PreferredNodeTerm, ...]) -> Iterable[Problem]:
-    """Problems of preferred terms; such terms are no constraint, the scheduler weighs them."""
+    """Problems of preferred terms; such terms are not constraints: the scheduler weighs them."""
     return itertools.islice(problems_of_preferred(terms, PREFERENCES), SHOWN)

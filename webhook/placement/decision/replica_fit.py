@@ -95,7 +95,7 @@ class ReplicaFit:
     """Answers how many pods like one pod fit, by that pod's hard constraints.
 
     The parameter ``chosen`` of its methods is a set of positions in ``hard``: only these constraints count, and those
-    that nobody wrote (without a ``clause``). ``None`` stands for all.
+    that no user wrote (without a ``clause``). ``None`` stands for all.
     """
 
     def __init__(self, ask: Ask, hard: Sequence[Judged], world: World) -> None:

@@ -79,7 +79,7 @@ def allocatable(
 
 
 def present(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
-    """Whether the node has as many devices as the only choice of the only request wants, whoever has them.
+    """Whether the node has as many devices as the only choice of the only request wants, whichever pod has them.
 
     Each device counts once, whatever it consumes of shared counters. If they are to agree in an attribute, the value
     counts that most of them have.
@@ -308,7 +308,7 @@ class _AllocationSearch:
         return any(not held.admin and not held.share for held in self._holders(device))
 
     def _shared(self, candidate: DeviceCandidate) -> bool:
-        """Whether somebody has a part of the device, and so has taken the counters of it."""
+        """Whether a pod has a part of the device, and so has taken the device's counters."""
         if self._shares.get(candidate.index):
             return True
         return any(not held.admin and held.share for held in self._holders(candidate.usable.name))

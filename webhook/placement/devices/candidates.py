@@ -1,4 +1,4 @@
-"""For each choice of each request of a pod, the devices of a node that could be given to it, whoever else has some.
+"""For each choice of each request of a pod, the devices of a node that could be given to it, whatever other pods have.
 
 Source: ``dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`` of Kubernetes.
 """

@@ -47,7 +47,7 @@ class Devices:
         self.read = False
         self.classes = DeviceClasses()
         self.changes = Changes()
-        """Changes of what nodes have, whoever holds it: of slices and taint rules."""
+        """Changes of what nodes have, whichever pod holds it: of slices and taint rules."""
         self._others = 0
         self._listed: set[DevicePart] = set()
         self._slices: dict[str, DeviceSlice] = {}

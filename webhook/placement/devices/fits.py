@@ -142,7 +142,7 @@ class DeviceFits:
         self._terms: dict[tuple[NodeTerm, ...], Bits] = {}
 
     def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
-        """The nodes that have devices for the claims if nobody else has any."""
+        """The nodes that have devices for the claims if no other pod has any."""
         self._follow(nodes)
         kept = self._kept.pop(wanted, None)
         if kept is None:
@@ -207,7 +207,7 @@ class DeviceFits:
         nodes: IndexedNodes,
         budget: DeviceBudget,
     ) -> Answer:
-        """Whether the node has devices for the claims if nobody else has any but ``own``; ``None`` if unknown."""
+        """Whether the node has devices for the claims if no pod but ``own`` has any; ``None`` if unknown."""
         self._follow(nodes)
         return self._tried(Wanted(tuple(claims), tuple(own)), self._usable(slot, nodes), budget).answer
 

@@ -35,7 +35,7 @@ NODES: Final = 32
 """On so many nodes with different devices one decision tries to allocate, if the rest of its budget allows that."""
 
 _UNHURRIED: Final = 200
-"""So many times as many expressions and nodes are allowed where nobody else waits, and 20 times as many devices."""
+"""So many times as many expressions and nodes are allowed where no other review waits, and 20 times as many devices."""
 
 Answer = bool | None
 """Whether a device meets an expression; ``None`` if that is not known: the evaluation failed, or was not made."""

@@ -29,7 +29,7 @@ _MATES = 256
 """Elements that are looked at for one that may be merged with a given one: of thousands most may be kept apart."""
 
 _HASTY_MATES = 8
-"""The same once time is over."""
+"""Elements that are looked at for such a one once time is over."""
 
 _STEP = 64
 """Units that are looked at in some tenths of a millisecond."""

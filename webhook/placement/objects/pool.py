@@ -31,9 +31,9 @@ class Pool(Struct, frozen=True, gc=False):
 
     ``name`` is the object's name, ``spl_name`` the name in ``host(P)``. ``hosts`` are the names or addresses of a
     literal pool, and ``None`` for every other pool; ``size`` is the number of hosts of a sized pool. ``devices`` are
-    those that a node has when it becomes a host, whoever holds them. ``assigned`` is ``status.hosts``, ``reason`` says
-    why the pool failed, and ``created`` is the creation time of the object in RFC 3339, empty if the API server has not
-    created it.
+    those that a node has when it becomes a host, whichever pod holds them. ``assigned`` is ``status.hosts``, ``reason``
+    says why the pool failed, and ``created`` is the creation time of the object in RFC 3339, empty if the API server
+    has not created it.
     """
 
     namespace: str

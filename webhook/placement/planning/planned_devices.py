@@ -169,7 +169,7 @@ class _NodeToFill:
         return Crowd(self._slot, members, certain=certain)
 
     def _plain(self, at: int) -> bool:
-        """Whether the member takes at least the same devices whoever else is there, and does not run yet."""
+        """Whether the member takes at least the same devices whatever other pods there are, and does not run yet."""
         conditions = self._group.members[at].conditions
         new = all(found.clause for found in conditions if found.constraint.devices)
         choices = (

@@ -1,6 +1,6 @@
 """``WiderGroup``: a group judged with nodes that node groups could make, beside the nodes there are.
 
-New nodes run nothing yet, and are no hosts of HostPools. What all nodes of one node group share are its limits: how
+New nodes run nothing yet, and are not hosts of HostPools. What all nodes of one node group share are its limits: how
 many nodes it may still make, and how much their pods may request together.
 """
 

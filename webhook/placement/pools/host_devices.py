@@ -1,4 +1,4 @@
-"""The nodes that have the devices which a HostPool asks of its hosts, whoever holds them (``docs/hostpool.md``).
+"""The nodes that have the devices which a HostPool asks of its hosts, whichever pod holds them (``docs/hostpool.md``).
 
 A node is chosen by its devices, and stays a host without them: a driver that restarts must not move what runs.
 """
@@ -46,7 +46,7 @@ class EquippedNodes(Struct, frozen=True, gc=False):
 def nodes_with_devices(pool: Pool, inventory: Inventory, *, unhurried: bool = False) -> EquippedNodes:
     """The nodes with the devices of the pool: all nodes if it asks for none, and no node if devices are not known.
 
-    ``unhurried`` tells that nobody else waits for the look.
+    ``unhurried`` tells that no other review waits for the look.
     """
     everything = inventory.nodes.everything
     if not pool.devices:

@@ -68,7 +68,7 @@ def granted(pool: Pool, inventory: Inventory, policy: Policy) -> Allocation:
 def _granted(
     pool: Pool, inventory: Inventory, policy: Policy, selection: Selection, dismissed: Collection[int]
 ) -> Allocation:
-    """The same with a selection; the hosts with ``dismissed`` indices are replaced."""
+    """The plan with a selection; the hosts with ``dismissed`` indices are replaced."""
     assigned = tuple(host for host in pool.assigned if host.index not in dismissed)
     known = replace(pool, assigned=(*assigned, *_claimed(pool, assigned, inventory, policy, selection.excluded)))
     return allocate(known, inventory, policy, selection)

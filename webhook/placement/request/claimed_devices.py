@@ -34,7 +34,7 @@ _CONDITION: Final = 100
 """Characters of a selector in a message."""
 
 _LOOSE: Final = 2
-"""So many allocated claims that nobody uses are judged: each may keep its devices or get others."""
+"""Allocated claims without a pod are judged up to this number: each may keep its devices or get others."""
 
 _RESOURCES: Final = 2
 """So many resources of a pod that classes map are judged."""
@@ -49,7 +49,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     ``clause`` is how messages name it, ``specs`` is what has to be allocated for it. ``resource`` is the resource that
     a class maps, of which ``count`` are requested; nodes that offer it themselves need no devices. ``shared`` tells
     that other pods may use the same claim. A claim that is allocated has ``terms``, one of which the node must match
-    (``None`` for any node), and its devices in ``held``; one that nobody uses is ``loose``, and has ``specs`` as well,
+    (``None`` for any node), and its devices in ``held``; one that no pod uses is ``loose``, and has ``specs`` as well,
     since the scheduler may allocate other devices to it. ``doubt`` says what of it is not judged; empty if all is.
     ``described`` is what a requirement describes; empty for all else.
     """
@@ -156,7 +156,7 @@ def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedD
         return _wanting(anew, claim.spec, 1, devices)
     if claim.reserved_for or allocation.terms is None:
         return WantedDevices(clause, terms=allocation.terms, held=allocation.devices)
-    # The scheduler takes the devices of a claim that nobody uses back, if they keep a pod from every node.
+    # The scheduler takes the devices of a claim that no pod uses back, if they keep a pod from every node.
     loose = replace(anew, terms=allocation.terms, held=allocation.devices, loose=True)
     return _wanting(loose, claim.spec, 1, devices)
 

@@ -129,7 +129,7 @@ class World:
         return choosing
 
     def _over(self, inventory: Inventory, *, unbound: bool) -> "World":
-        """The same over that inventory."""
+        """This world over another inventory."""
         world = World(
             inventory,
             self.policy,

@@ -25,7 +25,7 @@ _CLAUSES: Final = 16
 """Of more different clauses the sets among the clauses of the fewest pods must do: too many others could be tried."""
 
 _MORE_TRIES: Final = 400
-"""The same for sets of the clauses of all pods, of which there are more: all sets of four of ten clauses."""
+"""At most so many sets of the clauses of all pods are tried: as many as four of ten clauses make."""
 
 _POOL_SETS: Final = 3
 """So many sets of HostPools that only together want too many hosts are looked for: of more they want the same nodes."""

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 
 class NodeBudget(Struct, frozen=True, eq=False):
-    """At most ``most`` of the ``nodes`` run blocks (``None`` is no bound), whose requests there sum up to ``amounts``.
+    """At most ``most`` of the ``nodes`` run blocks (``None`` for no bound), whose requests there sum up to ``amounts``.
 
     ``nodes`` has one entry for each position, ``amounts`` are by row of what is free. An amount is a bound on what all
     blocks on these nodes request together, whichever of the nodes they are on.

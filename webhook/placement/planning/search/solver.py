@@ -50,7 +50,7 @@ class Solving(Resting, Protocol):
 
 
 class Unhurried:
-    """The same ``Solving`` for small problems: each gets one second, and looks at the clock are counted, not the time.
+    """``Solving`` for small problems: each gets one second, measured in looks at the clock instead of time.
 
     What is found then does not depend on how busy the machine is.
     """
@@ -74,7 +74,7 @@ class Unhurried:
 
 
 class Brief:
-    """The same ``Solving`` for one question, which is to take at most so many ``seconds``."""
+    """``Solving`` for one question, which is to take at most ``seconds``."""
 
     def __init__(self, solving: Solving, seconds: float) -> None:
         self._solving = solving
