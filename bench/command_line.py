@@ -47,7 +47,8 @@ def rows() -> list[Row]:
     small, large = str(ROOT / "examples" / "cluster"), str(folder(LARGE))
     return [
         Row("`--help`", ("--help",), 0.15, 15),
-        Row("`explain --help`", ("explain", "--help"), 0.5, 15),
+        Row("`explain --help`", ("explain", "--help"), 0.15, 15),
+        Row("a completion of `explain --`", ("__complete", "explain", "--"), 0.15, 15),
         Row("`explain` of one manifest, 13 nodes", (*example, "--snapshot", small), 0.5, 15),
         Row("`explain` of one manifest, 5,000 nodes and 150,000 pods", (*example, "--snapshot", large), 3.0, 5),
     ]
