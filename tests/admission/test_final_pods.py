@@ -34,7 +34,13 @@ OURS = (
     "name the exclusive HostPool with host(...) instead"
 )
 
-NOT_YOURS = 422, f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out"
+NOT_YOURS = (
+    422,
+    (
+        f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out, or copy the annotations of "
+        "its pod as well"
+    ),
+)
 
 
 def of_others(kind: str = "Deployment", **spec: Any) -> Json:

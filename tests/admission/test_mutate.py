@@ -143,7 +143,10 @@ def test_a_pod_that_needs_nothing_is_allowed_without_a_patch() -> None:
 FORGED = pod(job=None, pe=None, labels={keys.SEAL: "1"})
 """A pod that asks for nothing, with a seal that only a user can have written."""
 
-NOT_YOURS = f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out"
+NOT_YOURS = (
+    f"metadata.labels[{keys.SEAL}]: only the webhook writes this label; leave it out, or copy the annotations of its "
+    "pod as well"
+)
 
 
 def test_a_pod_that_asks_for_nothing_brings_no_seal() -> None:

@@ -132,7 +132,10 @@ WRITTEN: Final[dict[str, tuple[Object, str]]] = {
     ),
     "a seal": (
         pod("p", SPACE, labels={"streams.ibm.com/seal": "1"}),
-        "metadata.labels[streams.ibm.com/seal]: only the webhook writes this label; leave it out",
+        (
+            "metadata.labels[streams.ibm.com/seal]: only the webhook writes this label; leave it out, or copy the "
+            "annotations of its pod as well"
+        ),
     ),
     "an annotation to be skipped by": (
         asking("p", SPACE, annotations={"streams.ibm.com/inject": "disabled"}),

@@ -24,7 +24,7 @@ PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 POOL: Final = f"{pools(OWNER)}/mine"
 GUARD: Final = 'admission webhook "guard.placement.streams.ibm.com" denied the request: '
 DECIDED: Final = 'admission webhook "pods.placement.streams.ibm.com" denied the request: '
-NOT_YOURS: Final = "only the webhook writes this label; leave it out"
+NOT_YOURS: Final = "only the webhook writes this label; leave it out, or copy the annotations of its pod as well"
 LATER: Final = 'admission webhook "tolerations.placement.streams.ibm.com" denied the request: '
 ADDED: Final = (
     "a toleration of streams.ibm.com/exclusive cannot be added to a pod: name the HostPool when you create it"

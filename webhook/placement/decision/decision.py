@@ -185,7 +185,10 @@ def guard(pod: Pod, namespace: str, world: World) -> Decision:
 def forged_seal(pod: Pod) -> Iterator[Problem]:
     """A problem if a pod that asks for nothing has a seal: the guard of exclusive hosts is not asked about it."""
     if pod.metadata and keys.SEAL in (pod.metadata.labels or ()):
-        yield Problem(f"metadata.labels[{keys.SEAL}]", "only the webhook writes this label; leave it out")
+        yield Problem(
+            f"metadata.labels[{keys.SEAL}]",
+            "only the webhook writes this label; leave it out, or copy the annotations of its pod as well",
+        )
 
 
 def _contrary(pod: Pod, ask: Ask, effects: Sequence[Effect]) -> tuple[Additions, tuple[Problem, ...]]:
