@@ -1,8 +1,10 @@
 """The image is made of the files that the wheel is made of, on a base that does not change by itself."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -53,6 +55,24 @@ def test_what_is_copied_makes_the_wheel_of_the_release(repository: Path, release
         path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
     wheel = build_wheel(context, last_commit(repository).seconds, tmp_path)
     assert wheel.read_bytes() == next(released.glob("*.whl")).read_bytes()
+
+
+@pytest.mark.integration
+def test_libraries_that_are_removed_are_not_imported() -> None:
+    """By no command, and not when an answer has colours and shows its progress."""
+    removed = re.findall(r"/site-packages/([\w-]+)", DOCKERFILE)
+    assert "pygments" in removed
+    words = ["plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster"]
+    code = (
+        f"import sys; sys.modules.update(dict.fromkeys({removed}))\n"
+        "from webhook.cli import COMMANDS, load, main\n"
+        "from rich import progress\n"
+        "for name in COMMANDS: load(name)\n"
+        f"sys.exit(main({words}))"
+    )
+    environment = {**os.environ, "FORCE_COLOR": "1"}
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, timeout=120)  # noqa: S603, PLW1510 -- ourselves
+    assert (done.returncode, done.stderr, b"\x1b[" in done.stdout) == (0, b"", True)
 
 
 def test_its_labels_say_version_and_commit() -> None:
