@@ -461,11 +461,11 @@ def growing(group: NodeGroup = GROUP) -> Inventory:
     return inventory
 
 
-def test_one_that_new_nodes_help_is_allowed_with_a_warning_and_promised_nothing() -> None:
+def test_one_that_new_nodes_help_is_allowed_with_a_warning() -> None:
     answer = judged(ray(), growing(), SCALING)
     assert response(answer)["allowed"]
     assert warnings(answer) == ["no room yet for 1 of 4 pods (head): node groups can make 1 node of NodePool p"]
-    assert answer.promise is None
+    assert answer.promise is None  # it has no uid
 
 
 def test_one_that_needs_more_nodes_than_groups_make_is_refused_with_their_reasons() -> None:

@@ -102,13 +102,17 @@ def test_in_audit_mode_the_warning_says_so_too() -> None:
     assert (first[:30], second) == ("audit: this would be refused: ", TAKEN)
 
 
-def test_one_that_waits_for_new_nodes_is_told_so_and_promised_nothing() -> None:
+def test_one_that_waits_for_new_nodes_is_promised_the_nodes_there_are() -> None:
     """New nodes are promised to none: a second one may count on the same, and waits if they do not do."""
     inventory = cluster(nodes(2))
     inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=2))
     promising = Promising(inventory, replace(POLICY, scale_up="auto"))
+    large = application_review("one", spec=ray_spec("one", 4))
+    assert warnings(promising.certain(large).answer) == [
+        "no room yet for 1 of 5 pods (head): node groups can make 1 node of NodePool p"
+    ]
+    assert sorted(pod.node for pod in promising.stand_ins()) == ["node-a", "node-a", "node-b", "node-b"]
     made = "no room yet for 4 of 4 pods (head, worker small): node groups can make 2 nodes of NodePool p"
-    assert warnings(promising.certain(ONE).answer) == []
     for body in (TWO, application_review("three")):
         assert warnings(promising.certain(body).answer) == [made, TAKEN]
     assert inventory.promised == 4

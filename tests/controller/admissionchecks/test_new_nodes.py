@@ -23,20 +23,23 @@ async def growing() -> AsyncIterator[CheckedCluster]:
 
 
 async def test_one_that_new_nodes_help_is_ready_since_autoscalers_look_at_pods(growing: CheckedCluster) -> None:
-    """Kueue makes its pods only then. No room is kept for it, also not where it is one of three that fits."""
+    """Kueue makes its pods only then."""
     growing.workload("waits", pod_set(count=5, placement=APART))
     await growing.lead()
     assert growing.answer("waits") == ("Ready", f"no room yet for 2 of 5 pods (main): {MADE.format('2 nodes')}")
-    growing.workload("fits", pod_set(count=3, placement=APART))
-    await growing.answered()
-    assert growing.answer("fits") == ("Ready", "3 pods can run at the same time")
 
 
-async def test_two_may_count_on_the_same_new_nodes(growing: CheckedCluster) -> None:
-    growing.workload("one", pod_set(count=5, placement=APART))
-    growing.workload("two", pod_set(count=5, placement=APART))
+async def test_room_is_kept_on_the_nodes_there_are_and_not_on_new_ones(growing: CheckedCluster) -> None:
+    """So two may count on the same new nodes."""
+    growing.workload("one", pod_set(count=4, cpu="8"))
     await growing.lead()
-    assert [growing.answer(name)[0] for name in ("one", "two")] == ["Ready", "Ready"]
+    assert growing.answer("one") == ("Ready", f"no room yet for 1 of 4 pods (main): {MADE.format('1 node')}")
+    growing.workload("two", pod_set(count=2, cpu="8"))
+    await growing.answered()
+    assert growing.answer("two") == ("Ready", f"no room yet for 2 of 2 pods (main): {MADE.format('2 nodes')}")
+    growing.workload("three", pod_set(count=3, cpu="8"))
+    await growing.answered()
+    assert growing.answer("three")[0] == "Retry"
 
 
 async def test_one_that_fits_beside_others_with_no_new_node_is_told_to_retry(growing: CheckedCluster) -> None:

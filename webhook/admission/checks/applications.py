@@ -213,11 +213,11 @@ def _promise(review: Review, policy: Policy, application: OperatorApplication, v
     metadata = msgspec.json.decode(review.object, type=_SubmittedApplication).metadata
     if not metadata.uid or not is_object_name(metadata.name) or not is_namespace(review.namespace):
         return None
-    if verdict.group is None or verdict.answer is None or verdict.answer.placed is None:
+    if verdict.group is None or verdict.room is None or not any(verdict.room.slots):
         return None
     home = f"/apis/{review.kind.group}/{review.kind.version}/namespaces/{review.namespace}"
     stored = PromisedObject(review.namespace, f"{home}/{kind.kind.resource}/{metadata.name}", metadata.uid)
-    return Promise(stored, verdict.group, verdict.answer.placed)
+    return Promise(stored, verdict.group, verdict.room)
 
 
 def _becoming(fault: Fault, policy: Policy) -> str:

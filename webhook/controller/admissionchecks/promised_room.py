@@ -172,11 +172,11 @@ class PromisedRoom:
         return [_so_many(one, counts[at]) for at, one in enumerate(promised.pods) if counts[at]]
 
     def _stand_ins(self, key: Name, verdict: JobVerdict) -> list[PodInfo]:
-        """Stand-ins where the verdict has placed the pods; none if it has not."""
-        if not verdict.group or not verdict.answer or not verdict.answer.placed or verdict.refused:
+        """Stand-ins where the verdict has placed the pods, but for those that wait for new nodes; none if it has not."""
+        if not verdict.group or not verdict.room or verdict.refused:
             return []
         uids = "/".join(("admitted", *key, str(next(self._numbers))))
-        return [*stand_ins(uids, key[0], verdict.group, verdict.answer.placed)]
+        return [*stand_ins(uids, key[0], verdict.group, verdict.room)]
 
     def _unbound(self, pods: Sequence[PodsToJudge], namespace: str) -> tuple[PodsToJudge, ...]:
         """The pods without those whose job has as many bound pods with the same requests."""

@@ -7,7 +7,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.refusal import Refusal
-from webhook.placement.planning.group import Group, GroupAnswer
+from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.optional_hardware import GrantedAmount
 from webhook.placement.text.problem import Fault, counted
 from webhook.placement.text.rule import Rule
@@ -34,6 +34,8 @@ class JobVerdict(Struct, frozen=True, eq=False):
     given: tuple[GrantedAmount, ...] = ()
     of_element: tuple[str, ...] = ()
     """The rules by which elements are refused by themselves."""
+    held: Placed | None = None
+    """Where pods of what waits for new nodes can go that fit on the nodes there are."""
     brief: bool = False
     """Whether the verdict does not say yet what cannot hold together, and what would help."""
 
@@ -52,6 +54,11 @@ class JobVerdict(Struct, frozen=True, eq=False):
             return ()
         pods = counted(promised, "pod")
         return (f"room that applications were promised within the last minute, for {pods}, counts as taken",)
+
+    @property
+    def room(self) -> Placed | None:
+        """Where pods go that can run now, whose room is kept; ``None`` if nothing is to be kept."""
+        return (self.answer and self.answer.placed) or self.held
 
     @property
     def rules(self) -> tuple[str, ...]:

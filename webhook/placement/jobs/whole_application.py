@@ -195,7 +195,8 @@ async def _of_set(
             return refused
         if scaled.decided:
             return refused.with_reasons(scaled.reasons)
-    return JobVerdict(verdict.group, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,))
+    own, held = nothing.with_members(members), scaled.there if scaled.made else None
+    return JobVerdict(own, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,), held=held)
 
 
 async def _of_group(

@@ -10,6 +10,7 @@ from webhook.placement.jobs.newnodes.made_nodes import GroupNodes
 from webhook.placement.jobs.whole_job import NOUN
 from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.pool import Pool
+from webhook.placement.planning.group import Placed
 from webhook.placement.text.problem import counted, enumerated
 
 _NAMED: Final = 3
@@ -43,6 +44,8 @@ class JobScaleUp(Struct, frozen=True):
     """HostPools whose hosts are chosen together with the nodes of the elements."""
     taken: Mapping[Name, Bits] = {}
     """Nodes that these must not have."""
+    there: Placed | None = None
+    """Where the members go that wait for no new node."""
 
     @property
     def notice(self) -> str:

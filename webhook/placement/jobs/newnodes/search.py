@@ -10,6 +10,7 @@ from webhook.placement.jobs.newnodes.made_nodes import GroupNodes, made_nodes
 from webhook.placement.jobs.newnodes.scaled_group import ScaledGroup
 from webhook.placement.jobs.newnodes.useful_nodes import able_to_run, possible_kinds, useful_counts
 from webhook.placement.jobs.whole_job import element_warnings
+from webhook.placement.planning.group import Placed
 from webhook.placement.planning.preemption import with_more_room
 from webhook.placement.planning.wider_group import GroupLimits, NewNodes, WiderGroup
 from webhook.placement.request.world import World
@@ -30,7 +31,9 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
     answer = await wider.place()
     if answer.placed is not None:
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
-        return _waiting(scaling, *made_nodes(wider, own, groups, [one for _, one in chosen]))
+        made, waiting = made_nodes(wider, own, groups, [one for _, one in chosen])
+        there = [tuple(slot for slot in places if slot < wider.first) for places in own.slots]
+        return _waiting(scaling, made, waiting, Placed(tuple(there)))
     if more := with_more_room(scaling.group.stated, world) if answer.decided else None:
         return more
     known = zip(scaling.own, able, scaling.sure, strict=False)
@@ -45,8 +48,8 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
     return JobScaleUp(noun=scaling.noun, reasons=tuple(helpless_reasons(nowhere, short, groups, mine, wider, scaling)))
 
 
-def _waiting(scaling: ScaledGroup, made: Iterable[GroupNodes], waiting: Sequence[str]) -> JobScaleUp:
-    """The answer about a Job that fits with the nodes ``made``, on which those elements run."""
+def _waiting(scaling: ScaledGroup, made: Iterable[GroupNodes], waiting: Sequence[str], there: Placed) -> JobScaleUp:
+    """The answer about a Job that fits with the nodes ``made``, on which those elements run; ``there`` are others."""
     return JobScaleUp(
         tuple(made),
         tuple(waiting),
@@ -57,4 +60,5 @@ def _waiting(scaling: ScaledGroup, made: Iterable[GroupNodes], waiting: Sequence
         warnings=tuple(element_warnings(scaling.own)),
         pools=scaling.pools,
         taken=scaling.taken,
+        there=there,
     )
