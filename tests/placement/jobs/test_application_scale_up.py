@@ -1,5 +1,6 @@
 """Applications of other operators that the nodes there are cannot run, where node groups may make nodes for them."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -10,13 +11,17 @@ from tests.placement.planning.at_once import AtOnce, Ending
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.jobs import whole_application
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.newnodes import useful_nodes
+from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
+from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
 from webhook.placement.jobs.whole_application import judge_application, judge_at_once, read_pods
 from webhook.placement.kinds.application import expanded
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.pod import PodInfo
+from webhook.placement.planning.members import Member
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.text.problem import Fault
 
@@ -301,6 +306,24 @@ def test_without_time_an_application_is_admitted_with_a_warning(looks: int) -> N
     document = volcano(head=(1, template()), worker=(3, template(cpu="2", nodeSelector={"disk": "ssd"})))
     nodes = [node("node-a"), node("node-b", labels={"disk": "ssd"})]
     assert not verdict(document, with_groups(on_disks("p", "ssd"), nodes=nodes), solving=Ending(looks)).refused
+
+
+def test_once_time_is_up_no_new_nodes_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Workflow may have hundreds of steps, each of which would need them."""
+    asked: list[str] = []
+
+    async def counted(members: Sequence[Member], *others: Any, **named: Any) -> JobScaleUp:
+        asked.extend(member.names[0] for member in members)
+        return await scale_up_workload(members, *others, **named)
+
+    monkeypatch.setattr(whole_application, "scale_up_workload", counted)
+    ssd = template("", nodeSelector={"disk": "ssd"})
+    document, groups = jobset(ssd, ssd), with_groups(on_disks("p", "ssd"))
+    assert len(verdict(document, groups).warnings) == 2
+    assert asked == ["job load", "job work"]
+    found = verdict(document, groups, solving=Ending(2))
+    assert (found.refused, found.undecided, found.warnings) == (False, True, (UNDECIDED,))
+    assert asked == ["job load", "job work"]
 
 
 def test_what_is_not_looked_at_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> None:

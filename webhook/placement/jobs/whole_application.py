@@ -17,6 +17,7 @@ from webhook.placement.decision.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
 from webhook.placement.jobs.newnodes.scaled_group import Beside
 from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
@@ -188,7 +189,9 @@ async def _of_set(
     if not scaling or any(member.ask.elastic for member in members):
         return await worked_out(verdict, NOUN)
     nothing = Group((), world, (), solving, jobs)
-    scaled = await scale_up_workload(members, world, solving, Beside(nothing, nothing), named=True)
+    scaled = JobScaleUp(decided=False, noun=NOUN)
+    if solving.left() > 0:  # there may be hundreds of sets
+        scaled = await scale_up_workload(members, world, solving, Beside(nothing, nothing), named=True)
     if not scaled.made and (scaled.decided or solving.left() > 0):
         refused = _refused_alone(alone.with_reasons(scaled.reasons)) if alone else await worked_out(verdict, NOUN)
         if refused.fault is Fault.INVALID:
