@@ -116,7 +116,7 @@ fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of device
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_fusion.py tests/controller/jobs/test_parallel_regions.py
-	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py
+	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py tests/placement/kinds/test_random_new_nodes.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, other projects' operators that take long to build: an hour or two
