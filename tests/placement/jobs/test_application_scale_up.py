@@ -308,6 +308,17 @@ def test_without_time_an_application_is_admitted_with_a_warning(looks: int) -> N
     assert not verdict(document, with_groups(on_disks("p", "ssd"), nodes=nodes), solving=Ending(looks)).refused
 
 
+def test_topology_spread_over_new_nodes_is_not_judged() -> None:
+    """In which zones these are is not known: the application is admitted with a warning."""
+    spread = {
+        "maxSkew": 1, "minDomains": 2, "topologyKey": "zone", "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": {"streams.ibm.com/job": "app"}},
+    }  # fmt: skip
+    one = template("", topologySpreadConstraints=[spread], nodeSelector={"zone": "a"})
+    found = verdict(volcano(worker=(3, one)), with_groups(sized(), nodes=[node("node-a", labels={"zone": "a"})]))
+    assert (found.refused, found.undecided, found.warnings[0]) == (False, True, UNDECIDED)
+
+
 def test_once_time_is_up_no_new_nodes_are_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A Workflow may have hundreds of steps, each of which would need them."""
     asked: list[str] = []
