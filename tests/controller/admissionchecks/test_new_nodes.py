@@ -42,6 +42,19 @@ async def test_room_is_kept_on_the_nodes_there_are_and_not_on_new_ones(growing: 
     assert growing.answer("three")[0] == "Retry"
 
 
+async def test_a_new_leader_keeps_that_room(growing: CheckedCluster) -> None:
+    growing.workload("one", pod_set(count=4, cpu="8"))
+    await growing.lead()
+    await growing.lead()
+    growing.workload("two", pod_set(count=1, cpu="8"))
+    await growing.answered()
+    assert growing.answer("two") == ("Ready", f"no room yet for 1 of 1 pod (main): {MADE.format('1 node')}")
+    growing.kube.remove(growing.path("one"))
+    growing.workload("three", pod_set(count=3, cpu="8"))
+    await growing.answered()
+    assert growing.answer("three") == ("Ready", "3 pods can run at the same time")
+
+
 async def test_one_that_fits_beside_others_with_no_new_node_is_told_to_retry(growing: CheckedCluster) -> None:
     """It needs the nodes that others fill, as well as those that can be made; then it is ready."""
     growing.occupy("node-a", "node-b")

@@ -172,7 +172,7 @@ class PromisedRoom:
         return [_so_many(one, counts[at]) for at, one in enumerate(promised.pods) if counts[at]]
 
     def _stand_ins(self, key: Name, verdict: JobVerdict) -> list[PodInfo]:
-        """Stand-ins where the verdict has placed the pods, but for those that wait for new nodes; none if it has not."""
+        """Stand-ins where the verdict has placed the pods; none if it has not, and of those that wait for new nodes."""
         if not verdict.group or not verdict.room or verdict.refused:
             return []
         uids = "/".join(("admitted", *key, str(next(self._numbers))))
