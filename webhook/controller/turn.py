@@ -41,10 +41,14 @@ class Turn:
 
     async def judged(self, judge: Callable[[], Awaitable[Found]]) -> Found:
         """What is found while no promised room is taken by others, as far as that does not happen each time."""
-        for look in range(LOOKS):
-            for room in self.rooms:
-                await room.settle()
+        for _ in range(LOOKS - 1):
+            await self._settled()
             found = await judge()
-            if not any(room.disturbed for room in self.rooms) or look == LOOKS - 1:
-                break
-        return found
+            if not any(room.disturbed for room in self.rooms):
+                return found
+        await self._settled()
+        return await judge()
+
+    async def _settled(self) -> None:
+        for room in self.rooms:
+            await room.settle()
