@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections import Counter
 
 import pytest
 
@@ -13,7 +12,7 @@ from tests.placement.planning.exhaustive import Instance, can_be_placed
 from webhook.placement.jobs.job_verdict import JobVerdict
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))
-CASES = some_of(480)
+CASES = some_of(480, every_day=48)
 BATCH = 48
 
 pytestmark = pytest.mark.examples
@@ -60,9 +59,10 @@ def enough(found: ScaledApplication, short: Instance, notice: str) -> None:
 
 
 def test_every_kind_waits_and_is_refused() -> None:
-    found: Counter[tuple[tuple[str, str], str]] = Counter()
-    for case in filter(None, map(random_scaled_application, range(20 * len(KINDS)))):
-        verdict = case.verdict()
-        found[case.case.kind, "never" if verdict.refused else "later" if noticed(verdict) else "now"] += 1
-    assert {kind for kind, _ in found} == KINDS
-    assert all(found[kind, answer] for kind in KINDS for answer in ("now", "later", "never")), found
+    missing = {(kind, answer) for kind in KINDS for answer in ("now", "later", "never")}
+    for found in filter(None, map(random_scaled_application, range(20 * len(KINDS)))):
+        kind = found.case.kind
+        if any(other == kind for other, _ in missing):
+            verdict = found.verdict()
+            missing.discard((kind, "never" if verdict.refused else "later" if noticed(verdict) else "now"))
+    assert not missing
