@@ -6,6 +6,7 @@ import ssl
 import aiohttp
 import pytest
 from aiohttp import web
+from msgspec import Raw
 
 from tests.aggregated.review_client import PROXY, ROOT, ReviewBench, review, reviews_of
 from tests.apiserver.server import Seen, status
@@ -30,6 +31,12 @@ async def test_a_review_is_answered_and_nothing_of_it_is_stored(bench: ReviewBen
     assert bench.figure("placement_reviews_total", code="201") == 1
     assert bench.figure("placement_review_seconds_count") == 1
     assert bench.figure("waiting_placement_reviews") == 0
+
+
+async def test_a_long_answer_arrives_whole(bench: ReviewBench) -> None:
+    bench.answering = lambda _: ReviewOutcome(Raw(b'"%b"' % (b"name " * 600_000)))
+    code, answer = await bench.create()
+    assert (code, answer["status"]) == (201, "name " * 600_000)
 
 
 async def test_headers_of_a_client_without_a_certificate_are_not_believed(bench: ReviewBench) -> None:

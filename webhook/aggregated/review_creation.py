@@ -24,7 +24,7 @@ from webhook.placement.text.problem import quote
 from webhook.placementreview.review import API_VERSION, KIND
 from webhook.server.http.budget import Budget
 from webhook.server.http.limits import KIB, MIB, Limits
-from webhook.server.http.replies import HttpFault, json
+from webhook.server.http.replies import HttpFault, long_json
 from webhook.server.http.request_body import read_body
 
 LIMITS: Final = Limits(
@@ -161,7 +161,7 @@ class ReviewCreation:
         del said[:_CODE]
         if code != _CREATED:
             raise ReviewFaultError(code, said.decode())
-        return json(_CREATED, said)
+        return long_json(_CREATED, said)
 
 
 def answered(request: ReviewRequest, answering: Answering) -> bytes:

@@ -7,6 +7,7 @@ from aiohttp.helpers import rfc822_formatted_time
 from msgspec import Struct
 
 from webhook.admission.responses import status_body
+from webhook.server.http.long_body import LongBody
 
 REASONS: Final = {
     400: "BadRequest",
@@ -43,6 +44,11 @@ class HttpFault(Struct, frozen=True, gc=False):
 def json(status: int, body: bytes | bytearray) -> web.Response:
     """A response with a body that is JSON already."""
     return web.Response(status=status, body=body, headers=_JSON)
+
+
+def long_json(status: int, body: bytes | bytearray) -> web.Response:
+    """The same response, sent in pieces between which other requests are answered."""
+    return web.Response(status=status, body=LongBody(body), headers=_JSON)
 
 
 def ok_bytes(body: bytes) -> bytes:
