@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import asdict
 
 from kubeapi.client.access import Access
 from kubeapi.client.configuration import Configuration
@@ -69,6 +70,6 @@ def test_without_a_certificate_there_is_no_server(configuration: Configuration, 
 def test_answers_depend_on_what_those_of_admission_depend_on(configuration: Configuration) -> None:
     account = "system:serviceaccount:streams:streams-placement-controller"
     connection = Connection(configuration)
-    asked = vars(review_queries(read({"authorize_pools": True, "controller_account": account}), connection))
-    assert [name for name, part in asked.items() if part is None] == []
-    assert vars(review_queries(read({}), connection))["_rights"] is None
+    asked = review_queries(read({"authorize_pools": True, "controller_account": account}), connection)
+    assert [name for name, lookup in asdict(asked._lookups).items() if lookup is None] == []  # noqa: SLF001 -- what it asks
+    assert review_queries(read({}), connection)._lookups.rights is None  # noqa: SLF001
