@@ -383,9 +383,9 @@ async def test_template_and_process_keep_nothing_open_but_their_sockets(tested: 
     tested.work = open_sockets
     with socket.create_server(("127.0.0.1", 0)):
         numbers = (await tested.ask()).decode().split()
-        assert len(numbers) == len(("0", "1", "2", "its socket", "the folder that is listed"))
-        of_template = Path(f"/proc/{tested.process.pid}/fd")
-        assert len(await asyncio.to_thread(os.listdir, of_template)) == len(("0", "1", "2", "its socket"))
+        assert sum(int(number) > 2 for number in numbers) == len(("its socket", "the folder that is listed"))
+        of_template = await asyncio.to_thread(os.listdir, f"/proc/{tested.process.pid}/fd")
+        assert sum(int(number) > 2 for number in of_template) == len(("its socket",))
 
 
 async def test_a_process_whose_template_is_killed_ends_and_is_waited_for(tested: Processes) -> None:
