@@ -4,7 +4,7 @@ Each pass compares the Job with the stored objects, so the controller can be kil
 created, changed and deleted only after the Job was read from the API server.
 """
 
-import contextlib
+import functools
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
@@ -35,6 +35,7 @@ from webhook.controller.jobs.submission_times import SubmissionTimes
 from webhook.controller.jobstore.records import StoredElement, StoredHostPool, StoredJob, job_path, read_job
 from webhook.controller.jobstore.store import JobStore
 from webhook.controller.object_editor import REFUSALS, ObjectEditor
+from webhook.controller.reconcile_pass import one_pass
 from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.element_status import FINAL, ElementPhase
 from webhook.placement.inventory.pool_index import Name
@@ -104,19 +105,10 @@ class Jobs:
             self._regions.forget(name)
             self._submissions.forget(name)
             return None
-        try:
-            return await self._advance(job)
-        except ApiError as failure:
-            if failure.cause is Cause.MISSING:
-                return SOON  # the watch will say that it is gone
-            if failure.cause is not Cause.CONFLICT:
-                raise
-            await self._refresh(name)
-            return SOON
+        return await one_pass(self._advance(job), functools.partial(self._refresh, name))
 
     async def _refresh(self, name: Name) -> None:
-        with contextlib.suppress(ApiError):
-            self._store.jobs.correct(read_job(Raw(await self._server.read(job_path(*name)))))
+        self._store.jobs.correct(read_job(Raw(await self._server.read(job_path(*name)))))
 
     async def _advance(self, job: StoredJob) -> float | None:
         status = status_of_job(job)

@@ -7,7 +7,7 @@ Elements that the same process has created, and that have had no pod yet, have n
 """
 
 import asyncio
-import contextlib
+import functools
 from typing import Final
 
 from msgspec import Raw
@@ -24,6 +24,7 @@ from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.controller.processingelements.element_reports import ElementReports
 from webhook.controller.processingelements.pod_hold import pod_hold
 from webhook.controller.processingelements.steering import Steering
+from webhook.controller.reconcile_pass import one_pass
 from webhook.controller.reconciler_settings import SOON
 from webhook.placement.elements.element_pod import ElementPod
 from webhook.placement.elements.element_status import REFUSED, ElementStatus
@@ -84,19 +85,10 @@ class ProcessingElements:
         element = self.store.elements.all.get(name)
         if element is None or element.deleting:
             return None
-        try:
-            return await _ElementPass(self, element).run()
-        except ApiError as failure:
-            if failure.cause is Cause.MISSING:
-                return SOON  # it is gone, which the watch will say
-            if failure.cause is not Cause.CONFLICT:
-                raise
-            await self._refresh(name)
-            return SOON
+        return await one_pass(_ElementPass(self, element).run(), functools.partial(self._refresh, name))
 
     async def _refresh(self, name: Name) -> None:
-        with contextlib.suppress(ApiError):
-            self.store.elements.correct(read_element(Raw(await self.server.read(element_path(*name)))))
+        self.store.elements.correct(read_element(Raw(await self.server.read(element_path(*name)))))
 
 
 class _ElementPass:

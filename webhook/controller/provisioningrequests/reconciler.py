@@ -5,7 +5,7 @@ a controller can be killed after any request and the next one continues. A reque
 autoscaler would keep room for its pods a second time, beside the Job's own pods.
 """
 
-import contextlib
+import functools
 from typing import Final
 
 from msgspec import Raw
@@ -33,6 +33,7 @@ from webhook.controller.provisioningrequests.stored_request import (
     owner_uid,
     read_request,
 )
+from webhook.controller.reconcile_pass import one_pass
 from webhook.controller.reconciler_settings import SOON
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue
@@ -109,16 +110,7 @@ class ProvisioningRequests:
             return None  # the garbage collector deletes what it owned
         if status_of_job(job).generation != job.generation:
             return None  # a change is judged first: until then the answer is about what the Job was
-        try:
-            return await self._advance(job)
-        except ApiError as failure:
-            if failure.cause is Cause.MISSING:
-                return SOON  # the watch will say that it is gone
-            if failure.cause is not Cause.CONFLICT:
-                raise
-            with contextlib.suppress(ApiError):
-                await self._current(job)
-            return SOON
+        return await one_pass(self._advance(job), functools.partial(self._current, job))
 
     async def _advance(self, job: StoredJob) -> float | None:
         spec, status = job.stated(), status_of_job(job)
