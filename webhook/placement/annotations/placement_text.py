@@ -10,7 +10,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.spl.clauses import ClauseName, PlacementClause
+from webhook.placement.spl.clauses import PARTITION_CLAUSES, ClauseName, PlacementClause
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 from webhook.placement.text.clause import Clause, Source, parts_of
@@ -72,7 +72,7 @@ def _read(text: str | None, preferred: str | None) -> PlacementText:
         problems += unparsed
         if len(hard) > 1:
             problems += contradictions(hard, annotation(keys.PLACEMENT), text)
-    idle = [clause for clause in clauses if clause.name.startswith("partition")]
+    idle = [clause for clause in clauses if clause.name in PARTITION_CLAUSES]
     warnings = [f"{clause} controls fusion, which is complete: it has no effect on the pod" for clause in idle]
     meaning = "; ".join(
         [

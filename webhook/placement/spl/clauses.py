@@ -25,6 +25,16 @@ class ClauseName(enum.StrEnum):
     PARTITION_ISOLATION = "partitionIsolation"
 
 
+PARTITION_CLAUSES: Final = frozenset(
+    {
+        ClauseName.PARTITION_COLOCATION,
+        ClauseName.PARTITION_EXLOCATION,
+        ClauseName.PARTITION_ISOLATION,
+    }
+)
+"""Clauses that have no effect on a pod."""
+
+
 class PoolName(Struct, frozen=True, gc=False):
     """The argument of ``host(P)``, or of ``host(P[5])``, which means one host of the pool: ``index`` counts from 0."""
 
