@@ -29,8 +29,8 @@ def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World
     ranked = sorted([at for at in range(len(hard)) if opened[at]], key=lambda at: -opened[at].bit_count())
     constraints = [judged.constraint for judged in hard]
     for at in ranked:
-        if found := opening_change(constraints, at, opened[at], ask, world):
-            yield found
+        if change := opening_change(constraints, at, opened[at], ask, world):
+            yield change
 
 
 def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: Ask, world: World) -> Fix | None:
@@ -90,8 +90,8 @@ def joinable(constraints: Sequence[Constraint], ask: Ask, needs: Sequence[Requir
 
     The new node may have the labels of any node that meets the constraints, but a host name of its own.
     """
-    for found in constraints:
-        if found.tie is not Tie.NONE:
+    for constraint in constraints:
+        if constraint.tie is not Tie.NONE:
             return False
     if any(term.match_fields for term in required_terms(ask.spec) or ()):
         return False
@@ -120,7 +120,7 @@ def needs_of_new(constraints: Iterable[Constraint], ask: Ask) -> Iterator[Requir
     """All requirements on labels of a node that is added: pods are counted by domain, so it has to be in one."""
     constraints = tuple(constraints)
     yield from all_needs(constraints, ask)
-    yield from (Requirement(found.topology, "Exists") for found in constraints if found.topology)
+    yield from (Requirement(constraint.topology, "Exists") for constraint in constraints if constraint.topology)
 
 
 def labels_of_new(needs: Iterable[Requirement]) -> dict[str, str | None] | None:
@@ -131,15 +131,15 @@ def labels_of_new(needs: Iterable[Requirement]) -> dict[str, str | None] | None:
     by_key: dict[str, list[Requirement]] = {}
     for need in needs:
         by_key.setdefault(need.key, []).append(need)
-    found: dict[str, str | None] = {}
+    labels: dict[str, str | None] = {}
     for key, asked in sorted(by_key.items()):
         if key == HOSTNAME or all(holds(need, None) for need in asked):
             continue
         value = next((value for value in _values(asked) if all(holds(need, value) for need in asked)), None)
         if value is None:
             return None
-        found[key] = None if all(need.operator == "Exists" for need in asked) else value
-    return found
+        labels[key] = None if all(need.operator == "Exists" for need in asked) else value
+    return labels
 
 
 def _values(asked: Sequence[Requirement]) -> Iterator[str]:

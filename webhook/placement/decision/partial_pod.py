@@ -77,12 +77,12 @@ class PartialPods:
 
     def fit(self, dropped: Collection[Clause]) -> int:
         """How many nodes could run the pod without these clauses; ``REFUSED`` if it would be refused all the same."""
-        found = self.without(dropped)
-        if found is None:
+        partial = self.without(dropped)
+        if partial is None:
             return REFUSED
         nodes = self._world.everything
-        hard = found.stated.hard
-        for at in found.kept:
+        hard = partial.stated.hard
+        for at in partial.kept:
             nodes &= hard[at].nodes
         return nodes.bit_count()
 
@@ -94,8 +94,8 @@ class PartialPods:
         if self._tangled.isdisjoint(dropped):
             kept = zip(self._clauses, self._full.hard, strict=True)
             return [judged for clause, judged in kept if clause is None or clause not in dropped]
-        found = self.without(dropped)
-        return found.hard if found else []
+        partial = self.without(dropped)
+        return partial.hard if partial else []
 
     def without(self, dropped: Collection[Clause]) -> Partial | None:
         """What is left of the pod without these clauses; ``None`` if it would be refused for that."""
@@ -103,8 +103,8 @@ class PartialPods:
             gone = frozenset(dropped)
             if gone not in self._anew:
                 self._anew[gone] = anew(self._pod, self._full.ask.namespace, self._world, dropped)
-            found = self._anew[gone]
-            return Partial(found, range(len(found.hard))) if found else None
+            decided = self._anew[gone]
+            return Partial(decided, range(len(decided.hard))) if decided else None
         stated, clauses = self._full, self._clauses
         if not self._requests.isdisjoint(dropped):
             stated, clauses = self._lowered
@@ -120,8 +120,8 @@ class PartialPods:
         if spreads(ask.spec):
             last = {clause for clause, constraint in own if clause.source in _OF_FINISHED_POD and constraint.separable}
             return frozenset(clause for clause, _ in own if named or clause not in last)
-        found = {clause for clause, constraint in own if not _separable(constraint, named=named)} - self._requests
-        return frozenset(found if self._lowerable() else found | self._requests)
+        tied = {clause for clause, constraint in own if not _separable(constraint, named=named)} - self._requests
+        return frozenset(tied if self._lowerable() else tied | self._requests)
 
     def _lowerable(self) -> bool:
         """Whether lower requests change nothing else: no amounts that are given, no bounds, no pods to fit beside."""
@@ -156,7 +156,7 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
     """
     ask, problems = read(pod, namespace, world, dropped)
     constraints, more, _ = constraints_of(ask, world)
-    left = [found for found in constraints if (clause := found.clause) is None or clause not in dropped]
+    left = [constraint for constraint in constraints if (clause := constraint.clause) is None or clause not in dropped]
     orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
     verdict = judge(left, world)
     if problems or more or orphans or any(refuse_tolerations(ask, left, world, named=bool(verdict.candidates))):

@@ -66,13 +66,13 @@ class Verdict(Struct, frozen=True, gc=False):
 
     def rules(self, clauses: Collection[Clause]) -> tuple[str, ...]:
         """The rules of these clauses of hard constraints, each once; ``nodes`` where there is no clause."""
-        found = [judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses]
-        return tuple(dict.fromkeys(found)) if clauses else (Rule.NODES,)
+        rules = [judged.constraint.rule for judged in self.hard if judged.constraint.clause in clauses]
+        return tuple(dict.fromkeys(rules)) if clauses else (Rule.NODES,)
 
     def reasons(self, world: World) -> list[Reason]:
         """Why nodes are out, each node under one reason; the reason with most nodes first."""
-        found = [reason for judged, out in self.removed() for reason in judged.constraint.explain(world, out)]
-        return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+        reasons = [reason for judged, out in self.removed() for reason in judged.constraint.explain(world, out)]
+        return sorted(reasons, key=lambda reason: -reason.nodes.bit_count())
 
     def disappointed(self) -> Iterator[str]:
         """A warning for each preference that no candidate meets."""
@@ -91,17 +91,17 @@ class Parsed(NamedTuple):
 
 def standing_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of the ``FAMILIES``, which do not depend on what others add to the pod."""
-    return sorted_apart([found for parse in FAMILIES for found in parse(ask, world)])
+    return sorted_apart([item for parse in FAMILIES for item in parse(ask, world)])
 
 
 def constraints_of(ask: Ask, world: World) -> Parsed:
     """What the pod asks of all families; the ``LAST`` ones are parsed only if the others found no problem."""
-    found = standing_of(ask, world)
-    if not spreads(ask.spec) or found.problems:
-        return found
-    finished = finish(ask, found.constraints, world)
-    last = sorted_apart([found for parse in LAST for found in parse(ask, world, finished)])
-    return Parsed(found.constraints + last.constraints, last.problems, found.warnings + last.warnings)
+    standing = standing_of(ask, world)
+    if not spreads(ask.spec) or standing.problems:
+        return standing
+    finished = finish(ask, standing.constraints, world)
+    last = sorted_apart([item for parse in LAST for item in parse(ask, world, finished)])
+    return Parsed(standing.constraints + last.constraints, last.problems, standing.warnings + last.warnings)
 
 
 def spreads(spec: PodSpec) -> bool:
@@ -118,13 +118,13 @@ def sorted_apart(parsed: Iterable[Constraint | Problem | str]) -> Parsed:
     constraints: list[Constraint] = []
     problems: list[Problem] = []
     warnings: list[str] = []
-    for found in parsed:
-        if not isinstance(found, _REMARKS):  # most often
-            constraints.append(found)
-        elif isinstance(found, str):
-            warnings.append(found)
+    for item in parsed:
+        if not isinstance(item, _REMARKS):  # most often
+            constraints.append(item)
+        elif isinstance(item, str):
+            warnings.append(item)
         else:
-            problems.append(found)
+            problems.append(item)
     return Parsed(tuple(constraints), tuple(problems), tuple(dict.fromkeys(warnings)) if warnings else ())
 
 
@@ -180,7 +180,7 @@ def _tolerated(constraints: Iterable[Constraint], world: World) -> Bits:
 
     Hosts of exclusive pools count as tainted: the controller is about to taint them.
     """
-    kept = (found.filter(world) for found in constraints if found.about_taints)
+    kept = (constraint.filter(world) for constraint in constraints if constraint.about_taints)
     return functools.reduce(operator.and_, kept, world.everything)
 
 

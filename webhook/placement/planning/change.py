@@ -63,9 +63,9 @@ SAME: Final = Change()
 
 def _spelled(kept: tuple[Demand, ...]) -> tuple[Demand, ...]:
     """The demands, each HostPool by itself if the tags of all pools that are still named are one tag at most."""
-    if all(found.alone is None for found in kept):
+    if all(demand.alone is None for demand in kept):
         return kept
-    tags = {tag for found in kept if found.constraint.pool for tag in found.constraint.pool.tags}
+    tags = {tag for demand in kept if demand.constraint.pool for tag in demand.constraint.pool.tags}
     if len(tags) > 1:
         return kept
-    return tuple(found if found.alone is None else replace(found, nodes=found.alone) for found in kept)
+    return tuple(demand if demand.alone is None else replace(demand, nodes=demand.alone) for demand in kept)

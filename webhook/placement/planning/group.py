@@ -134,8 +134,8 @@ class Group:
         That is what is free for the member, or for those of the highest priority.
         """
         taken = [at for at, level in enumerate(self._levels) if member is None or takes(member, level, self.world)]
-        found: npt.NDArray[np.int64] = self._free[taken[-1] * len(self.resources) + self.resources.index(resource)]
-        return found
+        row: npt.NDArray[np.int64] = self._free[taken[-1] * len(self.resources) + self.resources.index(resource)]
+        return row
 
     def room(self, level: int | None) -> npt.NDArray[np.int64]:
         """What is free for a level: a row for each of the resources, and in it the nodes in the order of slots."""
@@ -224,9 +224,9 @@ class Group:
         number: int,
     ) -> tuple[object, Block, Sets]:
         """The block of members that share a node, or of a member whose pods may be anywhere; what it is equal by."""
-        one = not any(found.together for found in kept[members[0]])
+        one = not any(demand.together for demand in kept[members[0]])
         each = {at: 1 if one else counts[at] for at in members}
-        conditions = [found for at in members for found in kept[at]]
+        conditions = [demand for at in members for demand in kept[at]]
         nodes = self._nodes_for(each, kept, change, one=one)
         new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
         joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
@@ -236,14 +236,16 @@ class Group:
             count=counts[members[0]] if one else 1,
             nodes=self._mask(nodes, change.added, new=joining),
             requests=self._requests(each, requests),
-            marks=frozenset(key for found in conditions for key in found.marks),
-            avoids=frozenset(key for found in conditions for key in found.avoids),
+            marks=frozenset(key for demand in conditions for key in demand.marks),
+            avoids=frozenset(key for demand in conditions for key in demand.avoids),
             kin=kins.pop() if len(kins) == 1 else "",
-            hosts=in_order({HostNeed(self._pool(found.host[0]), found.host[1]) for found in conditions if found.host}),
-            limits=tuple(found.limit for found in conditions if found.limit) if one else (),
+            hosts=in_order(
+                {HostNeed(self._pool(demand.host[0]), demand.host[1]) for demand in conditions if demand.host}
+            ),
+            limits=tuple(demand.limit for demand in conditions if demand.limit) if one else (),
             welcome=frozenset(map(self._pool, self.welcome(members, kept, change))),
         )
-        names = frozenset(found.constraint.node for found in conditions)
+        names = frozenset(demand.constraint.node for demand in conditions)
         shape = (
             nodes, joining, names, block.requests, block.marks, block.avoids, block.kin, block.hosts, block.welcome
         )  # fmt: skip
@@ -283,14 +285,14 @@ class Group:
         nodes = self.world.everything
         for at, count in each.items():
             nodes &= self._left_by(at, kept[at], change) & ~(change.opened if at in change.closed else 0)
-            for found in kept[at]:
-                mine = found.new_nodes(self.world.everything) if new else found.nodes
-                opens = found.clause is not None and found.clause == change.opening
+            for demand in kept[at]:
+                mine = demand.new_nodes(self.world.everything) if new else demand.nodes
+                opens = demand.clause is not None and demand.clause == change.opening
                 nodes &= mine | (change.opened if opens else 0)
-                if found.host is not None and not self._has(found.host, change):
+                if demand.host is not None and not self._has(demand.host, change):
                     return 0
-                if found.limit is not None and not one:
-                    nodes &= holding(count, found.limit)
+                if demand.limit is not None and not one:
+                    nodes &= holding(count, demand.limit)
         return nodes
 
     def welcome(self, members: Iterable[int], kept: Kept, change: Change = SAME) -> frozenset[Name]:
@@ -306,7 +308,7 @@ class Group:
         """The nodes that a member without its dropped clauses is not shut out of by exclusive pools."""
         if change.welcome:
             return self.world.everything
-        shut = union(found.shut for found in self.members[at].conditions) & ~union(found.shut for found in kept)
+        shut = union(demand.shut for demand in self.members[at].conditions) & ~union(demand.shut for demand in kept)
         return self.world.everything & ~shut
 
     def _pool(self, name: Name) -> int:
@@ -343,31 +345,31 @@ class Group:
 
     # From blocks to members
 
-    def placed(self, problem: AssignmentProblem, found: Assignment, owners: Sequence[Sets]) -> Placed:
+    def placed(self, problem: AssignmentProblem, assignment: Assignment, owners: Sequence[Sets]) -> Placed:
         """Where the pods are by an assignment of the blocks, whose pods are ``owners``."""
         slots: list[list[int]] = [[] for _ in self.members]
-        for places, sets in zip(found.places, owners, strict=True):
+        for places, sets in zip(assignment.places, owners, strict=True):
             for place, pods in zip(places, sets, strict=True):
                 for at, count in pods:
                     slots[at] += [int(problem.slots[place])] * count
         hosts = {
             (pool.namespace, pool.name): {index: int(problem.slots[place]) for index, place in sorted(mine.items())}
-            for pool, mine in zip(self.pools, found.hosts, strict=True)
+            for pool, mine in zip(self.pools, assignment.hosts, strict=True)
         }
         return Placed(tuple(tuple(sorted(places)) for places in slots), hosts)
 
 
 def _sum(prices: Sequence[Row], pods: Sequence[tuple[int, int]], size: int) -> Row:
     """The cost of the pods of one set on each node."""
-    found = np.zeros(size, np.int64)
+    costs = np.zeros(size, np.int64)
     for at, count in pods:
-        found += prices[at] * count
-    return found
+        costs += prices[at] * count
+    return costs
 
 
 def _mask(nodes: Bits, slots: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
     """For each of the slots, whether it is in the set."""
-    found = np.zeros(int(slots.max(initial=-1)) + 1, np.bool_)
+    mask = np.zeros(int(slots.max(initial=-1)) + 1, np.bool_)
     inside = to_slots(nodes)
-    found[inside[inside < len(found)]] = True
-    return found[slots]
+    mask[inside[inside < len(mask)]] = True
+    return mask[slots]

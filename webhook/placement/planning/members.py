@@ -103,18 +103,18 @@ class Member(Struct, frozen=True, eq=False):
 
     def open(self, dropped: Collection[Clause] = ()) -> Bits:
         """The nodes that meet every condition but those of the ``dropped`` clauses."""
-        found = self.verdict.everything
+        nodes = self.verdict.everything
         for condition in self.conditions:
             if condition.clause not in dropped or not condition.clause:
-                found &= condition.nodes
-        return found
+                nodes &= condition.nodes
+        return nodes
 
     def open_new(self) -> Bits:
         """The nodes that meet every condition, whatever runs on them: those that a new one could be like."""
-        found = self.verdict.everything
+        nodes = self.verdict.everything
         for condition in self.conditions:
-            found &= condition.new_nodes(self.verdict.everything)
-        return found
+            nodes &= condition.new_nodes(self.verdict.everything)
+        return nodes
 
 
 def member_of(
@@ -133,10 +133,10 @@ def member_of(
     parsed = constraints_of(ask, world)
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
-    at_once = [further for found in parsed.constraints for further in found.at_once(ask, world)]
+    at_once = [further for constraint in parsed.constraints for further in constraint.at_once(ask, world)]
     taken = (*at_once, *_repelled(names, pod, ask, world))
     verdict = judge((*parsed.constraints, *taken), world)
-    conditions = [found for judged in verdict.hard for found in _demands(judged, ask, names, count, world, choices)]
+    conditions = [demand for judged in verdict.hard for demand in _demands(judged, ask, names, count, world, choices)]
     if ask.spec.overhead:
         # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.
         overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
@@ -145,10 +145,10 @@ def member_of(
         # Other pods keep away from the labels of a pod that itself need not keep away from them.
         marked = (key for judged in verdict.soft for key in judged.constraint.company(_job(ask)).marks)
         conditions.append(Demand(None, world.everything, StandingConstraint(), marks=(_all_of(ask), *marked)))
-    welcome = frozenset(found for found in _preferred_exclusive(verdict.soft) if found[0] in choices)
+    welcome = frozenset(host for host in _preferred_exclusive(verdict.soft) if host[0] in choices)
     # What others say of pods that are yet to come is not true of pods that come together.
     devices = tuple(part.clause.text for part in ask.devices)
-    warnings = (*ask.warnings, *(found for found in parsed.warnings if devices and found.startswith(devices)))
+    warnings = (*ask.warnings, *(warning for warning in parsed.warnings if devices and warning.startswith(devices)))
     member = Member(tuple(names), count, pod, ask, verdict, tuple(conditions), welcome=welcome, warnings=warnings)
     return kindred(member) if count > len(names) else member
 
@@ -159,7 +159,7 @@ def kindred(member: Member) -> Member:
     They share nothing else that they avoid.
     """
     ask = member.ask
-    lenient = all(key == _all_of(ask) for found in member.conditions for key in found.avoids)
+    lenient = all(key == _all_of(ask) for demand in member.conditions for key in demand.avoids)
     return replace(member, kin=f"{ask.namespace}/{ask.job}/{ask.pe}") if ask.pe and lenient else member
 
 
@@ -244,8 +244,8 @@ def _all_of(ask: Ask) -> Key:
 
 def requests_of(conditions: Iterable[Demand]) -> Mapping[str, int]:
     """What one pod requests by these conditions: of two amounts of one resource the larger one counts."""
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     for condition in conditions:
         for resource, amount in condition.requests.items():
-            found[resource] = max(amount, found.get(resource, 0))
-    return found
+            amounts[resource] = max(amount, amounts.get(resource, 0))
+    return amounts

@@ -21,8 +21,8 @@ def united(members: Sequence[int], kept: Kept) -> Iterator[list[int]]:
         return at
 
     for at in members:
-        for found in kept[at]:
-            for key in found.together:
+        for demand in kept[at]:
+            for key in demand.together:
                 leader[find(at)] = find(of_key.setdefault(key, at))
     sets: dict[int, list[int]] = {}
     for at in members:
@@ -32,16 +32,16 @@ def united(members: Sequence[int], kept: Kept) -> Iterator[list[int]]:
 
 def named(conditions: Kept, members: Iterable[int]) -> frozenset[Name]:
     """The exclusive pools of the group that conditions of these members name."""
-    return frozenset(found.host[0] for at in members for found in conditions[at] if found.host and found.exclusive)
+    return frozenset(demand.host[0] for at in members for demand in conditions[at] if demand.host and demand.exclusive)
 
 
 def split(together: Sequence[tuple[Member, int, Sequence[Demand]]]) -> bool:
     """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
     for member, count, kept in together:
-        avoided = {key for found in kept for key in found.avoids}
+        avoided = {key for demand in kept for key in demand.avoids}
         for other, _, others in together:
             kin = bool(member.kin) and member.kin == other.kin
             same = kin or (member is other and count == 1)
-            if not same and any(not avoided.isdisjoint(found.marks) for found in others):
+            if not same and any(not avoided.isdisjoint(demand.marks) for demand in others):
                 return True
     return False

@@ -73,11 +73,11 @@ class WiderGroup(Group):
 
     def _slots_of(self, able: Bits) -> Bits:
         """The slots of the new nodes at these positions."""
-        found = 0
+        slots = 0
         for at, nodes in enumerate(self.new):
             if able >> at & 1:
-                found |= ((1 << nodes.count) - 1) << (self.first + self._starts[at])
-        return found
+                slots |= ((1 << nodes.count) - 1) << (self.first + self._starts[at])
+        return slots
 
     def new_at(self, slot: int) -> NewNodes | None:
         """The new nodes that the one in the slot belongs to; ``None`` for a node that is there."""
@@ -104,7 +104,7 @@ class WiderGroup(Group):
         return replace(problem, new=self._starts[-1], budgets=tuple(self._budgets(problem.size))), owners, costs
 
     def _budgets(self, size: int) -> list[NodeBudget]:
-        found = []
+        budgets = []
         for at, limits in enumerate(self._limits):
             nodes = np.zeros(size, np.bool_)
             for start, new in zip(self._starts, self.new, strict=False):
@@ -114,14 +114,14 @@ class WiderGroup(Group):
             amounts = tuple((row, limits.left[name]) for row, name in enumerate(self.resources) if name in limits.left)
             most = limits.most if limits.most is not None and limits.most < np.count_nonzero(nodes) else None
             if nodes.any() and (amounts or most is not None):
-                found.append(NodeBudget(nodes, most, amounts))
-        return found
+                budgets.append(NodeBudget(nodes, most, amounts))
+        return budgets
 
 
 def _widened(member: Member, there: Bits, new: Bits) -> Member:
     """The member that may also go to these new nodes; ``there`` are the nodes there are."""
     bounds = Demand(None, there | new, StandingConstraint())
-    conditions = [_open(found, (found.nodes & there) | new, member.names[0]) for found in member.conditions]
+    conditions = [_open(demand, (demand.nodes & there) | new, member.names[0]) for demand in member.conditions]
     return replace(member, conditions=(bounds, *conditions))
 
 

@@ -77,32 +77,32 @@ def eligible(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:
     pool it also runs no stranger.
     """
     nodes = inventory.nodes
-    found = matching_all(nodes, labels_of(pool))
-    found &= matching_all(nodes, requirements_of(policy.poolable))
+    able = matching_all(nodes, labels_of(pool))
+    able &= matching_all(nodes, requirements_of(policy.poolable))
     if pool.devices:
-        found &= nodes_with_devices(pool, inventory, unhurried=policy.unhurried).able
+        able &= nodes_with_devices(pool, inventory, unhurried=policy.unhurried).able
     own = keys.exclusive(pool.namespace, pool.name)
     for by_taint in nodes.taints.values():
         for taint, tainted in by_taint.items():
             if taint.key != keys.EXCLUSIVE or taint.value != own:
-                found &= ~tainted
-    found &= ~inventory.pools.claimed([(pool.namespace, pool.name)])
-    return found & ~strangers(pool, inventory) if pool.exclusive else found
+                able &= ~tainted
+    able &= ~inventory.pools.claimed([(pool.namespace, pool.name)])
+    return able & ~strangers(pool, inventory) if pool.exclusive else able
 
 
 def strangers(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a stranger to the pool, also one that is being deleted."""
-    found = 0
+    there = 0
     for (namespace, pools), nodes in inventory.foreign_pods.nodes():
         if pool.spl_name not in pools or not _serves(pool, namespace, "", inventory):
-            found |= nodes
+            there |= nodes
     for (namespace, job), job_pods in inventory.jobs_with_pods():
         serves = _serves(pool, namespace, job, inventory)
-        found |= job_pods.outside(pool.spl_name) if serves else job_pods.everyone.nodes
+        there |= job_pods.outside(pool.spl_name) if serves else job_pods.everyone.nodes
     for pod in inventory.leaving.values():
         if is_stranger(pod, pool, inventory):
-            found |= inventory.nodes.named(pod.node)
-    return found
+            there |= inventory.nodes.named(pod.node)
+    return there
 
 
 def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
@@ -117,14 +117,14 @@ def is_stranger(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
 
 def users(pool: Pool, inventory: Inventory) -> Bits:
     """Nodes that run a user of the pool, also one that is being deleted."""
-    found = 0
+    there = 0
     for (namespace, job), job_pods in inventory.jobs_with_pods():
         if _may_serve(pool, namespace, job, inventory):
-            found |= job_pods.holding(((POOL, pool.spl_name),))
+            there |= job_pods.holding(((POOL, pool.spl_name),))
     for pod in (*inventory.leaving.values(), *inventory.visitors.values()):
         if is_user(pod, pool, inventory):
-            found |= inventory.nodes.named(pod.node)
-    return found
+            there |= inventory.nodes.named(pod.node)
+    return there
 
 
 def is_user(pod: PodInfo, pool: Pool, inventory: Inventory) -> bool:
@@ -166,8 +166,8 @@ def pool_of(spl_name: str, namespace: str, job: str, inventory: Inventory) -> li
 
 def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -> Allocation:
     listed = list(entries(pool, inventory, policy))
-    found = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & excluded]
-    hosts = tuple(_host(entry.index, entry.node, inventory) for entry in found)
+    standing = [entry for entry in listed if entry.node and not inventory.nodes.named(entry.node) & excluded]
+    hosts = tuple(_host(entry.index, entry.node, inventory) for entry in standing)
     wanted = len(pool.hosts or ())
     # Every user of the namespace reads this text, so it counts the entries and does not quote them.
     reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
@@ -195,18 +195,18 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
         if index < size and index not in kept and node:
             kept[index] = _host(index, name, inventory)
             held |= node
-    free, taken = able & ~held, _of_others(pool, inventory)
-    groups = [free & ~taken, free & taken]
+    free, others = able & ~held, _of_others(pool, inventory)
+    groups = [free & ~others, free & others]
     if pool.devices:  # nodes that may lack them come last
         sure = nodes_with_devices(pool, inventory, unhurried=policy.unhurried).nodes
         groups = [nodes & part for part in (sure, ~sure) for nodes in groups]
     fresh = chain.from_iterable(_cheapest(nodes, size - len(kept), inventory) for nodes in groups)
     for index in range(size):
         if index not in kept:
-            found = next(fresh, None)
-            if found is None:
+            chosen = next(fresh, None)
+            if chosen is None:
                 break
-            kept[index] = _host(index, found, inventory)
+            kept[index] = _host(index, chosen, inventory)
     reason = "" if len(kept) == size else _shortage(pool, count, inventory)
     return Allocation(tuple(kept[index] for index in sorted(kept)), count, reason)
 
@@ -217,22 +217,22 @@ def _of_others(pool: Pool, inventory: Inventory) -> Bits:
     They have its label, or are listed by a pool of the namespace that has no hosts yet.
     """
     once, twice = inventory.pools.marked()
-    found = once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
+    others = once & ~inventory.nodes.with_key(keys.membership(pool.namespace, pool.name)) | twice
     for other in inventory.pools.of_namespace(pool.namespace).values() if pool.exclusive else ():
         if other.hosts is not None and not other.served:
-            found |= union(nodes_of_host(text, inventory.nodes) for text in other.hosts)
-    return found
+            others |= union(nodes_of_host(text, inventory.nodes) for text in other.hosts)
+    return others
 
 
 def _cheapest(nodes: Bits, count: int, inventory: Inventory) -> Iterator[str]:
     """The names of the first ``count`` nodes, sorted by cost, then by name."""
-    found = to_slots(nodes)
+    free = to_slots(nodes)
     # Cost and rank make one number, so that a partial sort of numbers will do, fast enough for a review.
-    order = base(inventory.nodes.capacity, {})[found] * len(inventory.nodes.names) + inventory.nodes.ranks()[found]
-    if count < len(found):
+    order = base(inventory.nodes.capacity, {})[free] * len(inventory.nodes.names) + inventory.nodes.ranks()[free]
+    if count < len(free):
         chosen = np.argpartition(order, count)[:count]
-        found, order = found[chosen], order[chosen]
-    return (inventory.nodes.names[slot] for slot in found[np.argsort(order)].tolist())
+        free, order = free[chosen], order[chosen]
+    return (inventory.nodes.names[slot] for slot in free[np.argsort(order)].tolist())
 
 
 def _shortage(pool: Pool, count: int, inventory: Inventory) -> str:

@@ -42,7 +42,7 @@ def claims_of_set(templates: ClaimTemplates, namespace: str, count: int) -> tupl
 def pods_of_set(pod: Pod, templates: ClaimTemplates, count: int, namespace: str, known: Volumes) -> Sequence[Pod]:
     """The first pods of the set with their claims; one that is not known is of its template's StorageClass."""
     return [
-        _with(pod, [_volume(templates, at, found, namespace, known) for found in templates.named])
+        _with(pod, [_volume(templates, at, volume, namespace, known) for volume in templates.named])
         for at in range(min(count, MOST))
     ]
 
@@ -88,30 +88,30 @@ def refuse_claims(
         if room < len(tied.names):
             return _refusal(fit, tied, room)
     if Spread.TOGETHER in fit.spreads() and not (common := _common(nodes)):
-        tied = _Tied(common, tuple(name for name, found in zip(names, nodes, strict=True) if found != fit.candidates))
+        tied = _Tied(common, tuple(name for name, own in zip(names, nodes, strict=True) if own != fit.candidates))
         return _refusal(fit, tied, 0)
     return None
 
 
 def _nodes(pod: Pod, namespace: str, world: World) -> Bits:
     """The nodes that can use all volumes of the pod."""
-    found = world.everything
+    able = world.everything
     for volume in claimed_volumes(pod.spec or PodSpec(), namespace, world.inventory.volumes):
-        found &= world.everything if volume.terms is None else matching_any(world, volume.terms)
-    return found
+        able &= world.everything if volume.terms is None else matching_any(world, volume.terms)
+    return able
 
 
 def _common(nodes: Sequence[Bits]) -> Bits:
-    found = nodes[0]
+    common = nodes[0]
     for each in nodes:
-        found &= each
-    return found
+        common &= each
+    return common
 
 
 def _crowds(nodes: Sequence[Bits], names: Sequence[str]) -> Iterator[_Tied]:
     """For each set of nodes that some pod is tied to, all pods that are tied to no other nodes; fewest nodes first."""
-    for where in sorted(set(nodes), key=lambda found: found.bit_count()):
-        inside = tuple(name for name, found in zip(names, nodes, strict=True) if not found & ~where)
+    for where in sorted(set(nodes), key=lambda each: each.bit_count()):
+        inside = tuple(name for name, own in zip(names, nodes, strict=True) if not own & ~where)
         yield _Tied(where, inside)
 
 
@@ -124,14 +124,14 @@ def _room(fit: ReplicaFit, nodes: Bits) -> int:
 def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     """The refusal that names the pods and the clause that their volumes are at odds with."""
     written_down = [judged.constraint for judged in fit.hard if judged.constraint.clause]
-    limiting = [found for found in written_down if found.spread in {Spread.APART, Spread.TOGETHER}]
-    limiting = (limiting or [found for found in written_down if found.requests])[:1]
-    verbs = {found.clause: found.verb for found in limiting if found.clause}
+    limiting = [constraint for constraint in written_down if constraint.spread in {Spread.APART, Spread.TOGETHER}]
+    limiting = (limiting or [constraint for constraint in written_down if constraint.requests])[:1]
+    verbs = {constraint.clause: constraint.verb for constraint in limiting if constraint.clause}
     where = "no node can use the volumes of all of them"
     if room:
         where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"
     said = (f"volumes of {enumerated(tied.names, _NAMED)}", *map(str, verbs))
     anew = Advice("delete claims that can be recreated elsewhere")
     fixes = (Drop.of(verbs, verbs), anew) if verbs else (anew,)
-    rules = (Rule.VOLUMES, *(found.rule for found in limiting))
+    rules = (Rule.VOLUMES, *(constraint.rule for constraint in limiting))
     return Refusal.of(f"{cannot_hold(said)}: {where}.", said, Fault.FORBIDDEN, rules, fixes)

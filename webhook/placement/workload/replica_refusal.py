@@ -74,7 +74,7 @@ def _relaxation(fit: ReplicaFit, ask: Ask, count: int, fitting: Fitting[Clause])
     clauses = [judged.constraint.clause for judged in fit.hard]
 
     def likely() -> dict[Clause, int]:
-        others = {clause: {at for at, found in enumerate(clauses) if found != clause} for clause in verbs}
+        others = {clause: {at for at, other in enumerate(clauses) if other != clause} for clause in verbs}
         return {clause: fit.room(count, others[clause]) for clause in verbs}
 
     return Relaxation(verbs, fitting, count, likely=likely)
@@ -96,24 +96,24 @@ def _guess(fit: ReplicaFit, count: int) -> list[Clause]:
 def _never(fit: ReplicaFit) -> set[Clause]:
     """Two clauses that two such pods keep on no cluster: one puts them apart, one onto one node; empty without such."""
     constraints = [judged.constraint for judged in fit.hard]
-    apart = next((found.clause for found in constraints if found.spread is Spread.APART), None)
-    together = next((found.clause for found in constraints if found.spread is Spread.TOGETHER), None)
+    apart = next((constraint.clause for constraint in constraints if constraint.spread is Spread.APART), None)
+    together = next((constraint.clause for constraint in constraints if constraint.spread is Spread.TOGETHER), None)
     if together and not apart:
-        apart = next((found.clause for found in constraints if apart_by_host(found)), None)
-    one = together or next((found.clause for found in constraints if found.tie is Tie.HOST), None)
+        apart = next((constraint.clause for constraint in constraints if apart_by_host(constraint)), None)
+    one = together or next((constraint.clause for constraint in constraints if constraint.tie is Tie.HOST), None)
     return {apart, one} if apart and one else set()
 
 
 def _where(fit: ReplicaFit, verdict: Verdict, world: World) -> str:
     """On how many nodes the pods that there is room for can run, and how they are spread over these."""
-    found, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
+    open_nodes, total = verdict.candidates.bit_count(), verdict.everything.bit_count()
     spreads = fit.spreads()
-    how = " on " if found == 1 else next((text for spread, text in _HOW.items() if spread in spreads), " on ")
-    alone = "" if found == 1 or how != " on " else alone_in(fit, world)
+    how = " on " if open_nodes == 1 else next((text for spread, text in _HOW.items() if spread in spreads), " on ")
+    alone = "" if open_nodes == 1 or how != " on " else alone_in(fit, world)
     if alone == HOSTNAME:
         how, alone = _HOW[Spread.APART], ""
     # Of pods that must be both apart and together only one can run, so no nodes are named.
-    where = "" if spreads >= _CONTRARY else f"{how}{found} of {counted(total, 'node')}"
+    where = "" if spreads >= _CONTRARY else f"{how}{open_nodes} of {counted(total, 'node')}"
     return f"{where}, one in each {shorten(alone, CLAUSE_LIMIT)}" if alone else where
 
 
@@ -133,9 +133,9 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
         yield from new_domains(fit, missing) if Spread.APART not in spreads else ()
         return
     opened = without_each(verdict.everything, [judged.nodes for judged in fit.hard])
-    found = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), None)
-    if (Spread.APART in spreads or fit.limits()) and found:
-        yield Partly(found, f"{missing} more nodes are needed in all") if missing > 1 else found
+    fix = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), None)
+    if (Spread.APART in spreads or fit.limits()) and fix:
+        yield Partly(fix, f"{missing} more nodes are needed in all") if missing > 1 else fix
     else:
         yield AddNode(f"with room for {missing if missing > 1 else 'one'} more of them", int(missing == 1))
 
@@ -189,8 +189,8 @@ def apart_by_host(constraint: Constraint) -> bool:
 
 def by_node(fit: ReplicaFit, world: World) -> bool:
     """Whether every limit by domain is one pod for each host name, and every node has a host name of its own."""
-    found = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in fit.limits()]
-    return not found or (all(found) and world.inventory.nodes.own_hostname == world.everything)
+    by_host = [isinstance(limit, OnePerDomain) and limit.key == HOSTNAME for limit in fit.limits()]
+    return not by_host or (all(by_host) and world.inventory.nodes.own_hostname == world.everything)
 
 
 def new_domains(fit: ReplicaFit, missing: int) -> Iterator[Fix]:

@@ -50,10 +50,10 @@ def _most(blocks: Sequence[Block], pool: int, indices: Sequence[int]) -> int:
 
 def _used(blocks: Sequence[Block]) -> dict[int, list[int]]:
     """The pools that blocks use, in order, and the indices that they use of each."""
-    found: dict[int, set[int]] = {}
+    by_pool: dict[int, set[int]] = {}
     for need in sorted({need for block in blocks for need in block.hosts}, key=lambda need: need.pool):
-        found.setdefault(need.pool, set()).update(() if need.index is None else (need.index,))
-    return {pool: sorted(indices) for pool, indices in found.items()}
+        by_pool.setdefault(need.pool, set()).update(() if need.index is None else (need.index,))
+    return {pool: sorted(indices) for pool, indices in by_pool.items()}
 
 
 def _renamed(need: HostNeed, used: dict[int, list[int]]) -> HostNeed:
@@ -64,7 +64,7 @@ def _renamed(need: HostNeed, used: dict[int, list[int]]) -> HostNeed:
 
 def _named(group: Group, sets: Sets) -> set[str]:
     """The names of nodes that the pods of one of these equal sets ask for."""
-    return {found.constraint.node for at, _ in sets[0] for found in group.members[at].conditions} - {""}
+    return {demand.constraint.node for at, _ in sets[0] for demand in group.members[at].conditions} - {""}
 
 
 def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
@@ -78,8 +78,8 @@ def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
         or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]])
     ):
         return np.zeros(count, np.bool_)
-    found = np.ones(count, np.bool_)
+    mask = np.ones(count, np.bool_)
     if own:
-        found[:] = False
-        found[names.index(own.pop())] = True
-    return found
+        mask[:] = False
+        mask[names.index(own.pop())] = True
+    return mask

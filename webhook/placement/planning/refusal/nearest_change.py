@@ -66,7 +66,7 @@ async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
 
 async def _lowered(group: Group, clause: Clause) -> str:
     """To what the requests of the clause have to be lowered so that all pods fit, in words."""
-    requested = next(found.requests for one in group.members for found in one.conditions if found.clause == clause)
+    requested = next(demand.requests for one in group.members for demand in one.conditions if demand.clause == clause)
     count = sum(group.counts)
     offered = {one: shares(group.free(one).tolist(), one, asked, count) for one, asked in requested.items()}
 
@@ -78,8 +78,8 @@ async def _lowered(group: Group, clause: Clause) -> str:
 
 def verbs_of(group: Group) -> dict[Clause, str]:
     """What can be done with each clause of the group: ``drop`` or ``lower``."""
-    conditions = (found for member in group.members for found in member.conditions)
-    return {found.clause: found.constraint.verb for found in conditions if found.clause}
+    conditions = (demand for member in group.members for demand in member.conditions)
+    return {demand.clause: demand.constraint.verb for demand in conditions if demand.clause}
 
 
 async def smaller_pools(
@@ -117,13 +117,13 @@ async def _least(group: Group, most: int, change: Callable[[int], Change]) -> in
 async def _labelled(group: Group, clause: Clause, members: Sequence[Member], missing: int) -> Fix | None:
     """The labels that open one more node to a clause, or several nodes, if that is enough; ``None`` if it is not."""
     for member in members:
-        constraints = [found.constraint for found in member.conditions]
-        for at, found in enumerate(member.conditions):
-            closed = member.open({clause}) & ~found.nodes
-            if found.clause != clause or found.host is not None or not closed:
+        constraints = [demand.constraint for demand in member.conditions]
+        for at, demand in enumerate(member.conditions):
+            closed = member.open({clause}) & ~demand.nodes
+            if demand.clause != clause or demand.host is not None or not closed:
                 continue
             fix = opening_change(constraints, at, closed, member.ask, group.world)
-            keys = labels_set(found.constraint.needs).keys()
+            keys = labels_set(demand.constraint.needs).keys()
             others = _serving_others(group, clause, keys)
             if not isinstance(fix, LabelNode) or others is None:
                 continue
@@ -145,22 +145,22 @@ async def _labelled(group: Group, clause: Clause, members: Sequence[Member], mis
 
 def _serving_others(group: Group, clause: Clause, keys: Collection[str]) -> frozenset[int] | None:
     """The members that ask for labels of these keys by more than the clause; ``None`` if too much depends on them."""
-    found = set()
+    positions = set()
     for at, member in enumerate(group.members):
         constraints = [one.constraint for one in member.conditions if one.clause != clause]
         if any(one.topology for one in constraints):
             return None
         if any(need.key in keys for need in all_needs(constraints, member.ask)):
-            found.add(at)
-    return frozenset(found)
+            positions.add(at)
+    return frozenset(positions)
 
 
 async def _larger(group: Group, conflict: GroupConflict, missing: int) -> AsyncIterator[Fix]:
     """More hosts for a HostPool that a clause of the conflict names."""
     for pool in group.pools:
         name = pool.namespace, pool.name
-        needed = {found.clause for member in conflict.members(group) for found in member.conditions
-                  if found.host and found.host[0] == name}  # fmt: skip
+        needed = {demand.clause for member in conflict.members(group) for demand in member.conditions
+                  if demand.host and demand.host[0] == name}  # fmt: skip
         if needed.isdisjoint(conflict.clauses):
             continue
 
@@ -197,8 +197,8 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
         def added(more: int, change: Change = change) -> Change:
             return replace(change, added=more)
 
-        found = await _least(group, most, added)
-        nearest, most, best = (found, found - 1, labels) if found else (nearest, most, best)
+        fewest = await _least(group, most, added)
+        nearest, most, best = (fewest, fewest - 1, labels) if fewest else (nearest, most, best)
     if nearest:
         asked = [_amount(group, one, room[one]) for one in ordered(room) if one != PODS]
         if group.counted.keys().isdisjoint(room) and any(part.specs for one in members for part in one.ask.devices):
@@ -215,7 +215,7 @@ def _amount(group: Group, resource: str, number: int) -> str:
 
 def _needs(member: Member) -> list[Requirement]:
     """All requirements of the member on labels of its node."""
-    return [*needs_of_new([found.constraint for found in member.conditions], member.ask)]
+    return [*needs_of_new([demand.constraint for demand in member.conditions], member.ask)]
 
 
 def _met(needs: Iterable[Requirement], labels: Mapping[str, str | None]) -> bool:
@@ -235,8 +235,8 @@ def _value(labels: Mapping[str, str | None], key: str) -> str | None:
 
 def _joinable(member: Member) -> bool:
     """Whether a node that is added can run pods of the member, and that is all that the node changes for it."""
-    constraints = [found.constraint for found in member.conditions if found.host is None]
-    return joinable(constraints, member.ask) and not any(found.limit for found in member.conditions)
+    constraints = [demand.constraint for demand in member.conditions if demand.host is None]
+    return joinable(constraints, member.ask) and not any(demand.limit for demand in member.conditions)
 
 
 def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) -> list[int]:
@@ -255,13 +255,13 @@ def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) ->
 
 async def _room(group: Group, members: Sequence[Member]) -> Mapping[str, int]:
     """Room that is enough for any set of pods of these members that share a node."""
-    found: dict[str, int] = {}
+    amounts: dict[str, int] = {}
     blocks, _ = await group.blocks([member.count if member in members else 0 for member in group.members])
     for block in blocks:
         for resource, value in zip(group.resources, block.requests, strict=True):
-            found[resource] = max(found.get(resource, 0), value)
+            amounts[resource] = max(amounts.get(resource, 0), value)
     # A new node runs more pods than one, whatever it has for them.
-    return {resource: value for resource, value in found.items() if value} | {PODS: min(sum(group.counts), _PODS)}
+    return {resource: value for resource, value in amounts.items() if value} | {PODS: min(sum(group.counts), _PODS)}
 
 
 def _room_of(group: Group, slot: int) -> int:
