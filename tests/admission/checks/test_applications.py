@@ -489,4 +489,4 @@ def test_the_most_pods_are_compared_with_the_nodes_there_are() -> None:
     elastic = ray(1, enableInTreeAutoscaling=True, group={"minReplicas": 3, "maxReplicas": 9})
     first, second = warnings(judged(elastic, growing(), SCALING))
     assert first.startswith("no room yet for 1 of 4 pods (head)")
-    assert second.startswith("only the fewest pods were judged: with the most that there may be (worker small: 9)")
+    assert second.startswith("only the minimum number of pods was judged: at the maximum (worker small: 9)")

@@ -248,7 +248,7 @@ def test_nodes_that_come_back_are_waited_for_before_new_ones_are_made() -> None:
     unready = Taint("node.kubernetes.io/not-ready", "", "NoSchedule")
     there = with_groups(sized(), nodes=[node("node-a"), node("node-b", taints=(unready,))])
     found = verdict(volcano(worker=(2, template())), there)
-    assert [warning.partition(":")[0] for warning in found.warnings] == ["not all at a time now"]
+    assert [warning.partition(":")[0] for warning in found.warnings] == ["not all can run at the same time now"]
     kind = application_kinds()["batch.volcano.sh", "Job"]
     pods = read_pods(expanded(kind, volcano(worker=(2, template()))))
     assert isinstance(pods, list)
@@ -273,7 +273,7 @@ def test_the_pods_of_a_changed_application_make_room() -> None:
     unnamed = volcano(worker=(3, template("", "8", job="")))
     found = verdict(unnamed, with_groups(sized(count=1), pods=running), changed=True)
     assert (found.refused, [one.partition(":")[0] for one in found.warnings]) == (
-        False, ["not all at a time beside what runs now"],
+        False, ["not all can run at the same time beside the pods that run now"],
     )  # fmt: skip
 
 
