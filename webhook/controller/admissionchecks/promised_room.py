@@ -2,7 +2,8 @@
 
 Kueue admits a Workload after all of its checks have passed, and its pods are made then. The scheduler binds them to any
 nodes that suit them. So where pods come on nodes on which the room of others is kept, that room is looked for again:
-else the node that was kept for the pod would seem to be free, and be promised to one more.
+else the node that was kept for the pod would seem to be free, and be promised to one more. As the watches go on while
+something is judged, it is judged again if that happens meanwhile.
 """
 
 import itertools
@@ -157,6 +158,7 @@ class PromisedRoom:
             self._touched.update(pod.node for key in before for pod in self._room.pods(key))
             self._freed = True
             return True  # pods came, or a Workload is gone meanwhile: another look is due
+        self._touched.update(self._came.intersection(pod.node for pods in found.values() for pod in pods))
         for key, pods in before.items():
             self._room.hold(key, key[0], found[key], passed=self._room.spent(key))
             self._promised[key] = replace(self._promised[key], pods=tuple(pods), kept=True)
