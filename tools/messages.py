@@ -335,8 +335,12 @@ def said_by(text: str) -> str | None:
     return said
 
 
+@functools.cache
 def topics() -> dict[Topic, list[str]]:
-    """Every topic with its texts; raises ``LookupError`` for a module with texts that belongs to none."""
+    """Every topic with its texts, which are read once.
+
+    Raises ``LookupError`` for a module with texts that belongs to no topic.
+    """
     found: dict[Topic, list[str]] = {topic: [] for topic in TOPICS}
     for top in ("webhook", "certs", "kubeapi"):
         for path in sorted((REPOSITORY / top).rglob("*.py")):

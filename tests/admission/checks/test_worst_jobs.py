@@ -118,8 +118,9 @@ REFUSED: dict[str, tuple[Json, str]] = {
 def test_a_large_job_is_decided_about_quickly(spec: Json) -> None:
     body = job(spec)
     assert len(body) >= LEAST
-    assert response(decided(body))["allowed"]
-    assert excess(lambda: decided(body), LIMIT) is None
+    answers: list[Answer] = []
+    assert excess(lambda: answers.append(decided(body)), LIMIT) is None
+    assert response(answers[0])["allowed"]
 
 
 @pytest.mark.examples
@@ -127,8 +128,9 @@ def test_a_large_job_is_decided_about_quickly(spec: Json) -> None:
 def test_a_job_that_would_take_longer_is_refused_quickly(spec: Json, said: str) -> None:
     body = job(spec)
     assert len(body) >= LEAST
-    assert refused(decided(body))[1].split("\n")[0].endswith(said)
-    assert excess(lambda: decided(body), LIMIT) is None
+    answers: list[Answer] = []
+    assert excess(lambda: answers.append(decided(body)), LIMIT) is None
+    assert refused(answers[0])[1].split("\n")[0].endswith(said)
 
 
 def test_in_audit_mode_its_size_is_a_warning() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, cluster, node, nodes, pool
+from tests.example_count import EVERY_DAY
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
 from tests.work import own_calls
@@ -304,7 +305,7 @@ def test_whenever_time_ends_nothing_wrong_is_said(count: int) -> None:
     endless = Hurried(100_000)
     fused_job(spec, cluster(nodes(1)), solving=endless)
     looks = 100_000 - endless.looks
-    for end in range(0, looks, max(1, looks // 20)):
+    for end in range(0, looks, max(1, looks // (20 if count < 10 or not EVERY_DAY else 7))):
         verdict = fused_job(spec, cluster(nodes(1)), solving=Hurried(end)).verdict
         assert verdict.refused or verdict.undecided
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
+from tests.example_count import EVERY_DAY
 from tests.placement.planning import exhaustive
 from tests.placement.planning.at_once import all_of
 from tests.placement.planning.search.hard_problem import hard_problem
@@ -41,13 +42,16 @@ def check(seed: int, *, limited: bool) -> None:
     assert (None if best.found is None else costs.total(best.found.places)) == cheapest, seed
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+PROBLEMS = 100 if EVERY_DAY else 200
+
+
+@pytest.mark.parametrize("first", range(0, PROBLEMS, 50))
 def test_all_ways_agree(first: int) -> None:
     for seed in range(first, first + 50):
         check(seed, limited=False)
 
 
-@pytest.mark.parametrize("first", range(0, 200, 50))
+@pytest.mark.parametrize("first", range(0, PROBLEMS, 50))
 def test_all_ways_agree_with_limits(first: int) -> None:
     for seed in range(first, first + 50):
         check(seed, limited=True)
