@@ -1,10 +1,13 @@
 """``release``: what is asked for, the lines that it prints, and whom it waits for."""
 
 import asyncio
+import io
+import logging
 import os
 import re
 import sys
 from collections.abc import AsyncIterator
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -163,16 +166,36 @@ async def server() -> AsyncIterator[ApiServer]:
 
 
 async def command(server: ApiServer, folder: Path, *words: str) -> tuple[int, str, str]:
-    """Exit code, standard output and standard error of the program itself."""
+    """Exit code, standard output and standard error of the command, which runs in a thread of this process.
+
+    As in a process of its own no handler is there for what it logs: warnings are written to standard error.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        for name in [name for name in os.environ if name.startswith("KUBERNETES_")]:
+            patch.delenv(name)
+        patch.setenv("KUBECONFIG", str(kubeconfig_of(server, folder)))
+        patch.setattr(logging.getLogger(), "handlers", [])
+        code = await asyncio.wait_for(asyncio.to_thread(main, ["release", *words]), 60)
+    return code, out.getvalue(), err.getvalue()
+
+
+async def process(server: ApiServer, folder: Path, *words: str) -> tuple[int, str, str]:
+    """The same of the program itself."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("KUBERNETES_")}
-    environment["KUBECONFIG"] = str(Kubeconfig(folder / "kubeconfig", server=server.url).path)
+    environment["KUBECONFIG"] = str(kubeconfig_of(server, folder))
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
+    started = await asyncio.create_subprocess_exec(
         sys.executable, "-m", "webhook", "release", *words, stdout=pipe, stderr=pipe, env=environment
     )
-    out, err = await asyncio.wait_for(process.communicate(), 60)
-    assert process.returncode is not None
-    return process.returncode, out.decode(), err.decode()
+    out, err = await asyncio.wait_for(started.communicate(), 60)
+    assert started.returncode is not None
+    return started.returncode, out.decode(), err.decode()
+
+
+def kubeconfig_of(server: ApiServer, folder: Path) -> Path:
+    """A kubeconfig in the folder, with the address of the server."""
+    return Kubeconfig(folder / "kubeconfig", server=server.url).path
 
 
 def held(server: ApiServer, holder: str, seconds: int = 3600) -> None:
@@ -231,7 +254,8 @@ class TestTheProcess:
     """Who is waited for, and what is left behind."""
 
     async def test_releases_hosts_when_no_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
-        assert await command(server, tmp_path, "--all") == (0, DONE, AGAIN)
+        """By a process of its own, as the next one and the one with a warning."""
+        assert await process(server, tmp_path, "--all") == (0, DONE, AGAIN)
         assert (is_free(server), others(server)) == (True, [])
 
     async def test_refuses_while_a_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
@@ -243,7 +267,7 @@ class TestTheProcess:
             "streams/ctl-3 and 1 more; stop them first: kubectl --namespace streams scale deployment --selector "
             "app.kubernetes.io/name=streams-placement,app.kubernetes.io/component=controller --replicas 0\n"
         )
-        assert await command(server, tmp_path, "--all") == (3, "", said)
+        assert await process(server, tmp_path, "--all") == (3, "", said)
         assert not is_free(server)
 
     async def test_looks_while_a_controller_runs(self, server: ApiServer, tmp_path: Path) -> None:
@@ -282,7 +306,7 @@ class TestTheProcess:
         held(server, "")
         server.storage.create(pod_path("ctl-1", "streams"), metadata={"labels": OURS}, status={"phase": "Running"})
         said = "controllers have not ended, so the Lease decides: streams/ctl-1\n"
-        assert await command(server, tmp_path, "--all", *PLACE, "--delete-controller", "--wait", "2") == (0, DONE, said)
+        assert await process(server, tmp_path, "--all", *PLACE, "--delete-controller", "--wait", "2") == (0, DONE, said)
 
     async def test_no_admission_check_waits_for_a_controller_that_has_gone(
         self, server: ApiServer, tmp_path: Path
