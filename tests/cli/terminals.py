@@ -6,7 +6,12 @@ import subprocess
 import sys
 import threading
 from collections.abc import Mapping
+from contextlib import redirect_stderr, redirect_stdout
 from typing import TextIO
+
+import pytest
+
+from webhook.cli import main
 
 SECONDS = 60
 
@@ -51,7 +56,19 @@ class Terminal:
 
 
 def on_terminal(*words: str, **environment: str) -> str:
-    """What ``streams-placement`` with these words writes on a terminal; ``environment`` is added to a bare one."""
+    """What the command writes on a terminal, in this process; ``environment`` is added to a bare one."""
+    terminal = Terminal()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(terminal.stream), redirect_stderr(terminal.stream):
+        for name in os.environ.keys() - bare({}).keys():
+            patch.delenv(name)
+        for name, value in environment.items():
+            patch.setenv(name, value)
+        main(words)
+    return terminal.shown()
+
+
+def process_on_terminal(*words: str, **environment: str) -> str:
+    """What ``streams-placement`` itself writes on a terminal."""
     terminal = Terminal()
     command = (sys.executable, "-m", "webhook", *words)
     subprocess.run(  # noqa: S603 -- ourselves

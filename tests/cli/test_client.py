@@ -2,14 +2,13 @@
 
 import http.server
 import ssl
-import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from certs.cli import main as certificates
 from webhook.cli.client import Client, admission_review, is_workload
 
 pytestmark = pytest.mark.integration
@@ -32,8 +31,7 @@ class Refusing(http.server.BaseHTTPRequestHandler):
 
 @pytest.fixture
 def url(tmp_path: Path) -> Iterator[str]:
-    command = (sys.executable, "-m", "certs", "create", "--loopback", "--dir", str(tmp_path))
-    subprocess.run(command, check=True, capture_output=True)  # noqa: S603 - ourselves
+    assert certificates(["create", "--loopback", "--dir", str(tmp_path)]) == 0
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(tmp_path / "tls.crt", tmp_path / "tls.key")
     with http.server.HTTPServer(("127.0.0.1", 0), Refusing) as server:

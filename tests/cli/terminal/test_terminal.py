@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminals import bare, on_terminal
+from tests.cli.terminals import bare, on_terminal, process_on_terminal
 from tests.golden.examples import EXAMPLES
 from tests.untraced import untraced_processes
 
@@ -35,7 +35,8 @@ def piped(*words: str, **environment: str) -> tuple[int, str, str]:
 
 
 def test_a_terminal_gets_colours() -> None:
-    assert f"{ESCAPE}[1;32m  admitted" in on_terminal(*EXPLAIN, TERM="xterm")
+    """The program itself; the others are calls in this process."""
+    assert f"{ESCAPE}[1;32m  admitted" in process_on_terminal(*EXPLAIN, TERM="xterm")
 
 
 @pytest.mark.parametrize(
