@@ -1,11 +1,12 @@
 """A terminal for tests: a pseudo-terminal whose other side collects what a program writes."""
 
+import io
 import os
 import pty
 import subprocess
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stderr, redirect_stdout
 from typing import TextIO
 
@@ -58,13 +59,24 @@ class Terminal:
 def on_terminal(*words: str, **environment: str) -> str:
     """What the command writes on a terminal, in this process; ``environment`` is added to a bare one."""
     terminal = Terminal()
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(terminal.stream), redirect_stderr(terminal.stream):
+    _run_here(terminal.stream, words, environment)
+    return terminal.shown()
+
+
+def into_file(*words: str, **environment: str) -> str:
+    """What the command writes into a file that is no terminal, in this process."""
+    file = io.StringIO()
+    _run_here(file, words, environment)
+    return file.getvalue()
+
+
+def _run_here(stream: TextIO, words: Sequence[str], environment: Mapping[str, str]) -> None:
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(stream), redirect_stderr(stream):
         for name in os.environ.keys() - bare({}).keys():
             patch.delenv(name)
         for name, value in environment.items():
             patch.setenv(name, value)
         main(words)
-    return terminal.shown()
 
 
 def process_on_terminal(*words: str, **environment: str) -> str:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.terminals import bare, on_terminal, process_on_terminal
+from tests.cli.terminals import bare, into_file, on_terminal, process_on_terminal
 from tests.golden.examples import EXAMPLES
 from tests.untraced import untraced_processes
 
@@ -60,7 +60,8 @@ def test_a_pipe_gets_colours_by_force_only(environment: dict[str, str], *, colou
 
 def test_a_pipe_gets_whole_tables_even_with_colours() -> None:
     """A log of continuous integration has ``FORCE_COLOR``, and nobody wants the cells of its tables cut."""
-    assert "…" not in piped("tour", TERM="xterm", FORCE_COLOR="1", COLUMNS="60")[1]
+    shown = into_file("tour", TERM="xterm", FORCE_COLOR="1", COLUMNS="60")
+    assert (ESCAPE in shown, "refused-index" in shown, "…" in shown) == (True, True, False)
 
 
 @pytest.mark.parametrize("form", ["json", "yaml"])
@@ -98,7 +99,7 @@ def test_the_name_of_a_file_has_no_effect_on_a_terminal(tmp_path: Path) -> None:
     manifest = tmp_path / f"{ESCAPE}[2J.yaml"
     manifest.write_bytes((EXAMPLES / "pool-tagged.yaml").read_bytes())
     for command in ("explain", "plan"):
-        _, out, _ = piped(command, "-f", str(tmp_path), "--snapshot", "examples/cluster")
+        out = into_file(command, "-f", str(tmp_path), "--snapshot", "examples/cluster")
         assert (ESCAPE in out, f"{tmp_path}/\\x1b[2J.yaml: Pod" in out) == (False, True)
 
 
