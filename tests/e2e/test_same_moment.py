@@ -1,7 +1,6 @@
 """Two pods that are created at the same moment are decided about by the same state; their constraints hold."""
 
 import threading
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final
@@ -18,8 +17,6 @@ from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
 PREFIX: Final = "streams.ibm.com/"
 UNIFORM: Final = f"{PREFIX}kubernetes.worker.mapping.uniform"
 PAIRS: Final = 50
-SETTLED: Final = 3.0
-"""Seconds without a change after which the scheduler has done what it will do: it binds within 30 milliseconds."""
 WEB: Final = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
 REPELLING: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [WEB]}}
 
@@ -104,6 +101,13 @@ def bound(plane: ControlPlane, space: str) -> dict[str, list[str]]:
     return found
 
 
+def looked_at(plane: ControlPlane, space: str) -> int:
+    """How many pods have a node, or were told by the scheduler that there is none: it knows where those before went."""
+    pods = plane.admin.get(f"/api/v1/namespaces/{space}/pods")["items"]
+    told = [any(one["type"] == "PodScheduled" for one in each["status"].get("conditions", ())) for each in pods]
+    return sum(bool(each["spec"].get("nodeName")) or done for each, done in zip(pods, told, strict=True))
+
+
 KINDS = ("exlocation", "isolation", "isolation-of-one", "workers", "room", "own-terms", "ports")
 
 
@@ -112,8 +116,8 @@ def test_no_two_that_exclude_each_other_are_together(plane: ControlPlane, kind: 
     namespace(plane.admin, kind)
     refused = [text for at in range(PAIRS) for text in at_once(plane, pair(kind, at))]
     assert len(refused) <= PAIRS, refused
+    until(lambda: looked_at(plane, kind) == 2 * PAIRS - len(refused), f"the scheduler has looked at all of {kind}", 60)
     until(lambda: len(bound(plane, kind)) == PAIRS, f"one pod of each pair {kind} is bound", 60)
-    time.sleep(SETTLED)
     together = {where: names for where, names in bound(plane, kind).items() if len(names) > 1}
     assert together == {}
     plane.admin.delete(f"/api/v1/namespaces/{kind}/pods", gracePeriodSeconds="0")

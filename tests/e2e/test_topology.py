@@ -178,12 +178,22 @@ def looked_at(api: Api, name: str, count: int) -> bool:
     return said.count(True) == count
 
 
+@pytest.fixture(scope="module")
+def settled(plane: ControlPlane, verdicts: Mapping[str, Decision]) -> Mapping[str, Decision]:
+    """The verdicts, when the scheduler has done with the workloads of all cases, which are there at the same time."""
+
+    def left() -> list[str]:
+        return [name for name, case in CASES.items() if not looked_at(plane.admin, name, case.count)]
+
+    until(lambda: not left(), "the scheduler has looked at all pods", 120)
+    time.sleep(SETTLED)
+    return verdicts
+
+
 @pytest.mark.parametrize("name", CASES)
-def test_so_many_run_as_the_webhook_says(plane: ControlPlane, verdicts: Mapping[str, Decision], name: str) -> None:
-    case, decision = CASES[name], verdicts[name]
-    until(lambda: looked_at(plane.admin, name, case.count), f"the scheduler has looked at the pods of {name}", 60)
+def test_so_many_run_as_the_webhook_says(plane: ControlPlane, settled: Mapping[str, Decision], name: str) -> None:
+    case, decision = CASES[name], settled[name]
     until(lambda: running(plane.admin, name) >= case.fit, f"{case.fit} pods of {name} are bound", 60)
-    time.sleep(SETTLED if case.fit < case.count else 0)
     assert running(plane.admin, name) == case.fit
     assert decision.refused == (case.fit < case.count), decision.message
     found = FITTING.search(decision.headline)

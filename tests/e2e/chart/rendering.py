@@ -22,6 +22,9 @@ NAMESPACE: Final = "streams-system"
 
 _SECONDS: Final = 180
 
+_Loader: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The manifests are 100 kB, for which the one in Python takes longer than helm."""
+
 
 @functools.cache
 def _helm() -> str:
@@ -45,7 +48,7 @@ def rendered(values: Values | None = None, *files: Path) -> str:
 
 def render(values: Values | None = None, *files: Path) -> list[Object]:
     """The same as objects."""
-    return [one for one in yaml.safe_load_all(rendered(values, *files)) if one]
+    return [one for one in yaml.load_all(rendered(values, *files), _Loader) if one]
 
 
 def of_kind(objects: list[Object], *kinds: str) -> list[Object]:

@@ -6,8 +6,8 @@ from typing import TypeAlias
 import pytest
 
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane, allow_reading, serve_hostpools
-from tests.e2e.live.many_objects import CROWD, fill, store
-from tests.e2e.live.odd_objects import NODES, store_poison
+from tests.e2e.live.many_objects import CROWD
+from tests.e2e.live.odd_objects import odd_plane
 from tests.e2e.live.webhook_process import Server
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
@@ -37,9 +37,5 @@ def core(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
 @pytest.fixture(scope="package")
 def crowded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
     """A large one, in which some nodes are odd, and some host pools are of no use."""
-    with BarePlane(tmp_path_factory.mktemp("crowded"), service_accounts=(ACCOUNT,)) as running:
-        allow_reading(running.admin)
-        store_poison(running)
-        fill(running, CROWD)
-        store(running, NODES)
+    with odd_plane(tmp_path_factory.mktemp("crowded"), CROWD) as running:
         yield running

@@ -1,13 +1,17 @@
 """HostPools that were stored before there were rules, and unusual nodes that the API server accepts."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
+from bench.topology import Scale
 from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART
-from tests.e2e.live.bare_plane import HOSTPOOLS, served
+from tests.e2e.live.bare_plane import ACCOUNT, HOSTPOOLS, BarePlane, allow_reading, served
+from tests.e2e.live.many_objects import fill, store
 from tests.e2e.nodes import node
 from tests.e2e.paths import item
 from tests.e2e.plane import ControlPlane
@@ -53,6 +57,17 @@ NODES: Final[tuple[Object, ...]] = (
     node("odd-tiny", capacity={"cpu": "100n", "memory": "0"}),
 )
 """All that say something have room for 110 pods."""
+
+
+@contextlib.contextmanager
+def odd_plane(folder: Path, scale: Scale) -> Iterator[BarePlane]:
+    """A plane of that size in which some nodes are odd, and some host pools are of no use."""
+    with BarePlane(folder, service_accounts=(ACCOUNT,)) as running:
+        allow_reading(running.admin)
+        store_poison(running)
+        fill(running, scale)
+        store(running, NODES)
+        yield running
 
 
 def store_poison(plane: ControlPlane) -> None:

@@ -1,23 +1,32 @@
-"""Among 5,000 nodes unusable objects are skipped and named, unusual ones are read correctly, all others count."""
+"""Among many nodes unusable objects are skipped and named, unusual ones are read correctly, all others count."""
 
 from collections.abc import Iterator
 from typing import Any, Final
 
 import pytest
 
+from bench.topology import Scale
 from tests.e2e.api import Answer, Object
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.live.bare_plane import BarePlane
-from tests.e2e.live.many_objects import CROWD
-from tests.e2e.live.odd_objects import NODES, POOLS, SPACE, USABLE
+from tests.e2e.live.odd_objects import NODES, POOLS, SPACE, USABLE, odd_plane
 from tests.e2e.live.webhook_process import Server
 from tests.e2e.polling import until
 from tests.e2e.workloads import pod_spec
 
+MANY: Final = Scale(1_200, 1_000)
+"""Nodes and pods; ``test_scale.py`` reads the same odd objects among 5,000 nodes."""
+
 
 @pytest.fixture(scope="module")
-def server(crowded: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with Server(tmp_path_factory.mktemp("odd"), crowded) as server:
+def odd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BarePlane]:
+    with odd_plane(tmp_path_factory.mktemp("plane"), MANY) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def server(odd: BarePlane, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with Server(tmp_path_factory.mktemp("odd"), odd) as server:
         server.wait()
         yield server
 
@@ -38,9 +47,9 @@ def message(server: Server, pod: Object) -> str:
     return str(review_of(server, pod).get("status", {}).get("message", ""))
 
 
-def test_all_others_count(crowded: BarePlane, server: Server) -> None:
-    listed = crowded.admin.get("/api/v1/nodes")["items"]
-    assert len(listed) >= CROWD.nodes + len(NODES)
+def test_all_others_count(odd: BarePlane, server: Server) -> None:
+    listed = odd.admin.get("/api/v1/nodes")["items"]
+    assert len(listed) >= MANY.nodes + len(NODES)
     until(lambda: server.gauge("nodes") == len(listed), "every node is known")
     assert server.gauge("host_pools") == len(USABLE)
 
