@@ -120,11 +120,12 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py tests/placement/kinds/test_random_new_nodes.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 
-e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, other projects' operators that take long to build: an hour or two
+e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, 30,000 reviews while processes and certificates change, other projects' operators that take long to build: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
 	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
 	$(BIN)/python -m pytest -m long tests/e2e
+	PROPERTY_TIMES=1 $(BIN)/python -m pytest tests/e2e/test_managed_certificates.py tests/e2e/chart/test_rollout.py tests/e2e/chart/managed/test_rotation.py
 	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_crashes.py tests/e2e/jobs/test_colocated_restarts.py tests/e2e/jobs/test_planned_devices.py
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down

@@ -13,6 +13,7 @@ from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.plane import ControlPlane
 from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
+from tests.example_count import some_of
 
 pytestmark = pytest.mark.usefixtures("installed")
 
@@ -23,8 +24,8 @@ CLIENTS: Final = 4
 PAUSE: Final = 0.01
 """Seconds between two requests of a client: more than 100 reviews a second in all, since a pod is reviewed twice."""
 
-PODS_ASKED_ABOUT: Final = 5_000
-"""That is 10,000 reviews, all of them while some process is being replaced."""
+PODS_ASKED_ABOUT: Final = some_of(5_000, every_day=1_500)
+"""Each is two reviews, all of them while some process is being replaced; 5,000 pods in ``make e2e-long``."""
 
 ROLLOUTS: Final = 3
 """At least, however quick the clients are."""

@@ -28,8 +28,11 @@ WORKERS: Final = ("node-1", "node-2", "node-3")
 WAITS: Final = "streams.ibm.com/waits"
 NOT_READY: Final = "node.kubernetes.io/not-ready"
 
-AWAY_SECONDS: Final = 30
-"""For how long no node can be had: long enough for a back-off that doubles to reach twenty seconds."""
+AWAY_SECONDS: Final = 12
+"""For how long no node can be had: longer than the scheduler's longest back-off, which is 10 s.
+
+That of a controller whose pods are refused would be longer still; whether one is refused is seen at once.
+"""
 
 SECONDS: Final = 60
 SOON: Final = 6.0

@@ -38,7 +38,7 @@ START: Final = 15.0
 SLACK: Final = 1.5
 """What another machine may take for these thousands of requests: they are bound by its cores. The figure is printed."""
 
-QUIET: Final = 30.0
+QUIET: Final = 15.0
 """Seconds in which nothing happens."""
 SHARE: Final = 0.01
 """Of a core, meanwhile."""

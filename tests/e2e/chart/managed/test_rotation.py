@@ -1,4 +1,4 @@
-"""Rotations of leaves and authorities during a minute: no review fails, on new or open connections."""
+"""Rotations of leaves and authorities under load: no review fails, on new or open connections."""
 
 import collections
 import contextlib
@@ -15,10 +15,11 @@ from tests.e2e.chart.paced_load import AT_ONCE, paced
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
+from tests.example_count import some_of
 
-NEW: Final = 5_000
-KEPT: Final = 15_000
-"""Reviews on new connections, and on connections that are used again."""
+NEW: Final = some_of(5_000, every_day=1_500)
+KEPT: Final = 3 * NEW
+"""Reviews on new connections, and on connections that are used again; 5,000 and 15,000 in ``make e2e-long``."""
 
 NEW_RATE: Final = 100
 KEPT_RATE: Final = 300
@@ -30,8 +31,8 @@ DUE: Final = (*["tls.crt"] * 5, "authority.key")
 SECONDS: Final = 300
 """A machine that is busy with other things may take so long; 50 are enough."""
 
-LEAST: Final = 14
-"""Rotations that must have happened meanwhile for the test to mean anything."""
+LEAST: Final = some_of(14, every_day=6)
+"""Rotations that happen meanwhile at least, the last one of all that are due among them."""
 
 PODS: Final = "/api/v1/namespaces/default/pods?dryRun=All"
 
@@ -63,7 +64,7 @@ def test_no_rotation_costs_a_review(admin: Api, certificates: Certificates) -> N
 
     def under_way() -> bool:
         assert time.monotonic() < began + SECONDS, "this machine is too slow for the test to mean anything"
-        return len(new.outcomes) < NEW or len(kept.outcomes) < KEPT
+        return len(leaves) <= LEAST or len(new.outcomes) < NEW or len(kept.outcomes) < KEPT
 
     began, due = time.monotonic(), itertools.cycle(DUE)
     with contextlib.ExitStack() as running:
@@ -80,4 +81,4 @@ def test_no_rotation_costs_a_review(admin: Api, certificates: Certificates) -> N
     assert set(new.outcomes) | set(kept.outcomes) == {"ok"}
     assert set(admissions) == {"ok"}
     assert clients.connections <= AT_ONCE
-    assert (len(leaves) > LEAST, len(authorities) > 2) == (True, True)
+    assert len(authorities) > LEAST // len(DUE)
