@@ -52,6 +52,7 @@ TESTS: Final = {
     "d": "def test_1(other): pass\ndef test_2(): pass\n",
     "e": "def test_1(common): pass\ndef test_2(): pass\ndef test_3(other): pass\n",
     "f": "def test_1(tmp_path_factory): pass\n",
+    "g": "def test_1(own): pass\n",
 }
 """``e`` uses what ``b`` and ``d`` use; no other files have a lasting fixture of the folder in common."""
 
@@ -74,8 +75,8 @@ def ran(folder: Path, *options: str) -> list[str]:
 def test_what_files_share_is_made_once_and_by_one_process(tmp_path: Path) -> None:
     lines = ran(tmp_path, "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder")
     assert Counter(line.split()[0] for line in lines) == Counter(
-        {"common": 1, "other": 1, "own": 2, "test_e.py": 3, "test_a.py": 2, "test_d.py": 2}
-        | dict.fromkeys(("test_b.py", "test_c.py", "test_f.py"), 1)
+        {"common": 1, "other": 1, "own": 3, "test_e.py": 3, "test_a.py": 2, "test_d.py": 2}
+        | dict.fromkeys(("test_b.py", "test_c.py", "test_f.py", "test_g.py"), 1)
     )
     processes = {
         name: {line.split()[1] for line in lines if line.startswith(f"test_{name}.py")} for name in ("b", "d", "e")
@@ -84,12 +85,12 @@ def test_what_files_share_is_made_once_and_by_one_process(tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
-def test_the_files_of_the_largest_group_begin_and_the_rest_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_largest_group_begins_and_files_that_make_nothing_end(tmp_path: Path) -> None:
     files = [name for line in ran(tmp_path) if (name := line.split()[0]).startswith("test_")]
-    assert list(dict.fromkeys(files)) == [f"test_{name}.py" for name in "bdeacf"]
+    assert list(dict.fromkeys(files)) == [f"test_{name}.py" for name in "bdeacgf"]
 
 
 @pytest.mark.integration
 def test_without_a_cache_all_files_run_as_well(tmp_path: Path) -> None:
     lines = ran(tmp_path, "--numprocesses=2", "--dist=loadfile", "-p", "no:cacheprovider")
-    assert sum(line.startswith("test_") for line in lines) == 10
+    assert sum(line.startswith("test_") for line in lines) == 11

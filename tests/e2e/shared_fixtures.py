@@ -17,6 +17,9 @@ from xdist.scheduler import LoadFileScheduling
 _LASTING: Final = frozenset({"package", "session"})
 """Scopes of fixtures that outlive a file."""
 
+_OWN: Final = frozenset({"module", "package", "session"})
+"""Those of what is made once for a file at least."""
+
 _CACHED: Final = "e2e/groups"
 """Where processes that collect tests write the group of each file for the one that hands tests out."""
 
@@ -50,16 +53,25 @@ def put_together(items: list[pytest.Item], folder: Path) -> dict[str, str]:
     """Sort tests so that the files of a group follow each other, the largest groups first; returns each file's group.
 
     Two files belong together if they use one fixture of ``folder`` that outlives a file, or if a third file belongs to
-    both. A file that shares nothing is a group of its own. Groups of many files take longest, so they begin first;
-    otherwise the order stays. A group has the name of its first file.
+    both. A file that shares nothing is a group of its own. Groups of many files take longest, so they begin first, and
+    files that make nothing for all of their tests come last; otherwise the order stays. A group has the name of its
+    first file.
     """
     used: dict[str, set[object]] = {}
+    large = set[str]()
     for item in items:
-        used.setdefault(_file(item), set()).update(_lasting_fixtures(item, folder))
+        used.setdefault(_file(item), set()).update(_fixtures(item, folder, _LASTING))
+        if any(_fixtures(item, folder, _OWN)):
+            large.add(_file(item))
     found = {file: group.files[0] for group in _groups(used) for file in group.files}
     sizes = Counter(found.values())
     begins = {name: number for number, name in enumerate(dict.fromkeys(found[file] for file in used))}
-    items.sort(key=lambda item: (-sizes[found[_file(item)]], begins[found[_file(item)]]))
+
+    def rank(item: pytest.Item) -> tuple[int, bool, int]:
+        file = _file(item)
+        return -sizes[found[file]], sizes[found[file]] == 1 and file not in large, begins[found[file]]
+
+    items.sort(key=rank)
     return found
 
 
@@ -90,12 +102,12 @@ def _groups(used: Mapping[str, set[object]]) -> list[_Group]:
     return groups
 
 
-def _lasting_fixtures(item: pytest.Item, folder: Path) -> Iterable[object]:
-    """The functions that make what the test uses, and what outlives its file."""
+def _fixtures(item: pytest.Item, folder: Path, scopes: frozenset[str]) -> Iterable[object]:
+    """The functions that make what the test uses, of these scopes."""
     if not isinstance(item, pytest.Function):
         return
     definitions = item._fixtureinfo.name2fixturedefs  # noqa: SLF001 -- pytest tells no other way before the test runs
     for name in item.fixturenames:
         for found in definitions.get(name, ())[-1:]:
-            if found.scope in _LASTING and folder in Path(inspect.getfile(found.func)).parents:
+            if found.scope in scopes and folder in Path(inspect.getfile(found.func)).parents:
                 yield found.func
