@@ -13,7 +13,7 @@ from tests.example_count import some_of
 from tests.placement.devices.clusters import CLASS, GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from webhook.placement.devices.claims import Agreement, DeviceChoice, ResourceClaim
-from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
+from webhook.placement.devices.device import Attribute, CapacityPolicy, Device, DeviceCapacity, Reach, Traits
 from webhook.placement.devices.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
@@ -26,6 +26,12 @@ PAIR = wanting(DeviceChoice(GPU, count=2), agreements=(Agreement((), "example.co
 
 CROWDED = (
     "no plan was found in which each node has devices for all that it runs: some processing elements may have to wait"
+)
+
+
+IN_TURN = (
+    "each pod is given the first devices that meet its claims, which others on its node may need: some processing "
+    "elements may have to wait"
 )
 
 
@@ -79,6 +85,40 @@ def test_what_no_plan_has_devices_for_is_a_warning() -> None:
     template(inventory, "pair", PAIR)
     verdict = asked(inventory, element("x", "apart"), element("y", "pair"))
     assert (verdict.text, verdict.warnings) == ("", (f"x, y: {CROWDED}",))
+
+
+def test_pods_that_take_from_each_other_what_they_need_are_a_warning() -> None:
+    """The scheduler gives each pod the first devices, and takes none back: after any device, no pair may be left."""
+    mixed = rooted("node-a", "r0", "r1", "r0")
+    template(inventory := equipped(mixed), "pair", PAIR)
+    for elements in itertools.permutations([element("x", "one"), element("y", "pair")]):
+        verdict = asked(inventory, *elements)
+        names = ", ".join(one["name"] for one in elements)
+        assert (verdict.text, verdict.warnings) == ("", (f"{names}: {IN_TURN}",))
+    template(sorted_well := equipped(rooted("node-a", "r1", "r0", "r0")), "pair", PAIR)
+    assert asked(sorted_well, element("x", "one"), element("y", "pair")).warnings == ()
+
+
+def test_equal_pods_that_take_from_each_other_what_they_need_are_a_warning() -> None:
+    """Two devices are shared: one of them twice, if each pod takes one of the others beside it."""
+    memory = (DeviceCapacity("memory", 40 * GI, CapacityPolicy(20 * GI)),)
+    shared = Device("shared", (), memory, Traits(shared=True))
+    plain = [Device(f"plain-{at}") for at in range(2)]
+    there = DeviceSlice("slice", GPU, "node-a", reach=Reach(node="node-a"), devices=(*plain, shared))
+    inventory = equipped(there)
+    assert asked(inventory, element("x", "two"), element("y", "two")).warnings == (f"x: {IN_TURN}",)
+    first = replace(there, devices=(shared, *plain))
+    assert asked(equipped(first), element("x", "two"), element("y", "two")).warnings == ()
+
+
+def test_what_is_not_known_of_a_node_is_no_reason_to_say_that_pods_take_from_each_other() -> None:
+    many = [element(f"e{at}", "three", cpu=f"{at + 1}m") for at in range(50)]
+    assert not any(IN_TURN in said for said in asked(equipped(on("node-a", 160)), *many).warnings)
+    unread = equipped(replace(rooted("node-a", "r0", "r1", "r0"), unread=True))
+    template(unread, "pair", PAIR)
+    verdict = asked(unread, element("x", "one", node="node-a"), element("y", "pair", node="node-a"))
+    assert not verdict.refused
+    assert not any(IN_TURN in said for said in verdict.warnings)
 
 
 def test_devices_that_are_not_judged_are_a_warning_of_the_element() -> None:

@@ -11,7 +11,6 @@ from typing import Final
 from msgspec import Struct
 
 from webhook.placement.devices.candidates import DeviceCandidate, Options, attribute_of, concerned, options_of
-from webhook.placement.devices.candidates import options as candidates_of
 from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, HeldDevice
 from webhook.placement.devices.consumption import fits
 from webhook.placement.devices.device import Device
@@ -78,30 +77,21 @@ def allocatable(
     return NodeOutcome(found, Lack() if found is not False else _lack(claims, choices), failed)
 
 
-def present(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
-    """Whether the node has as many devices as the only choice of the only request wants, whichever pod has them.
+def granted_in_turn(
+    pods: Sequence[Sequence[ClaimSpec]], node: NodeDevices, holders: Holders, budget: DeviceBudget
+) -> Answer:
+    """Whether the pods with these claims get devices one after the other, as the scheduler gives them.
 
-    Each device counts once, whatever it consumes of shared counters. If they are to agree in an attribute, the value
-    counts that most of them have.
+    It gives each pod the first devices that meet its claims, and takes none back when a later pod lacks some.
     """
-    request = spec.requests[0]
-    choice, same = request.choices[0], "".join(agreement.match for agreement in spec.agreements)
-    found = candidates_of(choice, node, budget)
-    alike = _alike(found.candidates, same) if same else len(found.candidates)
-    if alike >= choice.count:
-        return NodeOutcome(answer=True)
-    if budget.exhausted:
-        return NodeOutcome(None)
-    if node.unsure or found.failed:
-        return NodeOutcome(None, failed=found.failed)
-    same = same if alike < len(found.candidates) else ""
-    return NodeOutcome(answer=False, lack=Lack(request.name, choice, choice.count, alike, same))
-
-
-def _alike(candidates: Sequence[DeviceCandidate], name: str) -> int:
-    """How many of the devices have the value of the attribute that most of them have."""
-    values = (attribute_of(found.usable.device, found.pool.name.driver, name) for found in candidates)
-    return max(Counter(value for value in values if value is not None).values(), default=0)
+    claims = [spec for own in pods for spec in own]
+    asked = (choice for spec in claims for request in spec.requests for choice in request.choices)
+    if sum(min(choice.count, LIMIT + 1) for choice in asked) > _DEEPEST:
+        return None
+    choices = [options_of(spec, node, budget) for spec in claims]
+    if budget.steps <= 0 or node.unsure or any(found.failed for own in choices for each in own for found in each):
+        return None
+    return _AllocationSearch(claims, choices, holders, budget, 1).succeeds_in_turn([len(own) for own in pods])
 
 
 def _lack(claims: Sequence[ClaimSpec], choices: list[list[list[Options]]]) -> Lack:
@@ -155,6 +145,8 @@ class _AllocationSearch:
         self._claims = claims
         self._each = each
         """So many of the claims are of one pod."""
+        self._first, self._end = 0, len(claims)
+        """The claims that devices are searched for now."""
         self._choices = choices
         self._holders = holders
         self._budget = budget
@@ -185,9 +177,20 @@ class _AllocationSearch:
         found = self._rest(0, 0)
         return None if self._stopped or (not found and self._budget.steps <= 0) else found
 
+    def succeeds_in_turn(self, numbers: Sequence[int]) -> Answer:
+        """Whether pods with so many claims each can have devices one after the other, and none gives some back."""
+        first = 0
+        for number in numbers:
+            self._each, self._end = max(number, 1), first + number
+            self._first = first
+            if not self._rest(first, 0):
+                return None if self._stopped or self._budget.steps <= 0 else False
+            first = self._end
+        return True
+
     def _rest(self, claim: int, request: int) -> bool:
         """Whether that request of the claim, and all after it, can have devices."""
-        if claim == len(self._claims):
+        if claim == self._end:
             return True
         if request == len(self._choices[claim]):
             return self._rest(claim + 1, 0)
@@ -226,7 +229,7 @@ class _AllocationSearch:
         wanted = [
             found
             for found in options.candidates
-            if fits(found.usable.device, found.consumed, self._taken(found, claim - claim % self._each))
+            if fits(found.usable.device, found.consumed, self._taken(found, claim - (claim - self._first) % self._each))
         ]
         if not wanted or self._sizes[claim] + len(wanted) > LIMIT:
             return False

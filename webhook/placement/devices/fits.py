@@ -11,7 +11,7 @@ from typing import Final, NamedTuple, Protocol
 import numpy as np
 from msgspec import Struct
 
-from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable, present
+from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable, granted_in_turn
 from webhook.placement.devices.candidates import different, options_of
 from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.device import Reach
@@ -19,6 +19,7 @@ from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.looks import Looks, Names, names_read
 from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
 from webhook.placement.devices.nodes_by_looks import NodesByLooks, bits_of
+from webhook.placement.devices.presence import present
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.kube.pod import NodeTerm
@@ -210,6 +211,22 @@ class DeviceFits:
         """Whether the node has devices for the claims if no pod but ``own`` has any; ``None`` if unknown."""
         self._follow(nodes)
         return self._tried(Wanted(tuple(claims), tuple(own)), self._usable(slot, nodes), budget).answer
+
+    def has_in_turn(
+        self,
+        pods: Sequence[Sequence[ClaimSpec]],
+        own: Sequence[HeldDevice],
+        slot: int,
+        nodes: IndexedNodes,
+        budget: DeviceBudget,
+    ) -> Answer:
+        """As :meth:`has`, but the pods with these claims get devices one after the other, and give none back."""
+        self._follow(nodes)
+
+        def holders(device: DeviceName) -> Sequence[HeldDevice]:
+            return [held for held in own if held.device == device]
+
+        return granted_in_turn(pods, self._usable(slot, nodes), holders, budget)
 
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes

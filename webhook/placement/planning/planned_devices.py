@@ -106,13 +106,30 @@ async def doubtful_devices(group: Group, placed: Placed, noun: str) -> tuple[str
     ``noun`` is what the pods are: ``processing element``, ``pod``.
     """
     found = {at for crowd in await _crowds(group, placed) for at in crowd.members}
-    if not found:
-        return ()
-    names = enumerated([group.members[at].names[0] for at in sorted(found)], _SAID)
-    warning = (
-        f"{names}: no plan was found in which each node has devices for all that it runs: some {noun}s may have to wait"
-    )
-    return (warning,)
+    if found:
+        why = "no plan was found in which each node has devices for all that it runs"
+        return (f"{_named(group, found)}: {why}: some {noun}s may have to wait",)
+    if found := await _late(group, placed):
+        why = "each pod is given the first devices that meet its claims, which others on its node may need"
+        return (f"{_named(group, found)}: {why}: some {noun}s may have to wait",)
+    return ()
+
+
+def _named(group: Group, members: Collection[int]) -> str:
+    return enumerated([group.members[at].names[0] for at in sorted(members)], _SAID)
+
+
+async def _late(group: Group, placed: Placed) -> set[int]:
+    """Members with pods on nodes that have devices for all pods there, which these do not get one after the other."""
+    found, budget = set[int](), DeviceBudget()
+    parts, there = _by_node(group, placed)
+    for slot, pods in there.items():
+        if sum(pods.values()) < 2 or budget.exhausted:  # noqa: PLR2004 -- the first pod takes from nobody
+            continue
+        await group.solving.rest()
+        if _NodeToFill(group, parts, slot, budget).enough_in_turn(pods) is False:
+            found |= pods.keys()
+    return found
 
 
 def _few(group: Group) -> bool:
@@ -124,12 +141,7 @@ def _few(group: Group) -> bool:
 async def _crowds(group: Group, placed: Placed, change: Change = SAME) -> list[Crowd]:
     if _few(group):
         return []
-    there: dict[int, dict[int, int]] = {}
-    parts = {at: own for at, member in enumerate(group.members) if (own := _parts(member, change.dropped))}
-    for at in parts:
-        for slot in placed.slots[at]:
-            pods = there.setdefault(slot, {})
-            pods[at] = pods.get(at, 0) + 1
+    parts, there = _by_node(group, placed, change)
     found, budget = [], DeviceBudget()
     for slot, pods in there.items():
         if len(pods) > 1:
@@ -138,6 +150,19 @@ async def _crowds(group: Group, placed: Placed, change: Change = SAME) -> list[C
             if node.enough(pods) is not True:
                 found.append(node.crowd(pods))
     return found
+
+
+def _by_node(
+    group: Group, placed: Placed, change: Change = SAME
+) -> tuple[dict[int, list[WantedDevices]], dict[int, dict[int, int]]]:
+    """What members want of devices, and by slot how many pods of each of these are there."""
+    there: dict[int, dict[int, int]] = {}
+    parts = {at: own for at, member in enumerate(group.members) if (own := _parts(member, change.dropped))}
+    for at in parts:
+        for slot in placed.slots[at]:
+            pods = there.setdefault(slot, {})
+            pods[at] = pods.get(at, 0) + 1
+    return parts, there
 
 
 def _parts(member: Member, dropped: Collection[Clause]) -> list[WantedDevices]:
@@ -205,14 +230,27 @@ class _NodeToFill:
         """Whether the node has devices for so many pods of each member; ``None`` if that is not known."""
         inventory = self._group.world.inventory
         claims, held = self._claims(pods)
-        return inventory.device_fits.has(claims, held, self._slot, inventory.nodes, self._budget)
+        every = [spec for own in claims for spec in own]
+        return inventory.device_fits.has(every, held, self._slot, inventory.nodes, self._budget)
 
-    def _claims(self, pods: Mapping[int, int]) -> tuple[list[ClaimSpec], list[HeldDevice]]:
-        """What so many pods of each member want of the devices of the node, and what they have already."""
-        claims: list[ClaimSpec] = []
+    def enough_in_turn(self, pods: Mapping[int, int]) -> Answer:
+        """Whether they get devices one after the other, whoever comes first: in this order, and in the reverse one."""
+        inventory = self._group.world.inventory
+        claims, held = self._claims(pods)
+        ways = (claims, claims[::-1])
+        asked = [
+            inventory.device_fits.has_in_turn(one, held, self._slot, inventory.nodes, self._budget) for one in ways
+        ]
+        return False if False in asked else None if None in asked else True
+
+    def _claims(self, pods: Mapping[int, int]) -> tuple[list[list[ClaimSpec]], list[HeldDevice]]:
+        """What each of so many pods of each member wants of the devices of the node, and what they have already."""
+        claims: list[list[ClaimSpec]] = []
         held: list[HeldDevice] = []
         shared: set[Clause] = set()
         for at, count in pods.items():
+            first: list[ClaimSpec] = []
+            each: list[ClaimSpec] = []
             for part in self._parts[at]:
                 alike = part.shared or bool(part.held)
                 if alike and part.clause in shared:
@@ -220,8 +258,11 @@ class _NodeToFill:
                 shared.add(part.clause)
                 if _kept(part, self._slot, self._group.world):
                     held += part.held
+                elif alike:
+                    first += part.specs
                 else:
-                    claims += part.specs * (1 if alike else count)
+                    each += part.specs
+            claims += [[*first, *each], *([each] * (count - 1))]
         return claims, held
 
 
