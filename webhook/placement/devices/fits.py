@@ -285,7 +285,7 @@ class DeviceFits:
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each group of which it is not known, and put all together."""
         groups = kept.groups
-        budget.left -= min(len(groups.sets) // _SKIPPED, budget.left // 2)
+        budget.left -= min(len(groups.sets) // _SKIPPED, max(budget.left, 0) // 2)
         if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):
             kept.by_looks = {looks: found for looks, found in kept.by_looks.items() if looks in groups.sets}
             kept.different = {found: found for found in kept.by_looks.values()}
