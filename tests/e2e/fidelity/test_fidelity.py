@@ -20,7 +20,7 @@ from tests.fidelity.judges import refusing
 
 SEED = 7
 CASES = 100
-GROUPS = 25
+GROUPS = 20
 """Jobs and HostPools with devices, each of which is played in up to 30 ways."""
 
 
@@ -59,9 +59,12 @@ def test_jobs_and_pools_with_devices_are_judged_as_the_scheduler_allocates_them(
 
 
 def test_a_judge_that_refuses_jobs_and_pools_with_devices_is_found_out(api: Api) -> None:
-    journal = Journal(None, SEED)
-    DeviceGroupRun(api, SEED, journal, lambda _: CaseVerdict(admitted=False, text="no")).all(8)
-    assert {one.kind for one in journal.wrong if one.outcome == FALSE_REFUSAL} == {"job", "pool"}
+    run = DeviceGroupRun(api, SEED, Journal(None, SEED), lambda _: CaseVerdict(admitted=False, text="no"))
+    ends = run.ends([run.scenario(number) for number in (1, 15)])  # a Job and a HostPool that run
+    assert {(end.scenario.kind, end.result.outcome) for end in ends} == {
+        ("job", FALSE_REFUSAL),
+        ("pool", FALSE_REFUSAL),
+    }
 
 
 def test_applications_are_judged_as_the_scheduler_binds_their_pods(api: Api) -> None:
