@@ -216,6 +216,11 @@ def test_numbers_are_above_0(clusters: Run, words: list[str]) -> None:
     assert "invalid number above 0 value" in err
 
 
+def test_limits_of_reading_change_no_answer(clusters: Run) -> None:
+    limits = ("--parallel", "1", "--timeout", "59.5")
+    assert clusters("-f", APPS, "--clusters", CLUSTERS, *limits) == clusters("-f", APPS, "--clusters", CLUSTERS)
+
+
 def test_clusters_are_needed_and_in_one_way(clusters: Run) -> None:
     code, _, err = clusters("-f", APPS)
     assert code == 2

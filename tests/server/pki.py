@@ -14,6 +14,16 @@ from cryptography.x509.oid import NameOID
 NOW = dt.datetime.now(dt.UTC).replace(microsecond=0)
 DAY = dt.timedelta(days=1)
 
+_NOTHING = dict.fromkeys(
+    (
+        "digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement",
+        "encipher_only", "decipher_only",
+    ),
+    False,
+)  # fmt: skip
+_SIGNS = x509.KeyUsage(key_cert_sign=True, crl_sign=True, **_NOTHING)
+"""What an authority's key is for. Clients of Python 3.13 and newer want it stated, and the identifiers of keys."""
+
 
 class Pair(NamedTuple):
     """A certificate and its key, as PEM."""
@@ -45,6 +55,8 @@ class Authority:
         self._name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
         built = self._builder(name, NOW + DAY).public_key(self._key.public_key())
         built = built.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        built = built.add_extension(_SIGNS, critical=True)
+        built = built.add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
         self.cert = built.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
 
     def issue(self, name: str = "server", expires: dt.datetime = NOW + DAY) -> Pair:
@@ -53,6 +65,8 @@ class Authority:
         addresses = [x509.IPAddress(ipaddress.ip_address(text)) for text in ("127.0.0.1", "::1")]
         built = self._builder(name, expires).public_key(key.public_key())
         built = built.add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+        issuer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        built = built.add_extension(issuer, critical=False)
         cert = built.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM)
         return Pair(cert, pem(key))
 
