@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from tests.example_count import EVERY_DAY
 from tests.placement.planning import exhaustive
@@ -134,6 +135,15 @@ def test_bounds_name_the_blocks_that_do_not_fit() -> None:
     assert all_of(bounds.impossible(_problem(pools=(OWN, OWN)))) == frozenset()
     assert all_of(bounds.impossible(_problem(pools=(PoolChoice(3, BOTH),)))) == frozenset()
     assert all_of(bounds.impossible(_problem(ONE, APART))) is None
+
+
+@pytest.mark.parametrize("other", [OWN, SHARED], ids=["another exclusive pool", "a shared pool"])
+def test_a_host_that_stands_in_an_exclusive_pool_and_in_another_is_no_assignment(other: PoolChoice) -> None:
+    """Each may have one host, and both have the first node already; neither search moves it."""
+    pools = tuple(replace(pool, standing=((0, 0),)) for pool in (OWN, other))
+    problem = _problem(pools=pools)
+    assert all_of(greedy.search(problem)) is None
+    assert integer_program.solve(problem, SECONDS).found is None
 
 
 def test_sums_that_are_not_exact_prove_nothing() -> None:
