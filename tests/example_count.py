@@ -23,7 +23,8 @@ _SLOW: Final = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.fi
 def some_of(count: int, *, every_day: int | None = None) -> int:
     """How many of so many examples are tried in this run; at least one.
 
-    Where a single one takes long, ``every_day`` says how many of them are tried without the variable.
+    Where a single one takes long, or counts as coverage, ``every_day`` says how many of them are tried without the
+    variable.
     """
     if EVERY_DAY and every_day is not None:
         return every_day

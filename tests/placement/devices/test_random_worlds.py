@@ -47,7 +47,7 @@ def strict(found: PlacedWorld) -> bool:
 def test_allocator(*, held: bool) -> None:
     """The allocator finds devices where there are some, and says no only where there are none."""
     answers = {True: 0, False: 0, None: 0}
-    for seed in range(some_of(5000)):
+    for seed in range(some_of(5000, every_day=500)):
         found = world(seed)
         said = answer(found, held=held)
         brute = BruteForce(found, held=held)
@@ -57,4 +57,4 @@ def test_allocator(*, held: bool) -> None:
             assert brute.failed or lax(found) or strict(found), seed
         else:
             assert said is right, seed
-    assert min(answers.values()) > some_of(5000) // 20
+    assert min(answers.values()) > some_of(5000, every_day=500) // 20

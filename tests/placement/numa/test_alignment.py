@@ -131,6 +131,6 @@ def test_nodes_with_more_zones_than_kubelets_support_are_not_judged() -> None:
 def test_a_certain_refusal_is_always_one() -> None:
     """Property: whoever is refused for certain is refused by the default options, too."""
     source = random.Random(1)  # noqa: S311 -- of examples
-    for _ in range(some_of(600)):
+    for _ in range(some_of(600, every_day=60)):
         question = random_question(source, source.randint(1, 3))
         assert admitted(question, certain=True) or not admitted(question, certain=False)
