@@ -121,6 +121,13 @@ def test_what_is_not_known_of_a_node_is_no_reason_to_say_that_pods_take_from_eac
     assert not any(IN_TURN in said for said in verdict.warnings)
 
 
+def test_of_more_devices_of_a_node_than_are_searched_for_no_order_is_tried() -> None:
+    inventory = equipped(on("node-a", 140))
+    template(inventory, "many", wanting(DeviceChoice(GPU, count=27)))
+    found = asked(inventory, *(element(f"e{at}", "many") for at in range(5)))
+    assert (found.text, found.warnings) == ("", ())
+
+
 def test_devices_that_are_not_judged_are_a_warning_of_the_element() -> None:
     said = "processing element x: ResourceClaimTemplate"
     unread = equipped(replace(on("node-a", 2), unread=True), on("node-b", 1))
