@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import re
+import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -112,6 +113,30 @@ async def test_a_flood_of_the_service_accounts_of_one_namespace_is_that_of_one_u
         await until(bench, "placement_reviews_total", 1, code="429")
         await asyncio.to_thread(gate.touch)
     assert sorted([code for code, _ in await asyncio.gather(*flood)]) == [201] * EACH + [429]
+
+
+async def test_a_review_waits_for_its_turn_while_the_webhook_rests_from_another(bench: ReviewBench) -> None:
+    """It is not said to take too long itself."""
+    bench.may.add("greedy create placementreviews team-a")
+    pace = bench.server._process.pace  # noqa: SLF001 -- as after an answer of a gigabyte
+    bench.answering = lambda _: ReviewOutcome(Raw(b"{}"))
+    pace.spend(int(1e9))
+    assert (await bench.create(user="greedy"))[0] == 201
+    code, answer = await bench.ask("POST", f"{PATH}?timeout=300ms", json=review())
+    assert (code, answer["message"]) == (429, "other placement reviews used up the time; try again")
+
+
+async def test_whoever_is_told_when_to_try_again_is_told_the_seconds(bench: ReviewBench) -> None:
+    bench.server._process._rested = time.perf_counter() + 500  # noqa: SLF001 -- as after a copy of some seconds
+    headers = {"X-Remote-User": "jane"}
+    async with bench.session() as session, session.post(PATH, json=review(), headers=headers) as reply:
+        said = re.fullmatch(
+            r"the server starts the next process for reviews in (\d+) seconds; try again then",
+            (await reply.json())["message"],
+        )
+        assert said is not None
+        assert reply.status == 503
+        assert abs(int(reply.headers["Retry-After"]) - int(said[1])) <= 1
 
 
 async def test_an_answer_that_takes_too_long_is_ended(bench: ReviewBench) -> None:

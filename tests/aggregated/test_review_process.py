@@ -19,15 +19,13 @@ from msgspec.structs import replace
 from tests.builders import bound_pod, node
 from tests.fake_clock import FakeClock
 from webhook.aggregated import review_process
+from webhook.aggregated.review_pace import BURST, COST, COST_OF_BYTE, REST
 from webhook.aggregated.review_process import (
-    BURST,
-    COST,
-    COST_OF_BYTE,
     IDLE,
     LEAST,
     LIFE,
     MEMORY,
-    REST,
+    SECONDS,
     NoAnswerError,
     ReviewProcess,
 )
@@ -91,6 +89,8 @@ class Processes:
         return self.process
 
     async def ask(self, word: str = "yes", seconds: float = 30.0) -> bytes:
+        if rest := self.process.pace.rest:
+            await self._sleep(rest)
         return bytes(await self.process.run(AskedWord(word), seconds))
 
     async def fails(self, **more: Any) -> NoAnswerError:
@@ -201,7 +201,31 @@ async def test_a_review_that_cannot_wait_for_the_end_of_the_rest_is_told_so(test
         503,
         "the server starts the next process for reviews in 1.99 seconds; try again then",
     )
+    assert failed.after == pytest.approx(REST * COPY)
     assert await tested.ask("b") == b"b"
+
+
+async def test_a_review_that_waited_for_the_end_of_the_rest_has_its_whole_time_nevertheless(
+    tested: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = list[float | None]()
+    timeout = asyncio.timeout
+
+    def noted(seconds: float | None) -> asyncio.Timeout:
+        given.append(seconds)
+        return timeout(seconds)
+
+    assert await tested.ask("a") == b"a"
+    await tested.process.close()
+    tested.process._rested = tested.clock.now + 15  # noqa: SLF001 -- as after a copy of 75 ms
+    monkeypatch.setattr(asyncio, "timeout", noted)
+    assert await tested.ask("b", seconds=30) == b"b"
+    assert (tested.slept, given[:2]) == ([15], [30, SECONDS])
+    tested.process._rested = tested.clock.now + 25  # noqa: SLF001
+    await tested.process.close()
+    given.clear()
+    assert await tested.ask("c", seconds=30) == b"c"
+    assert given[:2] == [30, 5]
 
 
 async def test_an_old_template_is_replaced_unless_the_last_copy_took_long(tested: Processes) -> None:

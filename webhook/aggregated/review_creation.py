@@ -15,7 +15,7 @@ from msgspec import Raw, Struct
 from kubeapi.client.errors import ApiError
 from webhook.admission.review import MALFORMED, User
 from webhook.aggregated.review_fault import ReviewFaultError
-from webhook.aggregated.review_process import SECONDS, NoAnswerError, ReviewProcess
+from webhook.aggregated.review_process import NoAnswerError, ReviewProcess
 from webhook.aggregated.review_rights import ForbiddenError, ReviewRights
 from webhook.aggregated.turns import NoTurnError, Turns, flow_of
 from webhook.cluster.judging.changes import ChangeLog
@@ -112,7 +112,7 @@ class ReviewCreation:
         self._process = process
         self._ready = ready
         self.limits = limits
-        self._turns = Turns()
+        self._turns = Turns(process.pace)
         self._budget = Budget(limits.bodies, limits.share)
 
     @property
@@ -151,12 +151,11 @@ class ReviewCreation:
             async with self._turns.turn(flow_of(user.username), give_up - perf_counter()):
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
-                seconds = min(SECONDS, give_up - perf_counter())
-                said = await self._process.run(ReviewRequest(namespace, body, user), seconds)
+                said = await self._process.run(ReviewRequest(namespace, body, user), give_up - perf_counter())
         except NoTurnError as error:
             raise ReviewFaultError(429, str(error)) from None
         except NoAnswerError as error:
-            raise ReviewFaultError(error.code, str(error)) from None
+            raise ReviewFaultError(error.code, str(error), after=error.after) from None
         code = int(said[:_CODE])
         del said[:_CODE]
         if code != _CREATED:

@@ -5,7 +5,7 @@ a copy of this one, a template that follows the cluster (``review_template``); i
 memory of its own as it is given, and is ended when its time is over, wherever it is.
 
 While a template is made nothing else is answered, so there is one for a minute of reviews, and a rest after each. What
-reviews cost this process themselves, to be taken and sent, is bounded in the same way.
+reviews cost this process themselves, to be taken and sent, is told to the ``pace``, for which the caller waits.
 """
 
 import asyncio
@@ -22,6 +22,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.aggregated.review_pace import REST, ReviewPace
 from webhook.aggregated.review_template import (
     END,
     MEMORY,
@@ -42,16 +43,6 @@ SECONDS: Final = 10.0
 
 LEAST: Final = 32 * 1024 * 1024
 """Bytes without which no process is started: the system would end the whole container for want of memory."""
-
-REST: Final = 199.0
-"""How many times as long as a template takes to be made no other one is made, and likewise what a review costs."""
-
-COST: Final = 1e-3
-COST_OF_BYTE: Final = 4e-9
-"""Seconds of this process that a review costs, and each byte of its request and answer: TLS, rights, copies."""
-
-BURST: Final = 2.0
-"""Seconds of rest that reviews may leave out at first: a few are answered one right after another."""
 
 IDLE: Final = 10.0
 """Seconds without a review after which the template is ended: its memory grows apart from that of this process."""
@@ -74,11 +65,12 @@ _log = logging.getLogger(__name__)
 
 
 class NoAnswerError(Exception):
-    """There is no answer; the text says why, and ``code`` is the HTTP status."""
+    """There is no answer; the text says why, ``code`` is the HTTP status, and there may be one in ``after`` seconds."""
 
-    def __init__(self, code: int, text: str) -> None:
+    def __init__(self, code: int, text: str, after: float = 0.0) -> None:
         super().__init__(text)
         self.code = code
+        self.after = after
 
 
 class _StarvedError(Exception):
@@ -110,7 +102,7 @@ class _Template(Struct, frozen=True):
 
 
 class ReviewProcess:
-    """Has reviews answered by processes, one after another; the caller asks for one at a time.
+    """Has reviews answered by processes, one after another; the caller asks for one at a time, at the ``pace``.
 
     ``copied`` is told of each template and of the seconds that it took. ``left`` says how much memory is left.
     """
@@ -133,8 +125,9 @@ class ReviewProcess:
         self._clock = clock
         self._spent = spent
         self._sleep = sleep
+        self.pace = ReviewPace(clock)
         self._template: _Template | None = None
-        self._rested = self._busy_until = self._paced = 0.0
+        self._rested = self._busy_until = 0.0
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Future[None]] = set()
 
@@ -143,32 +136,35 @@ class ReviewProcess:
         """The process of the template, if there is one now."""
         return self._template.pid if self._template else None
 
-    async def run(self, request: Struct, seconds: float = SECONDS) -> bytearray:
-        """What the work answers to the request, in so many seconds; :class:`NoAnswerError` if it does not."""
+    async def run(self, request: Struct, seconds: float, most: float = SECONDS) -> bytearray:
+        """What the work answers to the request, in so many seconds, of which it has ``most`` once there is a template.
+
+        Raises :class:`NoAnswerError` if it does not answer.
+        """
         self._keep()
+        end, most = self._clock() + seconds, min(most, max(seconds, 0.0))
         try:
             async with asyncio.timeout(seconds):
-                answer = await self._asked(request, seconds)
+                memory = await self._memory()
+                await self._ready(seconds)
+                most = min(most, end - self._clock())
+                async with asyncio.timeout(most):
+                    answer = await self._asked(request, memory)
         except TimeoutError:
             raise NoAnswerError(
-                504, f"the review took longer than {max(seconds, 0):.3g} seconds; ask about fewer manifests at a time"
+                504, f"the review took longer than {most:.3g} seconds; ask about fewer manifests at a time"
             ) from None
         finally:
             self._tell(EndReview())
-            self._idle = asyncio.get_running_loop().call_later(IDLE, self._end)
+            self._idle = asyncio.get_running_loop().call_later(self.pace.rest + IDLE, self._end)
         if not answer:
             raise NoAnswerError(
                 500, "the review failed or needed too much memory; the log of the server has the details"
             )
         return answer
 
-    async def _asked(self, request: Struct, seconds: float) -> bytearray:
+    async def _asked(self, request: Struct, memory: int) -> bytearray:
         """The answer; nothing if the process does not get that far."""
-        ahead = self._paced - self._clock()
-        if ahead > BURST:
-            await self._sleep(ahead - BURST)
-        memory = await self._memory()
-        await self._ready(seconds)
         try:
             return await self._answered(request, memory)
         except _StarvedError:
@@ -176,7 +172,7 @@ class ReviewProcess:
             self._end()
             self._rested = self._clock()  # at once: that happens once a minute at most
             self._busy_until = self._rested + LIFE
-            await self._ready(seconds)
+            self._template = self._started()
             return await self._answered(request, memory)
 
     async def _memory(self) -> int:
@@ -201,7 +197,7 @@ class ReviewProcess:
             rest = self._rested - self._clock()
             if rest >= seconds:
                 raise NoAnswerError(
-                    503, f"the server starts the next process for reviews in {rest:.3g} seconds; try again then"
+                    503, f"the server starts the next process for reviews in {rest:.3g} seconds; try again then", rest
                 )
             if rest > 0:
                 await self._sleep(rest)
@@ -239,8 +235,7 @@ class ReviewProcess:
             except ConnectionError:  # killed by the system
                 return bytearray()
             finally:
-                cost = COST + COST_OF_BYTE * (len(text) + len(answer))
-                self._paced = max(self._paced, self._clock()) + REST * cost
+                self.pace.spend(len(text) + len(answer))
         return answer
 
     async def _begun(self, channel: socket.socket) -> None:

@@ -1,4 +1,7 @@
-"""``Turns``: the order of the reviews that wait for one another: the user who took least time lately comes first."""
+"""``Turns``: the order of the reviews that wait for one another: the user who took least time lately comes first.
+
+The rest that follows a review belongs to its turn: others wait for it, and its user is charged with it.
+"""
 
 import asyncio
 import contextlib
@@ -10,6 +13,7 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.aggregated.review_pace import ReviewPace
 from webhook.server.fair_queue import FlowUsage
 
 WAITING: Final = 32
@@ -44,9 +48,10 @@ class _WaitingReview(Struct, eq=False):
 
 
 class Turns:
-    """One review is answered at a time, others wait."""
+    """One review is answered at a time, at the ``pace``; others wait."""
 
-    def __init__(self) -> None:
+    def __init__(self, pace: ReviewPace) -> None:
+        self._pace = pace
         self._usage: dict[str, FlowUsage] = {}
         self._waiting: list[_WaitingReview] = []
         self._counts: Counter[str] = Counter()
@@ -69,14 +74,13 @@ class Turns:
         self._counts[user] += 1
         try:
             await self._called(user, seconds)
-            begun = perf_counter()
+            begun, caused = perf_counter(), self._pace.caused
             try:
                 yield
             finally:
                 now = perf_counter()
-                self._of(user).charge(now - begun, now)
-                self._taken = False
-                self._call()
+                self._of(user).charge(now - begun + self._pace.caused - caused, now)
+                self._over()
         finally:
             self._counts[user] -= 1
             if not self._counts[user]:
@@ -99,13 +103,20 @@ class Turns:
 
     def _leave(self, review: _WaitingReview) -> None:
         if review.called.done():  # called in the same iteration of the loop as it was cancelled
-            self._taken = False
-            self._call()
+            self._over()
         else:
             self._waiting.remove(review)
 
+    def _over(self) -> None:
+        """End a turn, as soon as the rest is over."""
+        if rest := self._pace.rest:
+            asyncio.get_running_loop().call_later(rest, self._over)
+        else:
+            self._call()
+
     def _call(self) -> None:
         """Call the waiting review whose user took least time lately; of several, the one that has waited longest."""
+        self._taken = False
         if not self._waiting:
             return
         now = perf_counter()
