@@ -132,6 +132,15 @@ class ClientConnection(HttpProtocol):
         self.stalled = perf_counter()
         self._all.bound_unread()
 
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the answer; of a long one most is sent when its client is known already not to read."""
+        finished = await super().finish_response(request, resp, start_time)
+        if self.stalled:
+            self._all.bound_unread()
+        return finished
+
     @property
     def unread(self) -> int:
         """Bytes of answers that the client has not read yet."""
