@@ -304,11 +304,22 @@ async def test_a_template_that_ends_before_its_first_process_is_no_template(test
     assert (await tested.fails()).code == 500
 
 
-async def test_a_large_answer_arrives_whole(tested: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_large_answer_arrives_whole(tested: Processes) -> None:
     tested.work = lambda request: request.word.encode() * 1000
     assert await tested.ask("x" * 3000) == b"x" * 3_000_000
-    monkeypatch.setattr(review_process, "ANSWER_LIMIT", 1000)
-    assert (await tested.fails(word="xx")).code == 500
+
+
+async def test_an_answer_that_is_too_large_is_said_so_and_costs_as_much(
+    tested: Processes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested.work = lambda _: b"x" * 8_000_000
+    monkeypatch.setattr(review_process, "ANSWER_LIMIT", 1 << 20)
+    failed = await tested.fails()
+    assert (failed.code, str(failed)) == (
+        413,
+        "the answer would be over 1 MiB; ask about fewer manifests at a time",
+    )
+    assert tested.process.pace.caused >= REST * (COST + (1 << 20) * COST_OF_BYTE)
 
 
 async def test_a_process_that_takes_too_long_is_killed_and_its_template_answers_the_next_review(
@@ -380,10 +391,10 @@ async def test_a_system_that_starts_no_process_is_said_so(tested: Processes) -> 
 
 
 async def test_a_process_that_is_reset_has_no_answer(tested: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def reset(_channel: object) -> bytes:
+    async def reset(_channel: object, _answer: bytearray) -> None:
         raise ConnectionResetError
 
-    monkeypatch.setattr(review_process, "_received", reset)
+    monkeypatch.setattr(review_process, "_receive", reset)
     assert (await tested.fails()).code == 500
 
 

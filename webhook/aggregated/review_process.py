@@ -231,12 +231,12 @@ class ReviewProcess:
                 await self._begun(ours)
                 await asyncio.get_running_loop().sock_sendall(ours, text)
                 ours.shutdown(socket.SHUT_WR)
-                answer = await _received(ours)
+                await _receive(ours, answer)
             except ConnectionError:  # killed by the system
                 return bytearray()
             finally:
                 self.pace.spend(len(text) + len(answer))
-        return answer
+        return _whole(answer)
 
     async def _begun(self, channel: socket.socket) -> None:
         """Wait until the process runs; ConnectionError if it never will, :class:`_StarvedError` if it gets no core."""
@@ -296,13 +296,19 @@ class ReviewProcess:
             self._idle.cancel()
 
 
-async def _received(channel: socket.socket) -> bytearray:
-    """All that the process says until it ends; nothing if that is too much, or not all of it."""
-    loop, answer = asyncio.get_running_loop(), bytearray()
-    while piece := await loop.sock_recv(channel, _PIECE):
+async def _receive(channel: socket.socket, answer: bytearray) -> None:
+    """Add to the answer what the process says until it ends, or has said too much."""
+    loop = asyncio.get_running_loop()
+    while len(answer) <= ANSWER_LIMIT + len(END) and (piece := await loop.sock_recv(channel, _PIECE)):
         answer += piece
-        if len(answer) > ANSWER_LIMIT + len(END):
-            return bytearray()
+
+
+def _whole(answer: bytearray) -> bytearray:
+    """What was said, without its end; nothing if that is missing, and :class:`NoAnswerError` if it is too much."""
+    if len(answer) > ANSWER_LIMIT + len(END):
+        raise NoAnswerError(
+            413, f"the answer would be over {ANSWER_LIMIT >> 20} MiB; ask about fewer manifests at a time"
+        )
     if not answer.endswith(END):
         return bytearray()  # it was killed while it spoke
     del answer[-len(END) :]
