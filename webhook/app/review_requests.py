@@ -85,6 +85,10 @@ class RejectedReviewError(Exception):
     """A review cannot be sent, or is refused as a whole. The text is a sentence for the user."""
 
 
+class LargeReviewError(RejectedReviewError):
+    """A review or its answer is too large, which those of some of its manifests may not be."""
+
+
 class Reviewer(Protocol):
     """Answers reviews of one namespace."""
 
@@ -209,7 +213,7 @@ def _explained(failure: ApiError, namespace: str, spec: ReviewSpec) -> Exception
         return RejectedReviewError(refused)
     if request.code == HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
         many = counted(len(spec.manifests), "manifest")
-        return RejectedReviewError(f"the review of {many} in namespace {namespace} is too large for the API server")
+        return LargeReviewError(f"the review of {many} in namespace {namespace} is too large for the API server")
     return FatalError(_trouble(failure, request, namespace) or refused)
 
 
@@ -246,12 +250,30 @@ async def reviewed(
     parts = parts_of(manifests, namespace) or [ReviewPart(namespace, ())]
     for line in _split(parts):
         tell(line)
-    statuses = [
-        await reviewer.review(part.namespace, replace(asked, manifests=tuple(manifests[at] for at in part.places)))
-        for part in parts
-    ]
-    results = [result for part, status in zip(parts, statuses, strict=True) for result in _placed(part, status)]
-    return replace(statuses[0], results=tuple(sorted(results, key=lambda result: result.manifest)))
+    answers = [each for part in parts for each in await _answers(reviewer, manifests, part, asked, tell)]
+    results = [result for part, status in answers for result in _placed(part, status)]
+    return replace(answers[0][1], results=tuple(sorted(results, key=lambda result: result.manifest)))
+
+
+async def _answers(
+    reviewer: Reviewer,
+    manifests: Sequence[Unstructured],
+    part: ReviewPart,
+    asked: ReviewSpec,
+    tell: Callable[[str], object],
+) -> list[tuple[ReviewPart, ReviewStatus]]:
+    """The answer about the part, or those about its halves if one would be too large; a plan is of the whole."""
+    try:
+        spec = replace(asked, manifests=tuple(manifests[at] for at in part.places))
+        return [(part, await reviewer.review(part.namespace, spec))]
+    except LargeReviewError:
+        if asked.plan or len(part.places) <= 1:
+            raise
+    what = f"the answer about {len(part.places)} manifests of namespace {part.namespace} would be too large"
+    tell(f"{what}, so they are sent as 2 reviews: objects of one review do not count as applied in another")
+    middle = len(part.places) // 2
+    halves = (replace(part, places=places) for places in (part.places[:middle], part.places[middle:]))
+    return [each for half in halves for each in await _answers(reviewer, manifests, half, asked, tell)]
 
 
 def _split(parts: Sequence[ReviewPart]) -> Iterator[str]:

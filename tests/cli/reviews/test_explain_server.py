@@ -20,9 +20,16 @@ from tests.cli.reviews.conftest import PATH, ReviewServer
 from tests.cli.test_schemas import schema
 from tests.golden.examples import EXAMPLES
 from tests.yaml_values import loaded
-from webhook.app.review_requests import ATTEMPTS, ServerReviewer, SnapshotReviewer
+from webhook.app.review_requests import (
+    ATTEMPTS,
+    LargeReviewError,
+    RejectedReviewError,
+    ServerReviewer,
+    SnapshotReviewer,
+    reviewed,
+)
 from webhook.cluster.snapshot.manifests import read_manifests
-from webhook.placementreview.review import ReviewSpec
+from webhook.placementreview.review import ReviewSpec, ReviewStatus
 from webhook.server.fatal_error import FatalError
 from webhook.settings import Settings
 
@@ -269,6 +276,44 @@ async def test_more_than_a_hundred_manifests_are_sent_in_several_reviews(
         "streams-placement: warning: namespace a has 101 manifests, which are sent as 2 reviews: "
         "objects of one review do not count as applied in another\n"
     )
+
+
+async def test_manifests_whose_answer_is_too_large_are_sent_in_several_reviews(
+    reviews: ReviewServer, asked: Asked, tmp_path: Path
+) -> None:
+    def bounded(namespace: str, spec: dict[str, Any]) -> dict[str, Any] | web.Response:
+        too_large = status(413, "the answer would be over 11 MiB; ask about fewer manifests at a time")
+        return too_large if len(spec["manifests"]) > 1 else echo(namespace, spec)
+
+    reviews.answer = bounded
+    (tmp_path / "pods.yaml").write_text(pods("a", "a", "a"))
+    code, out, err = await asked("-f", str(tmp_path / "pods.yaml"), "-o", "json")
+    assert (code, [answer["origin"] for answer in json.loads(out)]) == (0, ["Pod p0", "Pod p1", "Pod p2"])
+    assert [names for _, names in named(reviews)] == [["p0", "p1", "p2"], ["p0"], ["p1", "p2"], ["p1"], ["p2"]]
+    assert err.splitlines() == [
+        f"streams-placement: warning: the answer about {many} manifests of namespace a would be too large, so they are "
+        "sent as 2 reviews: objects of one review do not count as applied in another"
+        for many in (3, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("spec", "many"), [(ReviewSpec(), 0), (ReviewSpec(), 1), (ReviewSpec(plan=True), 2)], ids=["none", "one", "plan"]
+)
+async def test_what_cannot_be_asked_in_parts_is_not(spec: ReviewSpec, many: int) -> None:
+    class FullAnswers:
+        """Answers nothing: each answer would be too large."""
+
+        times = 0
+
+        async def review(self, namespace: str, spec: ReviewSpec) -> ReviewStatus:
+            self.times += 1
+            raise LargeReviewError(f"{len(spec.manifests)} in {namespace}")
+
+    full = FullAnswers()
+    with pytest.raises(RejectedReviewError, match=f"^{many} in default$"):
+        await reviewed(full, [MANIFEST] * many, "default", spec)
+    assert full.times == 1
 
 
 async def test_manifests_that_are_too_large_together_are_sent_in_several_reviews(
