@@ -16,9 +16,9 @@ from webhook.placement.devices.candidates import different, options_of
 from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.looks import Looks, Names, names_read
+from webhook.placement.devices.looks import Looks, names_read
 from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
-from webhook.placement.devices.nodes_by_looks import NodesByLooks, bits_of
+from webhook.placement.devices.nodes_by_looks import GroupKey, NodesByLooks, bits_of
 from webhook.placement.devices.presence import present
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
@@ -32,8 +32,11 @@ _KEPT: Final = 256
 _OUTCOMES: Final = 4096
 """So many outcomes by the looks of nodes are remembered of one set of claims."""
 
-_LOOKS: Final = 8
+_LOOKS: Final = 64
 """So many different sets of attribute names are remembered."""
+
+_SETS: Final = 16_384
+"""So many sets of nodes are remembered of all of these: some 10 MB at 5,000 nodes."""
 
 _MOVES: Final = 64
 """So many changes of nodes are remembered; who has not looked for longer looks at all nodes again."""
@@ -123,6 +126,7 @@ class DeviceFits:
         "_kept",
         "_moves",
         "_names",
+        "_seen",
         "_sights",
         "_terms",
         "_version",
@@ -134,24 +138,26 @@ class DeviceFits:
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
         """By choices, their devices."""
-        self._groups: dict[tuple[Names, bool], NodesByLooks] = {}
+        self._groups: dict[GroupKey, NodesByLooks] = {}
         self._version = -1
         self._epoch = 0
         self._moves: deque[Bits] = deque(maxlen=_MOVES)
         """The slots that have other nodes since each of the last epochs, or nodes that see other pools."""
         self._names: dict[int, str] = {}
         self._terms: dict[tuple[NodeTerm, ...], Bits] = {}
+        self._seen = 0
+        """The version of devices for which the terms are."""
 
     def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
         """The nodes that have devices for the claims if no other pod has any."""
         self._follow(nodes)
         kept = self._kept.pop(wanted, None)
         if kept is None:
-            kept = _KeptFit(self._groups_for(names_read(wanted.claims), named=bool(wanted.own)))
+            kept = _KeptFit(self._groups_for((names_read(wanted.claims), bool(wanted.own))))
             if len(self._kept) >= _KEPT:
                 del self._kept[next(iter(self._kept))]
         self._kept[wanted] = kept
-        self._regroup(kept.groups, nodes, budget)
+        self._regroup(self._groups_for(kept.groups.key), nodes, budget)
         if not kept.fit.complete or kept.version != kept.groups.version:
             self._update(wanted, kept, nodes, budget)
             kept.version = kept.groups.version
@@ -176,7 +182,7 @@ class DeviceFits:
 
     def _count(self, choices: tuple[DeviceChoice, ...], row: Counts, nodes: IndexedNodes, budget: DeviceBudget) -> bool:
         """Write the number of devices of each node into the row; whether the budget was enough to count them."""
-        groups = self._groups_for(names_read((ClaimSpec((DeviceRequest("", choices),)),)), named=False)
+        groups = self._groups_for((names_read((ClaimSpec((DeviceRequest("", choices),)),)), False))
         self._regroup(groups, nodes, budget)
         row[to_slots(nodes.everything)] = BOUNDLESS
         for bits in groups.sets.values():
@@ -247,6 +253,9 @@ class DeviceFits:
 
     def _follow(self, nodes: IndexedNodes) -> None:
         """Notice which nodes have come or gone, or can use other pools than before."""
+        if self._devices.changes.since(self._seen) is None:
+            self._terms.clear()  # slices for several nodes may have gone, and all that was found by them is forgotten
+        self._seen = self._devices.changes.version
         if nodes.version == self._version:
             return
         self._version = nodes.version
@@ -266,12 +275,22 @@ class DeviceFits:
         moved = union(itertools.islice(self._moves, len(self._moves) - epochs, None))
         return moved | bits_of([slot for name in changed if (slot := nodes.slot_of.get(name)) is not None])
 
-    def _groups_for(self, names: Names, *, named: bool) -> NodesByLooks:
-        groups = self._groups.pop((names, named), None) or NodesByLooks(Looks(names), named=named)
-        if len(self._groups) >= _LOOKS:
-            del self._groups[next(iter(self._groups))]
-        self._groups[names, named] = groups
-        return groups
+    def _groups_for(self, key: GroupKey) -> NodesByLooks:
+        """The groups by what is read, which are now the last to be forgotten."""
+        self._groups[key] = self._groups.pop(key) if key in self._groups else NodesByLooks(key)
+        return self._groups[key]
+
+    def _bound(self) -> None:
+        """Forget the groups that were not asked for longest, with the claims that are judged by them."""
+        kept, sets = list(self._groups.items()), sum(len(groups.sets) for groups in self._groups.values())
+        gone: set[NodesByLooks] = set()
+        for key, groups in kept[:-1]:
+            if len(self._groups) <= _LOOKS and sets <= _SETS:
+                break
+            sets -= len(groups.sets)
+            gone.add(self._groups.pop(key))
+        if gone:
+            self._kept = {wanted: found for wanted, found in self._kept.items() if found.groups not in gone}
 
     def _regroup(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Put nodes that may look different now into their groups."""
@@ -281,6 +300,7 @@ class DeviceFits:
             groups.time = now
         if groups.left:
             groups.look(self._look_at(groups, nodes), budget)
+            self._bound()
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each group of which it is not known, and put all together."""

@@ -12,7 +12,7 @@ from msgspec import Struct
 from webhook.placement.devices.slices import DeviceSlice
 
 _KEPT: Final = 32_768
-"""So many different kinds of slices are remembered, by what they have beside attributes."""
+"""So many different kinds of slices are remembered, by ids of attributes, and by what they have beside these."""
 
 
 class SliceMarks(Struct, frozen=True, gc=False):
@@ -38,6 +38,11 @@ class MarkIndex:
         self._rests: dict[Hashable, int] = {}
         self._last = 0
 
+    @property
+    def kinds(self) -> int:
+        """How many different sets of ids of attributes are remembered."""
+        return len(self._ids)
+
     def put(self, found: DeviceSlice) -> None:
         """Add those of the slice."""
         texts: dict[str, list[str]] = {}
@@ -47,6 +52,8 @@ class MarkIndex:
                 texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
         ids = tuple(sorted(texts))
         numbers = array("q", (hash("\n".join(texts[name])) for name in ids))
+        if len(self._ids) >= _KEPT:
+            self._ids.clear()
         self.by_name[found.name] = SliceMarks(self._ids.setdefault(ids, ids), numbers, self._rest(found))
 
     def drop(self, name: str) -> None:
@@ -59,7 +66,6 @@ class MarkIndex:
         rest = twice, tuple((device.capacity, device.traits) for device in found.devices)
         if len(self._rests) >= _KEPT:
             self._rests.clear()
-            self._ids.clear()
         if rest not in self._rests:
             self._last += 1
             self._rests[rest] = self._last

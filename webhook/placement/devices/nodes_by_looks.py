@@ -6,12 +6,15 @@ What is found out about claims is found out for each group once. A group is foun
 from collections.abc import Callable, Hashable
 from typing import Final
 
-from webhook.placement.devices.looks import Looks
+from webhook.placement.devices.looks import Looks, Names
 from webhook.placement.devices.selector import DeviceBudget
 from webhook.placement.kube.bits import Bits, slots, to_slots
 
 _FEW: Final = 16
 """Of so few nodes the slots are found faster one by one."""
+
+GroupKey = tuple[Names, bool]
+"""Ids of attributes that are read, and whether the names of devices matter as well."""
 
 
 class NodesByLooks:
@@ -21,11 +24,12 @@ class NodesByLooks:
     devices matter as well.
     """
 
-    __slots__ = ("_of", "left", "looks", "named", "sets", "time", "version")
+    __slots__ = ("_of", "key", "left", "looks", "named", "sets", "time", "version")
 
-    def __init__(self, looks: Looks, *, named: bool) -> None:
-        self.looks = looks
-        self.named = named
+    def __init__(self, key: GroupKey) -> None:
+        self.key = key
+        self.named = key[1]
+        self.looks = Looks(key[0])
         self.sets: dict[Hashable, Bits] = {}
         self.left: Bits = 0
         self.version = 0
@@ -51,13 +55,14 @@ class NodesByLooks:
     def look(self, look: Callable[[int], tuple[Hashable, int]], budget: DeviceBudget) -> None:
         """Put those that are left into their groups, as far as the budget goes; each look comes with what it costs."""
         found: dict[Hashable, list[int]] = {}
+        same = {looks: looks for looks in self.sets}
         rest = to_slots(self.left).tolist()
         for slot in rest:
             if budget.left <= 0:
                 break
             looks, cost = look(slot)
             budget.left -= cost
-            self._of[slot] = looks
+            looks = self._of[slot] = same.setdefault(looks, looks)  # equal ones are one object, which takes less memory
             found.setdefault(looks, []).append(slot)
         for looks, places in found.items():
             bits = 1 << places[0] if len(places) == 1 else bits_of(places)
