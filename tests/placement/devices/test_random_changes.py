@@ -8,6 +8,7 @@ import pytest
 from tests.builders import cluster, node
 from tests.example_count import some_of
 from tests.placement.devices.clusters import GPU
+from webhook.placement.devices import batches, fits
 from webhook.placement.devices.allocation import NodeOutcome, allocatable
 from webhook.placement.devices.candidates import different
 from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
@@ -108,7 +109,11 @@ def kept(inventory: Inventory, claim: ClaimSpec) -> dict[int, bool | None]:
 
 
 @pytest.mark.examples
-def test_what_is_kept_is_right_after_each_change() -> None:
+@pytest.mark.parametrize("many", [2, 64])
+def test_what_is_kept_is_right_after_each_change(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where so many nodes are many, which are looked at in batches."""
+    monkeypatch.setattr(fits, "_MANY", many)
+    monkeypatch.setattr(batches, "_TABLE", 1)
     answers = {True: 0, False: 0, None: 0}
     for seed in range(some_of(300, every_day=20)):
         chance = random.Random(seed)  # noqa: S311 -- the same changes each time

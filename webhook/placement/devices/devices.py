@@ -40,8 +40,9 @@ class Devices:
     about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
     """
 
-    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_others", "_pools", "_rules", "_shared",
-                 "_slices", "_templates", "_unread", "_wide", "changes", "classes", "marks", "read")  # fmt: skip
+    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_odd", "_others", "_parted", "_pools", "_rules",
+                 "_shared", "_slices", "_templates", "_unread", "_wide", "changes", "classes", "marks",
+                 "read")  # fmt: skip
 
     def __init__(self) -> None:
         self.read = False
@@ -58,6 +59,10 @@ class Devices:
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
         """Those of them of which some such slice has more than counters."""
+        self._parted: set[DevicePool] = set()
+        """The pools that have several slices."""
+        self._odd: dict[str, str] = {}
+        """The slices of one node that are not known to be all of their pool, with the names of their nodes."""
         self.marks = MarkIndex()
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
@@ -111,7 +116,12 @@ class Devices:
         self.marks.put(published)
         if published.unread:
             self._unread[published.name] = published.reach
-        self._pools.setdefault(published.pool_name, {})[published.name] = published
+        parts = self._pools.setdefault(published.pool_name, {})
+        parts[published.name] = published
+        if len(parts) > 1:
+            self._parted.add(published.pool_name)
+        if published.reach and (published.unread or published.expected != 1):
+            self._odd[published.name] = published.reach.node
         self._place(published, 1)
         self._changed(published.pool_name)
 
@@ -124,7 +134,10 @@ class Devices:
         self._unread.pop(name, None)
         self.marks.drop(name)
         self._changed(pool)
+        self._odd.pop(name, None)
         del self._pools[pool][name]
+        if len(self._pools[pool]) == 1:
+            self._parted.discard(pool)
         if not self._pools[pool]:
             del self._pools[pool]
         self._place(removed, -1)
@@ -164,6 +177,12 @@ class Devices:
     def shared_pools(self) -> Iterable[DevicePool]:
         """The pools that may have devices which several nodes can use."""
         return self._shared
+
+    def odd_nodes(self) -> Iterator[str]:
+        """The names of nodes, and empty ones, of which one slice alone does not tell what they have of a pool."""
+        yield from self._odd.values()
+        for pool in self._parted:
+            yield from (found.reach.node for found in self._pools[pool].values() if found.reach)
 
     @property
     def wide(self) -> bool:

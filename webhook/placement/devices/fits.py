@@ -12,6 +12,7 @@ import numpy as np
 from msgspec import Struct
 
 from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable, granted_in_turn
+from webhook.placement.devices.batches import Batches
 from webhook.placement.devices.candidates import different, options_of
 from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
 from webhook.placement.devices.device import Reach
@@ -37,6 +38,9 @@ _LOOKS: Final = 64
 
 _SETS: Final = 16_384
 """So many sets of nodes are remembered of all of these: some 10 MB at 5,000 nodes."""
+
+_MANY: Final = 64
+"""So many nodes are put into batches that look alike; of fewer, each is looked at."""
 
 _MOVES: Final = 64
 """So many changes of nodes are remembered; who has not looked for longer looks at all nodes again."""
@@ -298,9 +302,21 @@ class DeviceFits:
         if groups.time != now:
             groups.forget(self._moved(groups.time, nodes), nodes.everything)
             groups.time = now
-        if groups.left:
-            groups.look(self._look_at(groups, nodes), budget)
+        if groups.left and budget.left > 0:
+            groups.look(self._batches(groups, nodes, budget), self._look_at(groups, nodes), budget)
             self._bound()
+
+    def _batches(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> Iterator[list[int]]:
+        """The nodes that are left, in batches that look alike if there are many."""
+        if groups.left.bit_count() < _MANY or groups.named or self._devices.rules():
+            yield from ([slot] for slot in to_slots(groups.left).tolist())
+            return
+        batches = Batches(self._devices, self._sights, groups.key[0])
+        found = batches.of(groups.left, nodes.slot_of, lambda terms: self._matching(terms, nodes))
+        first = next(found)
+        budget.left -= min(batches.cost, budget.left // 2)
+        yield first
+        yield from found
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each group of which it is not known, and put all together."""
@@ -386,11 +402,15 @@ class DeviceFits:
         def reaches(reach: Reach) -> bool:
             if reach.node or reach.everywhere or not reach.terms:
                 return reach.everywhere or reach.node == name
-            if reach.terms not in self._terms:
-                self._terms[reach.terms] = matching_any(nodes, reach.terms)
-            return bool(self._terms[reach.terms] >> slot & 1)
+            return bool(self._matching(reach.terms, nodes) >> slot & 1)
 
         return reaches
+
+    def _matching(self, terms: tuple[NodeTerm, ...], nodes: IndexedNodes) -> Bits:
+        """The nodes that such terms match."""
+        if terms not in self._terms:
+            self._terms[terms] = matching_any(nodes, terms)
+        return self._terms[terms]
 
 
 def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceName]:

@@ -9,39 +9,38 @@ from typing import Final
 
 from msgspec import Struct
 
+from webhook.placement.devices.mark_table import MarkTable
 from webhook.placement.devices.slices import DeviceSlice
 
 _KEPT: Final = 32_768
-"""So many different kinds of slices are remembered, by ids of attributes, and by what they have beside these."""
+"""So many different kinds of slices are remembered, by what they have beside attributes."""
 
 
 class SliceMarks(Struct, frozen=True, gc=False):
     """A number for each attribute by its id, that is, its name without a domain, and one for the ``rest`` of the slice.
 
-    The number of an attribute is a hash of 64 bits. ``ids`` is one object for all slices with the same ones.
+    The number of an attribute is a hash of 64 bits. ``ids`` is one object for all slices with the same ones, ``row``
+    where the slice is in their table.
     """
 
     ids: tuple[str, ...]
     numbers: "array[int]"
     rest: int
+    row: int
 
 
 class MarkIndex:
     """The marks of all slices."""
 
-    __slots__ = ("_ids", "_last", "_rests", "by_name")
+    __slots__ = ("_last", "_rests", "by_name", "tables")
 
     def __init__(self) -> None:
         self.by_name: dict[str, SliceMarks] = {}
         """By names of slices."""
-        self._ids: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self.tables: dict[tuple[str, ...], MarkTable] = {}
+        """By ids of attributes, the slices that have these."""
         self._rests: dict[Hashable, int] = {}
         self._last = 0
-
-    @property
-    def kinds(self) -> int:
-        """How many different sets of ids of attributes are remembered."""
-        return len(self._ids)
 
     def put(self, found: DeviceSlice) -> None:
         """Add those of the slice."""
@@ -52,13 +51,23 @@ class MarkIndex:
                 texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
         ids = tuple(sorted(texts))
         numbers = array("q", (hash("\n".join(texts[name])) for name in ids))
-        if len(self._ids) >= _KEPT:
-            self._ids.clear()
-        self.by_name[found.name] = SliceMarks(self._ids.setdefault(ids, ids), numbers, self._rest(found))
+        marks = self._in_table(found, ids, numbers, self._rest(found))
+        self.by_name[found.name] = marks
 
     def drop(self, name: str) -> None:
         """Remove those of the slice of that name."""
-        del self.by_name[name]
+        marks = self.by_name.pop(name)
+        table = self.tables[marks.ids]
+        table.drop(marks.row)
+        if not table.rows:
+            del self.tables[marks.ids]
+
+    def _in_table(self, found: DeviceSlice, ids: tuple[str, ...], numbers: "array[int]", rest: int) -> SliceMarks:
+        table = self.tables.get(ids)
+        if table is None:
+            table = self.tables[ids] = MarkTable(ids)
+        row = table.put(found.reach.node if found.reach else "", hash((found.driver, rest)), numbers)
+        return SliceMarks(table.ids, numbers, rest, row)
 
     def _rest(self, found: DeviceSlice) -> int:
         """The number of all of its devices but for names and attributes. None ever stands for something else again."""

@@ -11,6 +11,7 @@ from webhook.placement.devices.claims import DeviceName
 from webhook.placement.devices.device import Counters, Device, Reach
 from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.slices import DevicePool, DeviceSlice
+from webhook.placement.kube.pod import NodeTerm
 from webhook.placement.kube.selection.tolerations import Taint
 
 Reaches = Callable[[Reach], bool]
@@ -110,6 +111,17 @@ class NodeSights:
         self._follow()
         local = self._devices.local_pools(node)
         return any(name not in local for name in self._doubtful)
+
+    def named(self) -> Iterator[str]:
+        """The names of nodes of which a pool of several nodes has devices by their names."""
+        self._follow()
+        for sight in self._pools.values():
+            yield from sight.nodes
+
+    def terms(self) -> Iterable[tuple[NodeTerm, ...]]:
+        """The terms by which some nodes, and not others, see devices of pools of several nodes."""
+        self._follow()
+        return dict.fromkeys(reach.terms for sight in self._pools.values() for reach in sight.reaches if reach.terms)
 
     def _follow(self) -> None:
         """Forget what was seen before the last change."""

@@ -3,7 +3,7 @@
 What is found out about claims is found out for each group once. A group is found once for all such claims.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Final
 
 from webhook.placement.devices.looks import Looks, Names
@@ -52,22 +52,28 @@ class NodesByLooks:
         self.left = (self.left | places) & everything
         self.version += bool(places)
 
-    def look(self, look: Callable[[int], tuple[Hashable, int]], budget: DeviceBudget) -> None:
-        """Put those that are left into their groups, as far as the budget goes; each look comes with what it costs."""
+    def look(
+        self, batches: Iterator[list[int]], look: Callable[[int], tuple[Hashable, int]], budget: DeviceBudget
+    ) -> None:
+        """Put those that are left, in batches of nodes that look alike, into their groups, as far as the budget goes.
+
+        The first node of each batch is looked at; each look comes with what it costs.
+        """
         found: dict[Hashable, list[int]] = {}
-        same = {looks: looks for looks in self.sets}
-        rest = to_slots(self.left).tolist()
-        for slot in rest:
+        same, done = {looks: looks for looks in self.sets}, list[int]()
+        for batch in batches:
+            looks, cost = look(batch[0])
+            budget.left -= cost
+            looks = same.setdefault(looks, looks)  # equal ones are one object, which takes less memory
+            done += batch
+            found.setdefault(looks, []).extend(batch)
             if budget.left <= 0:
                 break
-            looks, cost = look(slot)
-            budget.left -= cost
-            looks = self._of[slot] = same.setdefault(looks, looks)  # equal ones are one object, which takes less memory
-            found.setdefault(looks, []).append(slot)
         for looks, places in found.items():
             bits = 1 << places[0] if len(places) == 1 else bits_of(places)
+            self._of |= dict.fromkeys(places, looks)
             self.sets[looks] = self.sets.get(looks, 0) | bits
-        self.left = bits_of(rest[sum(map(len, found.values())) :])
+        self.left &= ~bits_of(done)
         self.version += 1
 
 

@@ -1,0 +1,66 @@
+"""The marks of slices whose devices have attributes of the same ids, as a table: compared at once for all nodes."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+
+_MIXER: Final = np.uint64(0x9E3779B97F4A7C15)
+_SHIFT: Final = np.uint64(29)
+
+Prints = np.ndarray[tuple[int], np.dtype[np.uint64]]
+"""A hash for each slot, or for each row of a table."""
+
+
+class MarkTable:
+    """A row for each slice: a hash of what it has beside attributes, and the number of each attribute.
+
+    ``nodes`` are the names of the slices' nodes by row; a row that is free, or not of one node, has none.
+    """
+
+    __slots__ = ("_free", "_numbers", "ids", "nodes")
+
+    def __init__(self, ids: tuple[str, ...]) -> None:
+        self.ids = ids
+        self.nodes: list[str] = []
+        self._numbers = np.zeros((1, 1 + len(ids)), np.int64)
+        self._free: list[int] = []
+
+    @property
+    def rows(self) -> int:
+        """How many slices it has."""
+        return len(self.nodes) - len(self._free)
+
+    def put(self, node: str, rest: int, numbers: Sequence[int]) -> int:
+        """Add a row; where it is."""
+        if self._free:
+            row = self._free.pop()
+        else:
+            row = len(self.nodes)
+            self.nodes.append("")
+            if row >= len(self._numbers):
+                self._numbers = np.concatenate((self._numbers, np.zeros_like(self._numbers)))
+        self.nodes[row] = node
+        self._numbers[row] = (rest, *numbers)
+        return row
+
+    def drop(self, row: int) -> None:
+        """Remove a row."""
+        self.nodes[row] = ""
+        self._free.append(row)
+
+    def add_prints(self, prints: Prints, places: Sequence[int], slot_of: Mapping[str, int]) -> None:
+        """Add to that of its node a hash of each row, by those attributes; the order of slices does not matter."""
+        there = [row for row, name in enumerate(self.nodes) if name in slot_of]
+        rows = self._numbers[np.array(there, np.intp)].view(np.uint64)
+        found = mixed(rows[:, 0])
+        for at in places:
+            found = mixed(found ^ rows[:, 1 + at])
+        np.add.at(prints, [slot_of[self.nodes[row]] for row in there], found)
+
+
+def mixed(hashes: Prints) -> Prints:
+    """Other hashes, of which each bit depends on many of these; different ones stay different."""
+    found = hashes * _MIXER
+    found ^= found >> _SHIFT
+    return found * _MIXER
