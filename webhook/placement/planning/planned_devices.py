@@ -124,7 +124,7 @@ async def _late(group: Group, placed: Placed) -> set[int]:
     found, budget = set[int](), DeviceBudget()
     parts, there = _by_node(group, placed)
     for slot, pods in there.items():
-        if sum(pods.values()) < 2 or budget.exhausted:  # noqa: PLR2004 -- the first pod takes from nobody
+        if sum(pods.values()) < 2 or budget.exhausted:  # noqa: PLR2004 -- the first pod takes from no other
             continue
         await group.solving.rest()
         if _NodeToFill(group, parts, slot, budget).enough_in_turn(pods) is False:
