@@ -11,8 +11,10 @@ from webhook.placement.devices.device import Attribute, Device, Reach
 from webhook.placement.devices.fits import Fit, Wanted
 from webhook.placement.devices.selector import EVALUATIONS, NODES, DeviceBudget
 from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement
+from webhook.placement.kube.selection.tolerations import Taint
 
 ZONE = Reach(terms=(NodeTerm((Requirement("zone", "In", ("a",)),)),))
 
@@ -89,6 +91,22 @@ def test_nodes_with_pools_in_parts_or_other_attributes_are_judged_by_themselves(
     assert names(inventory, fit(inventory, reading("model", "m1")).unknown) == {3, 6}
     inventory.devices.put_slice(published("node-6", Attribute("model", "m1")))
     assert 6 in names(inventory, fit(inventory, reading("model", "m1")).nodes)
+
+
+def test_a_tainted_device_of_one_node_leaves_the_others_alike() -> None:
+    """Of all others three are tried, as without a rule; a rule that selects nothing changes nothing."""
+    inventory, budget = fleet_of(3000, fleet(3000)), DeviceBudget()
+    broken = Taint("broken", effect="NoSchedule")
+    inventory.devices.put_rule(TaintRule("one", broken, pool="node-1"))
+    inventory.devices.put_rule(TaintRule("none", broken, selects=False))
+    found = fit(inventory, reading("model", "m1"), budget)
+    assert found.complete
+    assert names(inventory, found.nodes) == {*range(4, 3000, 3)}
+    assert budget.nodes == NODES - 4
+    inventory.devices.put_rule(TaintRule("all", broken, driver=GPU))
+    left = fit(inventory, reading("model", "m1"))
+    assert not left.complete
+    assert not left.nodes
 
 
 def test_two_pools_of_a_node_count_whichever_comes_first() -> None:

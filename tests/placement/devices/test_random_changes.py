@@ -76,9 +76,15 @@ def change(chance: random.Random, inventory: Inventory) -> None:
     elif kind < 0.95:
         inventory.remove_node(chance.choice(NODES))
     elif chance.random() < 0.5:
-        inventory.devices.put_rule(TaintRule("r", Taint("broken", effect="NoSchedule"), device="d0"))
+        inventory.devices.put_rule(rule(chance))
     else:
         inventory.devices.drop_rule("r")
+
+
+def rule(chance: random.Random) -> TaintRule:
+    """A rule for a device of each pool, or of one."""
+    pool = chance.choice(("", "wide", *NODES))
+    return TaintRule("r", Taint("broken", effect="NoSchedule"), pool=pool, device="d0")
 
 
 def usable(inventory: Inventory, slot: int) -> NodeDevices:

@@ -179,9 +179,13 @@ class Devices:
         return self._shared
 
     def odd_nodes(self) -> Iterator[str]:
-        """The names of nodes, and empty ones, of which one slice alone does not tell what they have of a pool."""
+        """The names of nodes, and empty ones, of which one slice alone does not tell what they have of a pool.
+
+        It has several slices, or rules may taint it.
+        """
         yield from self._odd.values()
-        for pool in self._parted:
+        tainted = self.tainted_pools
+        for pool in (*self._parted, *(each for each in self._pools if tainted and each.pool in tainted)):
             yield from (found.reach.node for found in self._pools[pool].values() if found.reach)
 
     @property
@@ -298,6 +302,12 @@ class Devices:
     def rules(self) -> Iterable[TaintRule]:
         """All DeviceTaintRules."""
         return self._rules.values()
+
+    @property
+    def tainted_pools(self) -> frozenset[str] | None:
+        """The names of the pools of which rules may taint devices; ``None`` if that may be any pool."""
+        pools = frozenset(rule.pool for rule in self._rules.values() if rule.selects)
+        return None if "" in pools else pools
 
 
 def _devices_of(claim: ResourceClaim | None) -> Sequence[HeldDevice]:

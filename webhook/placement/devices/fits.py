@@ -308,7 +308,7 @@ class DeviceFits:
 
     def _batches(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> Iterator[list[int]]:
         """The nodes that are left, in batches that look alike if there are many."""
-        if groups.left.bit_count() < _MANY or groups.named or self._devices.rules():
+        if groups.left.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
             yield from ([slot] for slot in to_slots(groups.left).tolist())
             return
         batches = Batches(self._devices, self._sights, groups.key[0])
@@ -361,10 +361,14 @@ class DeviceFits:
     def _look_at(self, groups: NodesByLooks, nodes: IndexedNodes) -> Callable[[int], tuple[Hashable, int]]:
         """Look at the devices that the node in a slot can use: their looks, and what it costs to find these out."""
         devices, there, of_node = self._devices, nodes.nodes, groups.looks.of_node
-        gathered, wide = groups.named or bool(devices.rules()), devices.wide
+        tainted, wide = devices.tainted_pools, devices.wide
 
         def look(slot: int) -> tuple[Hashable, int]:
-            looks = None if gathered else of_node(devices, there[slot].name)
+            name = there[slot].name
+            known = tainted is not None and not (
+                tainted and any(one.pool in tainted for one in devices.local_pools(name))
+            )
+            looks = of_node(devices, name) if known and not groups.named else None
             if looks is not None:
                 return (self._beside(looks, groups.looks, slot, nodes) if wide else looks), 1
             found = self._usable(slot, nodes)
