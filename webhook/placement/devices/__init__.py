@@ -7,7 +7,8 @@ Kubernetes describes devices by objects of ``resource.k8s.io`` (``docs/hardware.
   describe. ``taint_rules``: taints that a person puts on devices.
 - ``devices``: all of these objects of a cluster, in indexes, with ``changes``: the nodes that have other devices now.
 - ``selector``: CEL expressions, with ``expression`` (what one reads) and ``ordered_values`` (quantities and versions).
-- ``node_devices``: the pools that a node can use. ``candidates`` and ``consumption``: devices for each request.
+- ``node_devices``: the pools that a node can use, and ``followed_nodes``: nodes whose devices may have changed.
+  ``candidates`` and ``consumption``: devices for each request.
 - ``allocation``: the search for devices on one node, and ``presence``: its devices, whichever pod has them. ``fits``:
   the nodes with devices. ``marks``, ``looks`` and ``nodes_by_looks``: nodes whose devices look alike;
   ``mark_table`` and ``batches``: all of them compared at once.

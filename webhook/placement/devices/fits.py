@@ -3,10 +3,8 @@
 Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
 """
 
-import itertools
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, NamedTuple
 
 import numpy as np
 from msgspec import Struct
@@ -15,17 +13,14 @@ from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, alloc
 from webhook.placement.devices.batches import Batches
 from webhook.placement.devices.candidates import different, options_of
 from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
-from webhook.placement.devices.device import Reach
 from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.followed_nodes import FollowedNodes, IndexedNodes
 from webhook.placement.devices.looks import Looks, names_read
-from webhook.placement.devices.node_devices import NodeDevices, NodeSights, Reaches, confused
-from webhook.placement.devices.nodes_by_looks import GroupKey, NodesByLooks, bits_of
+from webhook.placement.devices.node_devices import NodeDevices, confused
+from webhook.placement.devices.nodes_by_looks import GroupKey, NodesByLooks
 from webhook.placement.devices.presence import present
 from webhook.placement.devices.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
-from webhook.placement.kube.pod import NodeTerm
-from webhook.placement.kube.selection.selector import Nodes, matching_any
-from webhook.placement.objects.node import Node
 
 _KEPT: Final = 256
 """So many different claims are remembered."""
@@ -42,9 +37,6 @@ _SETS: Final = 16_384
 _MANY: Final = 64
 """So many nodes are put into batches that look alike; of fewer, each is looked at."""
 
-_MOVES: Final = 64
-"""So many changes of nodes are remembered; who has not looked for longer looks at all nodes again."""
-
 _TRIAL: Final = 8
 """What it costs to find out about one group, beside the devices that are tried."""
 
@@ -56,14 +48,6 @@ BOUNDLESS: Final = 2**50
 
 Counts = np.ndarray[tuple[int], np.dtype[np.int64]]
 """A number for each slot."""
-
-
-class IndexedNodes(Nodes, Protocol):
-    """The nodes of the cluster, by slot."""
-
-    version: int
-    slot_of: dict[str, int]
-    nodes: dict[int, Node]
 
 
 class Fit(Struct, frozen=True, gc=False):
@@ -125,36 +109,22 @@ class DeviceFits:
     __slots__ = (
         "_counts",
         "_devices",
-        "_epoch",
         "_groups",
         "_kept",
-        "_moves",
-        "_names",
-        "_seen",
-        "_sights",
-        "_terms",
-        "_version",
+        "_nodes",
     )
 
     def __init__(self, devices: Devices) -> None:
         self._devices = devices
-        self._sights = NodeSights(devices)
+        self._nodes = FollowedNodes(devices)
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
         """By choices, their devices."""
         self._groups: dict[GroupKey, NodesByLooks] = {}
-        self._version = -1
-        self._epoch = 0
-        self._moves: deque[Bits] = deque(maxlen=_MOVES)
-        """The slots that have other nodes since each of the last epochs, or nodes that see other pools."""
-        self._names: dict[int, str] = {}
-        self._terms: dict[tuple[NodeTerm, ...], Bits] = {}
-        self._seen = 0
-        """The version of devices for which the terms are."""
 
     def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
         """The nodes that have devices for the claims if no other pod has any."""
-        self._follow(nodes)
+        self._nodes.follow(nodes)
         kept = self._kept.pop(wanted, None)
         if kept is None:
             kept = _KeptFit(self._groups_for((names_read(wanted.claims), bool(wanted.own))))
@@ -172,8 +142,8 @@ class DeviceFits:
 
         Callers must not write.
         """
-        self._follow(nodes)
-        now = self._epoch, self._devices.changes.version
+        self._nodes.follow(nodes)
+        now = self._nodes.time
         known = self._counts.pop(choices, None)
         if known is None or known.time != now or known.budget not in {None, budget}:
             row = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
@@ -193,7 +163,7 @@ class DeviceFits:
             if budget.spent:
                 break
             budget.nodes -= 1
-            number = different(choices, self._usable(_first(bits), nodes), budget)
+            number = different(choices, self._nodes.devices_of(_first(bits), nodes), budget)
             if number is not None:
                 row[to_slots(bits)] = number
         return not (groups.left or budget.spent)
@@ -219,8 +189,8 @@ class DeviceFits:
         budget: DeviceBudget,
     ) -> Answer:
         """Whether the node has devices for the claims if no pod but ``own`` has any; ``None`` if unknown."""
-        self._follow(nodes)
-        return self._tried(Wanted(tuple(claims), tuple(own)), self._usable(slot, nodes), budget).answer
+        self._nodes.follow(nodes)
+        return self._tried(Wanted(tuple(claims), tuple(own)), self._nodes.devices_of(slot, nodes), budget).answer
 
     def has_in_turn(
         self,
@@ -231,53 +201,29 @@ class DeviceFits:
         budget: DeviceBudget,
     ) -> Answer:
         """As :meth:`has`, but the pods with these claims get devices one after the other, and give none back."""
-        self._follow(nodes)
+        self._nodes.follow(nodes)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
             return [held for held in own if held.device == device]
 
-        return granted_in_turn(pods, self._usable(slot, nodes), holders, budget)
+        return granted_in_turn(pods, self._nodes.devices_of(slot, nodes), holders, budget)
 
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
     ) -> Iterator[tuple[int, tuple[ClaimName, ...]]]:
         """Those of the nodes that have too few devices free for the claims, each with the claims that hold some."""
-        self._follow(nodes)
+        self._nodes.follow(nodes)
         known: dict[DeviceName, list[ClaimName]] = {}
         for claim in self._devices.claims():
             for held in claim.allocation.devices if claim.allocation else ():
                 if not held.admin:
                     known.setdefault(held.device, []).append((claim.namespace, claim.name))
         for slot in slots:
-            found = self._usable(slot, nodes)
+            found = self._nodes.devices_of(slot, nodes)
             if allocatable(claims, found, self._devices.holders, DeviceBudget()).answer is False:
                 wanted = {each for device in _wanted(claims, found) for each in known.get(device, ())}
                 if wanted:
                     yield slot, tuple(sorted(wanted))
-
-    def _follow(self, nodes: IndexedNodes) -> None:
-        """Notice which nodes have come or gone, or can use other pools than before."""
-        if self._devices.changes.since(self._seen) is None:
-            self._terms.clear()  # slices for several nodes may have gone, and all that was found by them is forgotten
-        self._seen = self._devices.changes.version
-        if nodes.version == self._version:
-            return
-        self._version = nodes.version
-        names = {slot: node.name for slot, node in nodes.nodes.items()}
-        terms = {found: matching_any(nodes, found) for found in self._terms}
-        if names != self._names or terms != self._terms:
-            moved = bits_of(list({slot for slot, _ in names.items() ^ self._names.items()}))
-            self._moves.append(moved | union(bits ^ terms[found] for found, bits in self._terms.items()))
-            self._names, self._terms = names, terms
-            self._epoch += 1
-
-    def _moved(self, since: tuple[int, int], nodes: IndexedNodes) -> Bits | None:
-        """The slots whose nodes may have other devices than at that time; ``None`` if that may be all of them."""
-        epochs, changed = self._epoch - since[0], self._devices.changes.since(since[1])
-        if changed is None or epochs > len(self._moves):
-            return None
-        moved = union(itertools.islice(self._moves, len(self._moves) - epochs, None))
-        return moved | bits_of([slot for name in changed if (slot := nodes.slot_of.get(name)) is not None])
 
     def _groups_for(self, key: GroupKey) -> NodesByLooks:
         """The groups by what is read, which are now the last to be forgotten."""
@@ -298,9 +244,9 @@ class DeviceFits:
 
     def _regroup(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Put nodes that may look different now into their groups."""
-        now = self._epoch, self._devices.changes.version
+        now = self._nodes.time
         if groups.time != now:
-            groups.forget(self._moved(groups.time, nodes), nodes.everything)
+            groups.forget(self._nodes.moved(groups.time, nodes), nodes.everything)
             groups.time = now
         if groups.left and budget.left > 0:
             groups.look(self._batches(groups, nodes, budget), self._look_at(groups, nodes), budget)
@@ -311,8 +257,8 @@ class DeviceFits:
         if groups.left.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
             yield from ([slot] for slot in to_slots(groups.left).tolist())
             return
-        batches = Batches(self._devices, self._sights, groups.key[0])
-        found = batches.of(groups.left, nodes.slot_of, lambda terms: self._matching(terms, nodes))
+        batches = Batches(self._devices, self._nodes.sights, groups.key[0])
+        found = batches.of(groups.left, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
         first = next(found)
         budget.left -= min(batches.cost, budget.left // 2)
         yield first
@@ -330,7 +276,7 @@ class DeviceFits:
         for looks, bits in groups.sets.items():
             outcome = kept.by_looks.get(looks)
             if outcome is None and not budget.spent:
-                outcome = self._outcome(wanted, kept, looks, self._usable(_first(bits), nodes), budget)
+                outcome = self._outcome(wanted, kept, looks, self._nodes.devices_of(_first(bits), nodes), budget)
             if outcome is None:
                 left.append(bits)
             else:
@@ -371,7 +317,7 @@ class DeviceFits:
             looks = of_node(devices, name) if known and not groups.named else None
             if looks is not None:
                 return (self._beside(looks, groups.looks, slot, nodes) if wide else looks), 1
-            found = self._usable(slot, nodes)
+            found = self._nodes.devices_of(slot, nodes)
             cost = 1 + sum(len(pool.devices) for pool in found.pools)
             return groups.looks.of_devices(found, named=groups.named), cost
 
@@ -393,28 +339,10 @@ class DeviceFits:
         What several nodes see of a pool is looked at once for all of them.
         """
         name = nodes.nodes[slot].name
-        seen = self._sights.shared(name, self._reaches(name, slot, nodes)).values()
+        sights = self._nodes.sights
+        seen = sights.shared(name, self._nodes.reaches(name, slot, nodes)).values()
         mixed = confused(found.pool for found in seen if found.pool)
-        return local, mixed or self._sights.unsure(name), tuple(map(looks.of_shared, seen))
-
-    def _usable(self, slot: int, nodes: IndexedNodes) -> NodeDevices:
-        """The devices that the node can use."""
-        name = nodes.nodes[slot].name
-        return self._sights.of_node(name, self._reaches(name, slot, nodes))
-
-    def _reaches(self, name: str, slot: int, nodes: IndexedNodes) -> Reaches:
-        def reaches(reach: Reach) -> bool:
-            if reach.node or reach.everywhere or not reach.terms:
-                return reach.everywhere or reach.node == name
-            return bool(self._matching(reach.terms, nodes) >> slot & 1)
-
-        return reaches
-
-    def _matching(self, terms: tuple[NodeTerm, ...], nodes: IndexedNodes) -> Bits:
-        """The nodes that such terms match."""
-        if terms not in self._terms:
-            self._terms[terms] = matching_any(nodes, terms)
-        return self._terms[terms]
+        return local, mixed or sights.unsure(name), tuple(map(looks.of_shared, seen))
 
 
 def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceName]:
