@@ -7,6 +7,7 @@ import signal
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 from tests.placement.planning.search.hard_problem import hard_problem
 from webhook.cluster.judging import forked as module
 from webhook.cluster.judging.forked import Forked, forked
+from webhook.placement.libraries import IMPORTING
 from webhook.placement.planning.search import integer_program
 from webhook.placement.planning.search.assignment import AssignmentProblem, Block
 
@@ -107,6 +109,24 @@ def test_a_program_is_solved_in_a_child_of_a_process_that_solves_one(start: Call
     found = said(child)
     solving.join()
     assert found == "True"
+
+
+def test_no_child_begins_while_a_thread_imports_a_library(start: Callable[..., Forked]) -> None:
+    """The child would wait for that thread, which it has not got."""
+    importing, imported = threading.Event(), threading.Event()
+
+    def slowly() -> None:
+        with IMPORTING:
+            importing.set()
+            time.sleep(0.1)
+            imported.set()
+
+    thread = threading.Thread(target=slowly)
+    thread.start()
+    assert importing.wait(60)
+    child = start(lambda channel: channel.sendall(f"{imported.is_set()} {IMPORTING.locked()}".encode()))
+    assert said(child) == "True False"
+    thread.join()
 
 
 def _end_of(work: Callable[[socket.socket], object]) -> int:

@@ -19,6 +19,8 @@ from typing import Final, NoReturn
 
 from msgspec import Struct
 
+from webhook.placement.libraries import IMPORTING
+
 NICE: Final = 10
 """By how much the child stands back where both want one core: it gets a tenth of it."""
 
@@ -58,7 +60,7 @@ def forked_with(channel: socket.socket, work: Callable[[socket.socket], object])
     It has the priority of this process. OSError if the system refuses one.
     """
     parent = os.getpid()
-    with warnings.catch_warnings():
+    with IMPORTING, warnings.catch_warnings():
         # Other threads may look up an address or solve a program: of neither the child needs anything.
         warnings.simplefilter("ignore", DeprecationWarning)
         pid = os.fork()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from webhook.placement.devices import ordered_values
 from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Version
 from webhook.placement.devices.expression import Reads, reads
+from webhook.placement.libraries import IMPORTING
 
 if TYPE_CHECKING:
     from cel_expr_python import cel
@@ -217,8 +218,9 @@ def _compiled(expression: str) -> "cel.Expression | None":
 @functools.cache
 def _environment() -> "cel.Env":
     """The functions that selectors call. The library takes 15 ms and 15 MB, in clusters that have selectors alone."""
-    from cel_expr_python import cel  # noqa: PLC0415 -- see above
-    from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings  # noqa: PLC0415 -- see above
+    with IMPORTING:
+        from cel_expr_python import cel  # noqa: PLC0415 -- see above
+        from cel_expr_python.ext import ext_bindings, ext_optional, ext_strings  # noqa: PLC0415 -- see above
 
     types = cel.Type
     of_text = {

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import numpy.typing as npt
 
+from webhook.placement.libraries import IMPORTING
+
 if TYPE_CHECKING:
     import highspy
 
@@ -53,7 +55,8 @@ class LinearProgram:
 
     def run(self, seconds: float) -> tuple[str, npt.NDArray[np.float64] | None]:
         """``optimal``, ``infeasible`` or ``unknown``, and the cheapest solution that was found in so many seconds."""
-        import highspy  # noqa: PLC0415 -- 0.1 s and 21 MB, only for those who need it
+        with IMPORTING:
+            import highspy  # noqa: PLC0415 -- 0.1 s and 21 MB, only for those who need it
 
         highs: highspy.Highs = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in (

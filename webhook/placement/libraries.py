@@ -1,0 +1,10 @@
+"""Large libraries that are imported when they are needed first: most processes never need them."""
+
+import threading
+from typing import Final
+
+IMPORTING: Final = threading.Lock()
+"""Held while a thread imports one, and by those who fork this process.
+
+A child that was forked in the middle of an import would wait for ever for the thread that imports, which it has not got.
+"""
