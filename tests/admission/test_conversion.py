@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Raw
 
-from tests.example_count import some_of
 from webhook.admission.answer import Answer, Outcome
 from webhook.admission.conversion import OBJECT_LIMIT, SLICE, OtherVersion, Versions, convert
 from webhook.cluster.crds.versions import TRIAL, VERSIONS
@@ -224,10 +223,9 @@ def test_words_of_a_stranger_are_cut_and_escaped() -> None:
     assert message.isprintable()
 
 
-@pytest.mark.parametrize("seed", range(some_of(40)))
-def test_no_part_of_a_review_ends_in_an_error(seed: int) -> None:
-    """Each prefix, and each with one byte replaced, is answered."""
+def test_no_part_of_a_review_ends_in_an_error() -> None:
+    """Each prefix, and each with one byte replaced or added, is answered."""
     body = json.dumps(asked(pool({"mode": "Exclusive"}))).encode()
-    at = seed * len(body) // some_of(40)
-    for changed in (body[:at], body[:at] + b"\x00" + body[at + 1 :], body[:at] + b"{" + body[at:]):
-        assert answer_to(changed).status in {200, 400}
+    for at in range(len(body)):
+        for changed in (body[:at], body[:at] + b"\x00" + body[at + 1 :], body[:at] + b"{" + body[at:]):
+            assert answer_to(changed).status in {200, 400}, changed
