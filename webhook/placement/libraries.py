@@ -6,5 +6,5 @@ from typing import Final
 IMPORTING: Final = threading.Lock()
 """Held while a thread imports one, and by those who fork this process.
 
-A child that was forked in the middle of an import would wait for ever for the thread that imports, which it has not got.
+A child that is forked in the middle of an import waits for ever for the thread that imports, which it has not got.
 """
