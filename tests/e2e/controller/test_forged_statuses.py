@@ -10,7 +10,7 @@ from tests.e2e.chart.tenant import by_policy
 from tests.e2e.controller.pools import create_pool, hostpool, hosts, pools, wait_for, wait_until_gone
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.workloads import namespace
+from tests.e2e.workloads import emptied, namespace
 from webhook.placement.text.keys import membership
 
 pytestmark = pytest.mark.usefixtures("installed")
@@ -29,7 +29,7 @@ FINALIZER: Final = (
 
 
 @pytest.fixture(scope="module")
-def forger(plane: ControlPlane, installed: object) -> Api:  # noqa: ARG001 -- after it
+def forger(plane: ControlPlane, installed: object) -> Iterator[Api]:  # noqa: ARG001 -- after it
     """Somebody whose Role in the namespace says all resources, statuses included."""
     admin = plane.admin
     namespace(admin, SPACE)
@@ -42,7 +42,10 @@ def forger(plane: ControlPlane, installed: object) -> Api:  # noqa: ARG001 -- af
     admin.create({**binding, "roleRef": ref, "subjects": [subject]})
     user = plane.api("user")
     until(lambda: user.send("GET", pools(SPACE)).code == 200, "the user may", 20)
-    return user
+    yield user
+    for plural in ("streamsjobs", "streamspes"):
+        admin.delete(f"/apis/streams.ibm.com/v1/namespaces/{SPACE}/{plural}")
+    emptied(admin, SPACE)
 
 
 @pytest.fixture
