@@ -22,7 +22,7 @@ OBJECT_LIMIT: Final = 10_000
 """Objects of one review: as many as an API server reads at a time."""
 
 SLICE: Final = 500
-"""Objects that are converted while other reviews wait, some 5 ms: as many as ``kubectl`` asks for at the same time."""
+"""Objects that are converted while other reviews wait, some 5 ms: as many as ``kubectl`` lists in one request."""
 
 _API_VERSION: Final = "apiextensions.k8s.io/v1"
 _KIND: Final = "ConversionReview"
