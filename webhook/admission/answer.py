@@ -5,8 +5,8 @@ in ``responses``.
 """
 
 import enum
-from collections.abc import Awaitable, Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Raw, Struct
 
@@ -21,6 +21,9 @@ from webhook.placement.objects.volumes import ClaimName, Volumes
 from webhook.placement.pod_defaults.pod_defaults import ClassRef, PodDefaults
 
 if TYPE_CHECKING:  # a module that only logs answers need not import the decision core
+    from webhook.placement.inventory.inventory import Inventory
+    from webhook.placement.jobs.job_verdict import JobVerdict
+    from webhook.placement.jobs.whole_application import PodsToJudge
     from webhook.placement.planning.group import Group, Placed
     from webhook.placement.planning.search.solver import Solving
 
@@ -195,11 +198,16 @@ class PromisedQuestion(Struct, frozen=True):
 
 
 class Promise(Struct, frozen=True, eq=False):
-    """The room that an object is promised with the answer: its pods are made once it is stored."""
+    """The room that an object is promised with the answer: its pods are made once it is stored.
+
+    ``pods`` are the members of the group. ``judge`` has the verdict on some of them over an inventory of later.
+    """
 
     object: PromisedObject
     group: "Group"
     placed: "Placed"
+    pods: "tuple[PodsToJudge, ...]"
+    judge: "Callable[[Sequence[PodsToJudge], Inventory, Solving], Coroutine[Any, Any, JobVerdict]]"
 
 
 class WorkloadsQuestion(Struct, frozen=True):

@@ -29,7 +29,13 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
-from webhook.placement.jobs.whole_application import PodsToJudge, judge_application, pools_used, read_pods
+from webhook.placement.jobs.whole_application import (
+    PodsToJudge,
+    judge_application,
+    judge_at_once,
+    pools_used,
+    read_pods,
+)
 from webhook.placement.kinds.application import OperatorApplication, expanded
 from webhook.placement.kinds.kind import OperatorKind
 from webhook.placement.kinds.references import reference_of, says_something
@@ -171,6 +177,9 @@ def _with_volumes(
     """The question whether the whole application can run, by what is known of its claims."""
     inventory = inventory if volumes is None else inventory.with_volumes(volumes)
 
+    def promise(verdict: JobVerdict) -> Promise | None:
+        return _promise(review, inventory, policy, (application, pods), verdict)
+
     async def resume(solving: Solving) -> Answer:
         changed = review.operation == "UPDATE"
         verdict = await judge_application(pods, review.namespace, inventory, policy, solving, changed=changed)
@@ -179,7 +188,7 @@ def _with_volumes(
             verdict = verdict.postponed()
         verdict = replace(verdict, warnings=(*verdict.warnings, *verdict.beside(inventory.promised)))
         if not verdict.refused:
-            return replace(allowed(review, verdict.warnings), promise=_promise(review, policy, application, verdict))
+            return replace(allowed(review, verdict.warnings), promise=promise(verdict))
         if review.subresource:
             said = f"{_becoming(verdict.fault, policy)}: {verdict.headline}"
             return allowed(review, [said, *verdict.warnings])  # in no mode is it a refusal, which rules would count
@@ -200,15 +209,23 @@ class _SubmittedApplication(Struct, frozen=True):
     metadata: _SubmittedIdentity = _SubmittedIdentity()
 
 
-def _promise(review: Review, policy: Policy, application: OperatorApplication, verdict: JobVerdict) -> Promise | None:
+def _promise(
+    review: Review,
+    inventory: Inventory,
+    policy: Policy,
+    judged: tuple[OperatorApplication, Sequence[PodsToJudge]],
+    verdict: JobVerdict,
+) -> Promise | None:
     """The room that a new application is promised, if its operator makes the pods at once.
 
     The API server has given the object its name and uid before this review.
     """
+    application, pods = judged
     if review.operation != "CREATE" or review.subresource or review.dry_run or application.suspended:
         return None
     kind = policy.kinds[review.kind.group, review.kind.kind]
-    if kind.scheduled or not any(one.count and not one.apart for one in application.components):
+    together = tuple(one for one in pods if one.component.count and not one.component.apart)
+    if kind.scheduled or not together:
         return None
     metadata = msgspec.json.decode(review.object, type=_SubmittedApplication).metadata
     if not metadata.uid or not is_object_name(metadata.name) or not is_namespace(review.namespace):
@@ -217,7 +234,12 @@ def _promise(review: Review, policy: Policy, application: OperatorApplication, v
         return None
     home = f"/apis/{review.kind.group}/{review.kind.version}/namespaces/{review.namespace}"
     stored = PromisedObject(review.namespace, f"{home}/{kind.kind.resource}/{metadata.name}", metadata.uid)
-    return Promise(stored, verdict.group, verdict.room)
+
+    async def judge(some: Sequence[PodsToJudge], now: Inventory, solving: Solving) -> JobVerdict:
+        known = now.with_volumes(inventory.volumes).with_pod_defaults(inventory.pod_defaults)
+        return await judge_at_once(some, review.namespace, known, policy, solving)
+
+    return Promise(stored, verdict.group, verdict.room, together, judge)
 
 
 def _becoming(fault: Fault, policy: Policy) -> str:

@@ -106,12 +106,17 @@ class KeptRoom(Generic[Holder]):
         self.release(holder)
         self._aside.discard(holder)
         now, made = self._clock(), list(pods)
-        room = _Room(namespace, len(made), now, now + SECONDS - passed, {})
-        for pod in made:
-            room.pods.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
+        room = _Room(namespace, len(made), now, now + SECONDS - passed, _by_likeness(made))
         self._rooms[holder] = room
         self._put(room)
         self._shrink()
+
+    def move(self, holder: Holder, pods: Iterable[PodInfo]) -> None:
+        """Keep the room of these stand-ins in place of those that the holder has left, for as long as before."""
+        room = self._rooms[holder]
+        self._take(room)
+        self._rooms[holder] = room = replace(room, pods=_by_likeness(pods))
+        self._put(room)
 
     def release(self, holder: Holder) -> None:
         """Give up what is kept for the holder."""
@@ -203,6 +208,13 @@ def _largest_within(
                 if shares > most:
                     most, largest = shares, nodes
     return largest
+
+
+def _by_likeness(pods: Iterable[PodInfo]) -> dict[_Likeness, dict[str, list[PodInfo]]]:
+    found: dict[_Likeness, dict[str, list[PodInfo]]] = {}
+    for pod in pods:
+        found.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
+    return found
 
 
 def _likeness(pod: PodInfo) -> _Likeness:

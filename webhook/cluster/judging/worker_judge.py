@@ -41,7 +41,7 @@ from webhook.cluster.judging.messages import (
     ToWorker,
     written,
 )
-from webhook.cluster.judging.stand_ins import stand_ins
+from webhook.cluster.judging.promised_applications import PromisedApplications
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
@@ -66,6 +66,9 @@ Other webhooks may decide until then. A refusal waits for as long at most: the A
 
 LATE: Final = 5.0
 """Seconds after which an object that is not there was not refused by another webhook or a quota, but deleted."""
+
+SHARE: Final = 0.5
+"""Of the time for a review so much is spent at most on other nodes for room that was promised before and is taken."""
 
 ASKED: Final = 20
 """Objects that are asked about at most, for one refusal: no others keep their room from what is refused."""
@@ -122,6 +125,7 @@ class WorkerJudge:
         self._changes = changes
         self._waiting: dict[int, _AskedReview] = {}
         self._room: KeptRoom[PromisedObject] = KeptRoom(inventory, clock, MOST)
+        self._promised = PromisedApplications(inventory, self._room)
 
     def take(self, message: ToWorker) -> FromWorker | None:
         """What there is to say to the message."""
@@ -142,7 +146,9 @@ class WorkerJudge:
         with contextlib.suppress(Exception):  # the same was raised in the server, which has said so
             self._changes.apply(change, self._inventory)
         if pod is not None and bound:
-            self._room.bound(pod)
+            self._promised.bound(pod)
+        elif change.gone:
+            self._promised.freed = True
 
     def _begun(self, message: Judge) -> FromWorker:
         self._room.expire()
@@ -155,9 +161,14 @@ class WorkerJudge:
             return self._going_on(review, validate(review.body, self._inventory, self._policy))
 
     def _by_now(self, review: _JudgedBody) -> _JudgedBody:
-        """The review with those whose room counts as free, of all that are promised room by now."""
+        """The review with those whose room counts as free, of all that are promised room by now.
+
+        Room of the others that was taken is looked for elsewhere first, in a part of the time for the review.
+        """
         owners, stored = self._owners(review.body), review.stored
         others = [one for one in self._room.holders() if one not in owners]
+        if others:
+            self._promised.settle((review.end - time.monotonic()) * SHARE)
         doubted = [] if stored is None else [one for one in others if one.uid not in stored]
         return replace(review, owners=owners, unheeded=(*owners, *doubted))
 
@@ -240,8 +251,7 @@ class WorkerJudge:
         made = promise.object
         if sum(map(len, promise.placed.slots)) > MOST or not self._room.relies_on(made.namespace):
             return
-        pods = stand_ins(f"promised/{made.uid}", made.namespace, promise.group, promise.placed)
-        self._room.hold(made, made.namespace, pods, passed=max(spent, default=0.0))
+        self._promised.hold(promise, passed=max(spent, default=0.0))
 
 
 def _in_turn(objects: Iterable[PromisedObject]) -> tuple[PromisedObject, ...]:

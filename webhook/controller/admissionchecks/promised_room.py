@@ -160,7 +160,7 @@ class PromisedRoom:
             return True  # pods came, or a Workload is gone meanwhile: another look is due
         self._touched.update(self._came.intersection(pod.node for pods in found.values() for pod in pods))
         for key, pods in before.items():
-            self._room.hold(key, key[0], found[key], passed=self._room.spent(key))
+            self._room.move(key, found[key])
             self._promised[key] = replace(self._promised[key], pods=tuple(pods), kept=True)
             self._lost.pop(key, None)
         return True
@@ -171,7 +171,7 @@ class PromisedRoom:
         if promised is None or not promised.kept:
             return [*promised.pods] if promised else []
         counts = Counter(int(pod.uid.split("/")[-2]) for pod in self._room.pods(key))
-        return [_so_many(one, counts[at]) for at, one in enumerate(promised.pods) if counts[at]]
+        return [one.so_many(counts[at]) for at, one in enumerate(promised.pods) if counts[at]]
 
     def _stand_ins(self, key: Name, verdict: JobVerdict) -> list[PodInfo]:
         """Stand-ins where the verdict has placed the pods; none if it has not, and of those that wait for new nodes."""
@@ -190,7 +190,7 @@ class PromisedRoom:
             requests = frozenset(pod_requests(one.pod.spec or PodSpec())[0].items())
             gone = min(found[requests], one.component.count)
             found[requests] -= gone
-            left.append(_so_many(one, one.component.count - gone))
+            left.append(one.so_many(one.component.count - gone))
         return _some(left)
 
     def _changed(self, nodes: Collection[str]) -> None:
@@ -232,10 +232,6 @@ def _some(pods: Sequence[PodsToJudge]) -> tuple[PodsToJudge, ...]:
 
 def _by_requests(pods: JobPods) -> _Requests:
     return Counter(frozenset(pod.requests.items()) for _, pod in pods.pods.values())
-
-
-def _so_many(one: PodsToJudge, count: int) -> PodsToJudge:
-    return replace(one, component=replace(one.component, count=count, most=count))
 
 
 def _counts(pods: Sequence[PodsToJudge]) -> list[tuple[str, int]]:

@@ -61,6 +61,10 @@ class PodsToJudge(Struct, frozen=True, eq=False):
     component: ComponentPods
     pod: Pod
 
+    def so_many(self, count: int) -> "PodsToJudge":
+        """So many of these pods, whatever the component may grow to."""
+        return replace(self, component=replace(self.component, count=count, most=count))
+
 
 def read_pods(application: OperatorApplication) -> list[PodsToJudge] | tuple[Problem, ...]:
     """The components with their pods, or everything that cannot be read of the object."""

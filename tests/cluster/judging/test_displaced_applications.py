@@ -1,0 +1,159 @@
+"""Room of applications is kept elsewhere where pods come on other nodes than planned: by the worker, on its own."""
+
+from collections.abc import Coroutine, Sequence
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from tests.answers import warnings
+from tests.builders import GIB, bound_pod, cluster, nodes
+from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
+from tests.cluster.judging.test_promises import Promising
+from webhook.admission.checks import applications
+from webhook.cluster.judging.changes import ChangeLog, InventoryChange
+from webhook.cluster.judging.kept_room import SECONDS
+from webhook.cluster.objects.kinds import KINDS, PODS
+from webhook.placement.jobs.job_verdict import JobVerdict
+from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.nodegroups.node_group import NodeGroup
+
+
+def alone(name: str, cpu: str = "8") -> bytes:
+    """An application of one pod, which fills a node unless it requests less."""
+    return application_review(name, spec=ray_spec(name, 0, cpu))
+
+
+class Displaced(Promising):
+    """A worker, with what became of the room of each application."""
+
+    def node_of(self, job: str) -> str:
+        (pod,) = self.stand_ins(job)
+        return pod.node
+
+    def come(self, job: str, node: str) -> None:
+        """A pod of the application gets that node."""
+        (pod,) = self.stand_ins(job)
+        self.pod(replace(pod, uid=f"real-{job}", node=node))
+
+    def gone(self, uid: str) -> None:
+        self.judge.take(InventoryChange(KINDS.index(PODS), uid, gone=True))
+
+
+@pytest.fixture
+def searches(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The pods that nodes were looked for anew, by search."""
+    judge, found = applications.judge_at_once, list[int]()
+
+    def counting(pods: Sequence[PodsToJudge], *others: Any) -> Coroutine[Any, Any, JobVerdict]:
+        found.append(sum(one.component.count for one in pods))
+        return judge(pods, *others)
+
+    monkeypatch.setattr(applications, "judge_at_once", counting)
+    return found
+
+
+def test_a_node_that_was_kept_for_a_pod_which_came_elsewhere_is_not_promised_twice(searches: list[int]) -> None:
+    displaced = Displaced()
+    assert displaced.allows(alone("one"))
+    assert displaced.allows(alone("two"))
+    first, second = displaced.node_of("one"), displaced.node_of("two")
+    assert searches == []
+    displaced.come("one", second)
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one"), displaced.node_of("two"), searches) == (second, first, [1])
+    assert displaced.inventory.promised == 1
+    assert not displaced.allows(alone("four"))
+    assert searches == [1]
+
+
+def test_room_that_is_moved_is_kept_for_no_longer_and_what_came_before_counts() -> None:
+    displaced = Displaced(cluster(nodes(3)))
+    displaced.allows(application_review("one", spec=ray_spec("one", 3, "2")))
+    for number, pod in enumerate(displaced.stand_ins()[:3]):
+        displaced.pod(replace(pod, uid=f"real-{number}"))
+    (left,) = [pod for pod in displaced.stand_ins() if not pod.uid.startswith("real")]
+    displaced.clock.now += SECONDS - 1
+    displaced.pod(bound_pod(left.node, job="", uid="other", requests={"cpu": 8000}))
+    assert not displaced.allows(application_review("two", spec=ray_spec("two", 2, "8")))
+    (moved,) = [pod for pod in displaced.stand_ins() if not pod.uid.startswith("real")]
+    assert moved.node != left.node
+    displaced.clock.now += 1
+    assert displaced.allows(application_review("two", spec=ray_spec("two", 0, "1")))
+    assert len(displaced.stand_ins("two")) == displaced.inventory.promised == 1  # most pods of the namespace have come
+
+
+def test_a_pod_that_leaves_room_disturbs_nothing(searches: list[int]) -> None:
+    displaced = Displaced(cluster(nodes(1)))
+    displaced.allows(alone("one", "2"))
+    displaced.pod(bound_pod(job="", uid="other", requests={"cpu": 1000}))
+    assert displaced.allows(alone("two", "2"))
+    assert searches == []
+
+
+def test_where_there_is_no_room_beside_others_all_are_placed_anew(searches: list[int]) -> None:
+    displaced = Displaced()
+    displaced.allows(alone("small", "4"))
+    displaced.allows(alone("large"))
+    first, second = displaced.node_of("small"), displaced.node_of("large")
+    assert first != second
+    displaced.pod(bound_pod(second, job="", uid="other", requests={"cpu": 4000}))
+    assert not displaced.allows(alone("three", "1"))
+    assert (displaced.node_of("small"), displaced.node_of("large")) == (second, first)
+    assert searches == [1, 1, 1]
+
+
+def test_what_is_found_nowhere_gets_what_comes_free_before_others(searches: list[int]) -> None:
+    displaced = Displaced()
+    displaced.pod(bound_pod("node-a", job="", uid="first", requests={"cpu": 8000}))
+    displaced.allows(alone("one"))
+    assert displaced.node_of("one") == "node-b"
+    displaced.pod(bound_pod("node-b", job="", uid="second", requests={"cpu": 8000}))
+    for name in ("two", "three"):
+        assert not displaced.allows(alone(name))
+    assert (displaced.node_of("one"), searches) == ("node-b", [1, 1])  # by itself, and with all others: there are none
+    displaced.gone("first")
+    assert not displaced.allows(alone("four"))
+    assert (displaced.node_of("one"), searches) == ("node-a", [1, 1, 1])
+
+
+def test_what_was_given_up_leaves_room_as_well() -> None:
+    displaced = Displaced()
+    displaced.allows(alone("old"))
+    displaced.clock.now += SECONDS / 2
+    displaced.allows(alone("one"))
+    first, second = displaced.node_of("old"), displaced.node_of("one")
+    displaced.pod(bound_pod(second, job="", uid="other", requests={"cpu": 8000}))
+    assert not displaced.allows(alone("two", "1"))
+    assert displaced.node_of("one") == second
+    displaced.clock.now += SECONDS / 2
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one"), displaced.stand_ins("old")) == (first, [])
+
+
+def test_pods_that_only_new_nodes_can_run_give_up_their_room() -> None:
+    inventory = cluster(nodes(2))
+    inventory.node_groups.put(NodeGroup("NodePool", "p", offers={"cpu": 8000, "memory": 32 * GIB}, count=2))
+    displaced = Displaced(inventory, replace(POLICY, scale_up="auto"))
+    displaced.allows(application_review("one", spec=ray_spec("one", 1, "8")))
+    displaced.pod(bound_pod("node-b", job="", uid="other", requests={"cpu": 8000}))
+    made = "no room yet for 1 of 1 pod (head): node groups can make 1 node of NodePool p"
+    assert warnings(displaced.certain(alone("two")).answer)[0] == made
+    assert displaced.node_of("one") == "node-a"
+
+
+def test_a_pod_that_the_inventory_did_not_take_disturbs_nothing(
+    searches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a mistake in the program, which the server has said."""
+
+    def broken(*_: object) -> None:
+        raise ValueError("unforeseen")
+
+    displaced = Displaced()
+    displaced.allows(alone("one"))
+    with monkeypatch.context() as changed:
+        changed.setattr(ChangeLog, "apply", broken)
+        displaced.come("one", "nowhere")
+    assert displaced.allows(alone("two"))
+    assert (displaced.inventory.promised, searches) == (2, [])

@@ -1,0 +1,116 @@
+"""``PromisedApplications``: where the room of applications that were admitted is kept, until their pods have nodes.
+
+Pods of operators are not steered. So where they come on nodes on which the room of another application is kept, that
+room is looked for elsewhere, before anything is judged beside it: else the node that was kept for the pod would seem to
+be free, and be promised to one more.
+"""
+
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from msgspec.structs import replace
+
+from webhook.admission.answer import Promise, PromisedObject
+from webhook.cluster.judging.kept_room import KeptRoom
+from webhook.cluster.judging.stand_ins import stand_ins
+from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.objects.pod import PodInfo
+from webhook.placement.planning.search.solver import finished
+
+TOGETHER: Final = 20
+"""Applications whose room is looked for together at most, where there is none for one of them beside the others."""
+
+
+class PromisedApplications:
+    """What was promised to the holders of ``room``, whose stand-ins are in the inventory."""
+
+    def __init__(self, inventory: Inventory, room: KeptRoom[PromisedObject]) -> None:
+        self._inventory = inventory
+        self._room = room
+        self._promises: dict[PromisedObject, Promise] = {}
+        self._touched: set[str] = set()
+        """Nodes that others have taken room of since the last look."""
+        self._lost: list[PromisedObject] = []
+        """Those whose room is kept where others are, as there is no other."""
+        self.freed = False
+        """Whether there may be more room than at the last look."""
+
+    def hold(self, promise: Promise, *, passed: float) -> None:
+        """Keep the room that was promised so many seconds ago."""
+        made = promise.object
+        pods = stand_ins(_uids(made), made.namespace, promise.group, promise.placed)
+        self._room.hold(made, made.namespace, pods, passed=passed)
+        self._promises = self._kept() | {made: promise}
+
+    def bound(self, pod: PodInfo) -> None:
+        """A pod has got its node: most leave room enough for what is kept there."""
+        if not self._promises or not self._inventory.has_pod(pod.uid) or self._room.bound(pod):
+            return
+        slot = self._inventory.nodes.slot_of[pod.node]
+        short = any(self._inventory.nodes.capacity.free(resource, slot) < 0 for resource in pod.requests)
+        if short or pod.job or pod.pools or pod.guards or pod.shuns or pod.ports:
+            self._touched.add(pod.node)
+
+    def settle(self, seconds: float) -> None:
+        """Find other nodes for the room that is kept where others are by now, in so many seconds.
+
+        It is looked for by itself, and if there is none beside what others were promised together with theirs. What is
+        found nowhere stays where it is, and is looked for again once there may be more room.
+        """
+        kept = self._kept()
+        self.freed = self.freed or len(kept) < len(self._promises)
+        self._promises = kept
+        displaced = self._room.on(self._touched) if self._touched else []
+        self._touched.clear()
+        lost = [one for one in dict.fromkeys((*self._lost, *displaced)) if self._room.pods(one)]
+        if displaced or (lost and self.freed):
+            self.freed = False
+            solving = AtOnce(seconds)
+            lost = [one for one in lost if not self._moved([one], solving)]
+            others = [one for one in kept if one not in lost and self._room.pods(one)]
+            if lost and self._moved([*lost, *others][:TOGETHER], solving):
+                lost = lost[TOGETHER:]
+        self._lost = lost
+
+    def _kept(self) -> dict[PromisedObject, Promise]:
+        holders = self._room.holders()
+        return {one: promise for one, promise in self._promises.items() if one in holders}
+
+    def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
+        """Find nodes for all that is left of these, one after the other, or leave all where they are."""
+        left = {one: self._left(one) for one in objects}
+        found: dict[PromisedObject, list[PodInfo]] = {}
+        with self._room.without(objects):
+            try:
+                for one, pods in left.items():
+                    found[one] = self._placed(one, pods, solving)
+                    for pod in found[one]:
+                        self._inventory.set_pod(pod)
+                    if not found[one]:
+                        return False
+            finally:
+                for pod in (pod for pods in found.values() for pod in pods):
+                    self._inventory.remove_pod(pod.uid)
+        for one, pods in left.items():
+            self._room.move(one, found[one])
+            self._promises[one] = replace(self._promises[one], pods=tuple(pods))
+        return True
+
+    def _left(self, one: PromisedObject) -> list[PodsToJudge]:
+        """The pods of the object that room is kept for still."""
+        counts = Counter(int(pod.uid.split("/")[-2]) for pod in self._room.pods(one))
+        return [pods.so_many(counts[at]) for at, pods in enumerate(self._promises[one].pods) if counts[at]]
+
+    def _placed(self, one: PromisedObject, pods: Collection[PodsToJudge], solving: AtOnce) -> list[PodInfo]:
+        """Stand-ins on nodes that suit them now, none if there are too few; and none for what waits for new nodes."""
+        verdict = finished(self._promises[one].judge([*pods], self._inventory, solving))
+        if verdict.group is None or verdict.room is None:
+            return []
+        return [*stand_ins(_uids(one), one.namespace, verdict.group, verdict.room)]
+
+
+def _uids(one: PromisedObject) -> str:
+    return f"promised/{one.uid}"
