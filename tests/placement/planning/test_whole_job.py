@@ -116,6 +116,15 @@ TEXTS = {
         'Nearest fix: drop hostColocation("c") (all 2 would fit), or run 1 of these 2.'),
         Fault.INVALID,
     ),
+    "requests of which no two share a node": (
+        spec(*[element("", "5")] * 4, element("", "1")),
+        ("cpu 5 (resources of processing elements app-0, app-1 and ... cannot hold: "
+        "3 of 4 processing elements fit (app-0, app-1, app-2 and 1 more).\n"
+        "  3 nodes have room for only 3 of 4 pods that request cpu 5 or more\n"
+        "Nearest fix: add a node with cpu 5 free, or lower cpu 5 (resources of processing elements app-0, app-1 and "
+        "... to cpu 4 (all 5 would fit), or run 3 of these 4."),
+        Fault.FORBIDDEN,
+    ),
 }  # fmt: skip
 
 
@@ -271,8 +280,14 @@ class NoTime(AtOnce):
 
 
 def test_what_is_not_decided_is_admitted() -> None:
-    packed = spec(*[element("", f"{5000 + at}m") for at in range(4)])
-    verdict = judged(packed, THREE, NoTime())
+    """Of three elements any two want more than a node has of one resource, of another one each time."""
+    pairs = [
+        {"cpu": "5", "memory": "20Gi"},
+        {"memory": "20Gi", "example.com/x": "5"},
+        {"example.com/x": "5", "cpu": "5"},
+    ]
+    stated = spec(*({"resources": {"requests": requests}} for requests in pairs))
+    verdict = judged(stated, cluster(nodes(2, **{"example.com/x": 8})), NoTime())
     assert (verdict.refused, verdict.undecided, verdict.warnings) == (False, True, (UNDECIDED,))
 
 

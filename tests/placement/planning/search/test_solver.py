@@ -19,7 +19,14 @@ def packed(*amounts: int, nodes: int = 2) -> AssignmentProblem:
     return AssignmentProblem(np.arange(nodes), np.full((1, nodes), 6), blocks)
 
 
-IMPOSSIBLE = packed(4, 4, 4, nodes=2)
+def rivals(*pairs: str) -> AssignmentProblem:
+    """Blocks on two nodes, of which those of a pair must not share one."""
+    able = np.ones(2, np.bool_)
+    keys = [frozenset(pair for pair in pairs if name in pair) for name in sorted({*"".join(pairs)})]
+    return AssignmentProblem(np.arange(2), np.full((1, 2), 6), tuple(Block(1, able, (1,), own, own) for own in keys))
+
+
+IMPOSSIBLE = rivals("ab", "bc", "ca")
 
 
 class Hurried(AtOnce):

@@ -19,7 +19,7 @@ from webhook.placement.planning.refusal.conflict import GroupConflict, smallest
 from webhook.placement.planning.refusal.contradiction import contradictory
 from webhook.placement.planning.refusal.nearest_change import cluster_changes, drops
 from webhook.placement.planning.refusal.pool_refusal import pool_refusals, refuse_pools
-from webhook.placement.planning.refusal.shortages import shortages, too_few_devices
+from webhook.placement.planning.refusal.shortages import crowded, shortages, too_few_devices
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import Advice, Fix, RunFewer
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumerated, shorten
@@ -161,8 +161,10 @@ def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
     """Why nodes are out for the member of the conflict to which fewest nodes are open; what is free counts, too."""
     scarce = min(conflict.members(group), key=lambda member: member.open().bit_count())
     left = scarce.verdict.candidates & scarce.open()
-    few = too_few_devices(group, conflict.counts, conflict.clauses)
-    found = [*scarce.verdict.reasons(group.world), *shortages(group, scarce, left), *few]
+    own = group, conflict.counts, conflict.clauses
+    found = [
+        *scarce.verdict.reasons(group.world), *shortages(group, scarce, left), *crowded(*own), *too_few_devices(*own)
+    ]  # fmt: skip
     return sorted(found, key=lambda reason: -reason.nodes.bit_count())
 
 

@@ -1,6 +1,6 @@
 """Why nodes are out for one more pod of a group: the resources that they have too little of free.
 
-And the devices that they have too few of for the pods together.
+And what they have too little of for the pods together: devices, or room for amounts of which few fit on a node.
 """
 
 import functools
@@ -35,6 +35,27 @@ def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
             if resource != PODS:
                 what = f"less than {resource} {amount(resource, needs[resource])} free"
             yield Reason(f"has {what}", f"have {what}", out)
+
+
+def crowded(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:
+    """The nodes that hold fewer amounts of a resource than so many pods of each member request, by these clauses.
+
+    What is left on each of them is too little for one more, even if together it is enough.
+    """
+    chosen = [(member, count) for member, count in zip(group.members, counts, strict=True) if count]
+    wanted = sum(count for _, count in chosen)
+    nodes = union(member.open() for member, _ in chosen)
+    needs = [requests_of(found for found in member.conditions if found.clause in clauses) for member, _ in chosen]
+    for resource in ordered(needs[0] if needs else {}):
+        least = min(each.get(resource, 0) for each in needs)
+        if resource == PODS or not least or resource not in group.resources:
+            continue
+        free = group.free(resource)[np.isin(group.slots, to_slots(nodes))]
+        fit = int((np.maximum(free, 0) // least).sum())
+        if 0 < fit < wanted:
+            what = f"room for only {fit} of {wanted} pods that request {resource} {amount(resource, least)} or more"
+            yield Reason(f"has {what}", f"have {what}", nodes)
+            return
 
 
 def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.planning.search.assignment import AssignmentProblem, Key
+from webhook.placement.planning.search.packing import too_many
 from webhook.placement.planning.search.steps import Steps
 
 _EXACT: Final = 2**53
@@ -76,14 +77,19 @@ def _of_keys(problem: AssignmentProblem) -> Mapping[Key, list[int]]:
 
 
 def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
-    """Blocks that ask together for more of a resource than the nodes have that can run them."""
-    counts = np.array([block.count for block in problem.blocks], np.float64)
-    requests = np.array([block.requests for block in problem.blocks], np.float64)
-    requests = requests.reshape(len(counts), len(problem.free)) * counts[:, None]
+    """Blocks that ask together for more of a resource than the nodes have that can run them, or than can be packed."""
+    counts = np.array([block.count for block in problem.blocks], np.int64)
+    requests = np.array([block.requests for block in problem.blocks], np.int64).reshape(len(counts), len(problem.free))
+    asked = requests.astype(np.float64) * counts[:, None]
     yield None
-    for within in {*sets}:
+    packed = []
+    for within in {*sets, union(sets)}:
         inside = [at for at, found in enumerate(sets) if not found & ~within]
-        places = to_slots(union({sets[at] for at in inside}))
-        free = np.clip(problem.free[:, places], 0, None).sum(axis=1, dtype=np.float64)
-        asked = requests[inside].sum(axis=0)
-        yield frozenset(inside) if ((asked > free) & (free < _EXACT)).any() else None
+        free = np.clip(problem.free[:, to_slots(union({sets[at] for at in inside}))], 0, None)
+        there = free.sum(axis=1, dtype=np.float64)
+        yield frozenset(inside) if ((asked[inside].sum(axis=0) > there) & (there < _EXACT)).any() else None
+        packed.append((np.array(inside, np.intp), free))
+    for members, free in packed:
+        for amounts, capacities in zip(requests[members].T, free, strict=True):
+            least = too_many(amounts, counts[members], capacities)
+            yield None if least is None else frozenset(members[amounts >= least].tolist())
