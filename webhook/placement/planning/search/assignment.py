@@ -104,11 +104,17 @@ class AssignmentProblem(Struct, frozen=True, eq=False):
 
     def copies(self, block: Block, free: npt.NDArray[np.int64]) -> Row:
         """How many of the block each node has room for, at most ``count``; 0 on nodes that cannot run it."""
+        if block.count == 1 or block.apart:
+            able = block.nodes.copy()
+            for amount, left in zip(block.requests, free, strict=True):
+                if amount:
+                    able &= left >= amount
+            return able.astype(np.int64)
         found = np.where(block.nodes, block.count, 0)
         for amount, left in zip(block.requests, free, strict=True):
             if amount:
                 found = np.minimum(found, np.maximum(left, 0) // amount)
-        return np.minimum(found, 1) if block.apart else found
+        return found
 
 
 class Assignment(Struct, frozen=True, eq=False):
