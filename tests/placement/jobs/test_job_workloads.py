@@ -157,6 +157,7 @@ class TestPodsThatRun:
             f"The workloads of job {JOB} together, 2 of whose pods run already: requests cpu 5 cannot hold: "
             "1 of 2 pods fits (Deployment sink).\n"
             "  2 nodes have less than cpu 5 free\n"
+            "  1 node has room for only 1 of 2 pods that request cpu 5 or more\n"
             "Nearest fix: add a node with cpu 5 free, or lower requests cpu 5 to cpu 4 (all 2 would fit), "
             "or run 1 of these 2."
         )

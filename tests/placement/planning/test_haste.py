@@ -20,10 +20,12 @@ TWO = cluster(
     ]
 )
 WHOLE = 'hostExlocation("a") cannot hold: 2 of 5 processing elements fit (app-0, app-1, app-2 and 2 more).'
-HASTE = (
-    "The 5 processing elements cannot all run at the same time (app-0, app-1, app-2 and 2 more).\n"
+HASTE = {
+    f"The {count} processing elements cannot all run at the same time (app-0, app-1, app-2{more}).\n"
     "Nearest fix: not found in time; explain and plan search longer."
-)
+    for count, more in ((3, ""), (4, " and 1 more"), (5, " and 2 more"))
+}
+"""Any three are too many: fewer are named the more time there is."""
 
 
 def test_without_any_time_a_job_is_not_decided_about() -> None:
@@ -38,7 +40,18 @@ def test_whenever_time_runs_out_what_is_said_is_true(looks: int) -> None:
         assert verdict.warnings == (UNDECIDED,)
         return
     assert verdict.fault is Fault.FORBIDDEN
-    assert verdict.text == HASTE or verdict.headline == WHOLE, verdict.text
+    assert verdict.text in HASTE or verdict.headline == WHOLE, verdict.text
+
+
+def test_with_little_time_the_reason_is_said() -> None:
+    """Of 26 elements 21 are large, and no two of these share one of the 20 nodes."""
+    stated = job_spec(*[element("", "5")] * 21, *[element("", "2")] * 5)
+    verdict = judged(stated, cluster(nodes(20)), Ending(20))
+    assert verdict.text == (
+        "The 21 processing elements cannot all run at the same time (app-0, app-1, app-2 and 18 more).\n"
+        "  20 nodes have room for only 20 of 21 pods that request cpu 5 or more\n"
+        "Nearest fix: not found in time; explain and plan search longer."
+    )
 
 
 def test_with_time_enough_all_is_said() -> None:

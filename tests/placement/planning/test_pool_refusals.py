@@ -148,7 +148,7 @@ def test_whenever_time_ends_pools_are_told_of_that_cannot_have_their_hosts() -> 
     found = [judged(spec, wide, Ending(looks)).text.partition(":")[0] for looks in range(30)]
     assert [*dict.fromkeys(found)] == [
         "",
-        "The 1 processing element cannot all run at the same time (app-0).\nNearest fix",
+        "The processing element cannot run (app-0).\nNearest fix",
         ", ".join(each[:-1]) + f" and {each[-1]} cannot all have their hosts",
         "HostPool P0 (1 host, Exclusive) cannot have its hosts",
         f"{MANY}, for 2 reasons",

@@ -125,6 +125,17 @@ TEXTS = {
         "... to cpu 4 (all 5 would fit), or run 3 of these 4."),
         Fault.FORBIDDEN,
     ),
+    "requests that leave too little beside them": (
+        spec(element("", "7"), element("", "5"), element("", "5"), element("", "4"), element("", "0.5")),
+        ("cpu 7 (resources of processing element app-0), cpu 5 (resources of processing elements app-1, app-2) and "
+        "cpu 4 (resources of processing element app-3) cannot all hold: "
+        "3 of 4 processing elements fit (app-0, app-1, app-2 and 1 more).\n"
+        "  3 nodes have cpu 24 free, but 4 pods that request cpu 4 or more take 28, "
+        "as 3 leave too little for another one\n"
+        "Nearest fix: add a node with cpu 7 free, or lower cpu 7 (resources of processing element app-0) to cpu 4 "
+        "(all 5 would fit), or run 3 of these 4."),
+        Fault.FORBIDDEN,
+    ),
 }  # fmt: skip
 
 
@@ -135,6 +146,13 @@ def test_the_text_of_a_refusal(case: str) -> None:
     assert verdict.text == text
     assert verdict.fault is fault
     assert len(verdict.text) <= MESSAGE_LIMIT
+
+
+def test_one_that_takes_a_node_to_itself_is_counted_as_one() -> None:
+    verdict = judged(spec(element("", "7"), *[element("", "3")] * 3), cluster(nodes(2)))
+    assert verdict.text.splitlines()[1] == (
+        "  2 nodes have cpu 16 free, but 4 pods that request cpu 3 or more take 17, as 1 leaves too little for another one"
+    )
 
 
 @pytest.mark.parametrize(

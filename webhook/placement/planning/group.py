@@ -109,9 +109,7 @@ class Group:
 
     def unhurried(self) -> "Group":
         """The group, of which questions are counted in place of their time if it is small."""
-        if max(len(self._slots), sum(self.counts)) > _SMALL:
-            return self
-        return self.with_members(self.stated, Unhurried(self.solving))
+        return self.with_members(self.stated, Unhurried(self.solving)) if self.small else self
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -179,6 +177,11 @@ class Group:
             short = {member for at in answer.short or () for pods in owners[at] for member, _ in pods}
             return GroupAnswer(None, answer.decided, tuple(sorted(short)))
         return GroupAnswer(self.placed(problem, answer.found, owners))
+
+    @property
+    def small(self) -> bool:
+        """Whether a question takes about a millisecond."""
+        return max(len(self._slots), sum(self.counts)) <= _SMALL
 
     async def problem(
         self, counts: Sequence[int], change: Change = SAME, prices: Sequence[Row] = ()

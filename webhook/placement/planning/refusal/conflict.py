@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from typing import Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from webhook.placement.decision.conflict import answered_in_turn, irreducible, least, smallest_failing
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.change import Change
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member
+from webhook.placement.planning.search.bounds import impossible
+from webhook.placement.planning.search.solver import taken
 from webhook.placement.text.clause import Clause
 
 TRIES: Final = 100
@@ -92,6 +95,8 @@ async def _fails(group: Group, counts: Sequence[int], change: Change = WELCOME) 
 async def _fewest_pods(group: Group, short: Sequence[int], change: Change = WELCOME) -> tuple[int, ...]:
     """How many pods of each member are enough: members are left out, first many at once, then pods."""
     some = [at for at, count in enumerate(group.counts) if count and (not short or at in short)]
+    if short and not group.small:
+        some = await _disproved(group, some, change) or some
 
     async def without(kept: Sequence[int]) -> bool | None:
         return await _fails(group, [count if at in kept else 0 for at, count in enumerate(group.counts)], change)
@@ -106,6 +111,26 @@ async def _fewest_pods(group: Group, short: Sequence[int], change: Change = WELC
 
         counts[at] = await answered_in_turn(least(1, counts[at]), fewer)
     return tuple(counts)
+
+
+async def _disproved(group: Group, some: Sequence[int], change: Change) -> list[int]:
+    """The fewest of some members that counts prove not to fit; none if they prove nothing.
+
+    That takes no search, so a large group is searched only for still fewer.
+    """
+    problem, owners, _ = await group.problem(
+        [count if at in some else 0 for at, count in enumerate(group.counts)], change
+    )
+
+    async def fails(kept: Sequence[int]) -> bool:
+        less = replace(problem, blocks=tuple(problem.blocks[at] for at in kept))
+        return bool(await taken(impossible(less), group.solving))
+
+    every = range(len(problem.blocks))[::-1]
+    if not await fails(every):
+        return []
+    chosen = await answered_in_turn(irreducible(every, max(1, len(every) // 2)), fails)
+    return sorted({member for at in chosen for pods in owners[at] for member, _ in pods})
 
 
 async def _pools(group: Group) -> tuple[tuple[Name, ...], ...]:

@@ -53,7 +53,7 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
     fit = await _fitting(group, alike, beside=False)
     if not group.in_time:
         # The conflict may be larger than need be, and the number smaller.
-        return _refuse_in_haste(group, noun)
+        return _refuse_in_haste(group, conflict, noun)
     fits = f"{fit} of {counted(total, noun)} {'fits' if 1 in (fit, total) else 'fit'}"
     said = tuple(map(str, conflict.clauses))
     start = cannot_hold(said) if said else f"The {noun}s cannot all run"
@@ -68,11 +68,15 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
     return replace(Refusal.of(first, said, fault, rules, tried, _reasons(group, conflict)), names=names)
 
 
-def _refuse_in_haste(group: Group, noun: str) -> Refusal:
-    """The refusal of a group about which time was too short to find out more."""
-    names = _names(group, group.counts)
-    first = f"The {counted(sum(group.counts), noun)} cannot all run at the same time{_who(names)}."
-    return replace(Refusal.of(first, (), Fault.FORBIDDEN, (Rule.NODES,), (NO_TIME,)), names=names)
+def _refuse_in_haste(group: Group, conflict: GroupConflict, noun: str) -> Refusal:
+    """The refusal of a group about which time was too short to find out more than who cannot run together."""
+    names = _names(group, conflict.counts)
+    total = sum(conflict.counts)
+    who = f"The {noun} cannot run" if total == 1 else f"The {counted(total, noun)} cannot all run at the same time"
+    first = f"{who}{_who(names)}."
+    clauses = {clause for member in conflict.members(group) for clause in member.clauses}
+    reasons = [*crowded(group, conflict.counts, clauses)]
+    return replace(Refusal.of(first, (), Fault.FORBIDDEN, (Rule.NODES,), (NO_TIME,), reasons), names=names)
 
 
 def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.planning.counted_devices import devices_of
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.members import Member, requests_of
+from webhook.placement.planning.search.packing import TooMany, too_many
 from webhook.placement.text.clause import Clause
 
 
@@ -38,24 +39,33 @@ def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
 
 
 def crowded(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:
-    """The nodes that hold fewer amounts of a resource than so many pods of each member request, by these clauses.
+    """The nodes onto which the amounts of a resource cannot all be packed that so many pods request by these clauses.
 
     What is left on each of them is too little for one more, even if together it is enough.
     """
     chosen = [(member, count) for member, count in zip(group.members, counts, strict=True) if count]
-    wanted = sum(count for _, count in chosen)
-    nodes = union(member.open() for member, _ in chosen)
+    able = np.isin(group.slots, to_slots(union(member.open() for member, _ in chosen)))
     needs = [requests_of(found for found in member.conditions if found.clause in clauses) for member, _ in chosen]
-    for resource in ordered(needs[0] if needs else {}):
-        least = min(each.get(resource, 0) for each in needs)
-        if resource == PODS or not least or resource not in group.resources:
-            continue
-        free = group.free(resource)[np.isin(group.slots, to_slots(nodes))]
-        fit = int((np.maximum(free, 0) // least).sum())
-        if 0 < fit < wanted:
-            what = f"room for only {fit} of {wanted} pods that request {resource} {amount(resource, least)} or more"
-            yield Reason(f"has {what}", f"have {what}", nodes)
+    times = np.array([count for _, count in chosen], np.int64)
+    for resource in ordered({name: 0 for each in needs for name in each if name in group.resources}):
+        amounts = np.array([each.get(resource, 0) for each in needs], np.int64)
+        free = np.where(able, np.maximum(group.free(resource), 0), 0)
+        proof = too_many(amounts, times, free) if amounts.max() <= free.max(initial=0) else None
+        if proof is not None and resource != PODS:
+            what = _too_many(proof, resource)
+            slots = group.slots[free >= proof.least]
+            yield Reason(f"has {what}", f"have {what}", union(1 << int(slot) for slot in slots))
             return
+
+
+def _too_many(proof: TooMany, resource: str) -> str:
+    """The proof in words, after what nodes "have"."""
+    pods = f"pods that request {resource} {amount(resource, proof.least)} or more"
+    if proof.fit:
+        return f"room for only {proof.fit} of {proof.wanted} {pods}"
+    there, asked = amount(resource, proof.there), amount(resource, proof.asked)
+    alone = "1 leaves" if proof.alone == 1 else f"{proof.alone} leave"
+    return f"{resource} {there} free, but {proof.wanted} {pods} take {asked}, as {alone} too little for another one"
 
 
 def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Clause]) -> Iterator[Reason]:

@@ -91,5 +91,5 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
         packed.append((np.array(inside, np.intp), free))
     for members, free in packed:
         for amounts, capacities in zip(requests[members].T, free, strict=True):
-            least = too_many(amounts, counts[members], capacities)
-            yield None if least is None else frozenset(members[amounts >= least].tolist())
+            proof = too_many(amounts, counts[members], capacities)
+            yield None if proof is None else frozenset(members[amounts >= proof.least].tolist())

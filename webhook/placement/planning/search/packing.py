@@ -12,6 +12,7 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 Amounts = npt.NDArray[np.int64]
 
@@ -19,8 +20,23 @@ _EXACT: Final = 2**53
 """Above it what a sum is compared with would no longer be exact."""
 
 
-def too_many(amounts: Amounts, counts: Amounts, capacities: Amounts) -> int | None:
-    """The size from which on the amounts cannot all be packed, ``counts[i]`` times ``amounts[i]``; ``None`` if unknown.
+class TooMany(Struct, frozen=True, gc=False):
+    """``wanted`` amounts of ``least`` or more cannot all be packed.
+
+    Either there is room for only ``fit`` of them, or (with ``fit`` 0) they take ``asked`` of what is ``there``, as
+    ``alone`` of them leave too little on their nodes for another one.
+    """
+
+    least: int
+    wanted: int
+    fit: int = 0
+    alone: int = 0
+    asked: int = 0
+    there: int = 0
+
+
+def too_many(amounts: Amounts, counts: Amounts, capacities: Amounts) -> TooMany | None:
+    """What cannot all be packed of the amounts, ``counts[i]`` times ``amounts[i]``; ``None`` if nothing is proved.
 
     Each amount is packed onto one of the nodes with these ``capacities``, and the largest node can hold each of them.
     """
@@ -31,35 +47,36 @@ def too_many(amounts: Amounts, counts: Amounts, capacities: Amounts) -> int | No
     free = np.sort(capacities)
     if not len(sizes) or float(times.sum()) * float(free[-1]) >= _EXACT or float(free.sum(dtype=np.float64)) >= _EXACT:
         return None
-    too_large = np.flatnonzero(_of_volume(sizes, times, free))
-    if len(too_large):
-        return int(sizes[too_large[-1]])
-    return _of_number(sizes, times, free)
+    return _of_number(sizes, times, free) or _of_volume(sizes, times, free)
 
 
-def _of_volume(sizes: Amounts, times: Amounts, free: Amounts) -> npt.NDArray[np.bool_]:
-    """For each size whether the amounts from it on take more than there is on the nodes that can hold one of them."""
-    taken = _sums(sizes * times)
-    alone = _sums(free[np.searchsorted(free, sizes)] * times)
-    least = np.arange(len(sizes))
-    # From here on an amount leaves less than the smallest, whichever node it is on.
-    lonely = np.maximum(np.searchsorted(sizes, free[-1] - sizes, side="right"), least)
-    asked = taken[lonely] - taken[least] + alone[-1] - alone[lonely]
-    there = _sums(free)
-    found: npt.NDArray[np.bool_] = asked > there[-1] - there[np.searchsorted(free, sizes)]
-    return found
-
-
-def _of_number(sizes: Amounts, times: Amounts, free: Amounts) -> int | None:
-    """The largest size of which, or of more, the nodes cannot hold so many."""
+def _of_number(sizes: Amounts, times: Amounts, free: Amounts) -> TooMany | None:
+    """The proof by the largest size of which, or of more, the nodes cannot hold so many."""
     wanted = times.sum() - _sums(times)[:-1]
     within = np.searchsorted(free, sizes)
     there = _sums(free)
     # Every node holds more than its share less one, so most sizes need no look at each node.
     surely = (there[-1] - there[within]) // sizes - (len(free) - within)
     for least in np.flatnonzero(wanted > surely)[::-1]:
-        if wanted[least] > (free[within[least] :] // sizes[least]).sum():
-            return int(sizes[least])
+        fit = int((free[within[least] :] // sizes[least]).sum())
+        if wanted[least] > fit:
+            return TooMany(int(sizes[least]), int(wanted[least]), fit)
+    return None
+
+
+def _of_volume(sizes: Amounts, times: Amounts, free: Amounts) -> TooMany | None:
+    """The proof by the largest size from which on the amounts take more than there is on nodes that can hold one."""
+    taken = _sums(sizes * times)
+    rounded = _sums(free[np.searchsorted(free, sizes)] * times)
+    least = np.arange(len(sizes))
+    # From here on an amount leaves less than the smallest, whichever node it is on.
+    alone = np.maximum(np.searchsorted(sizes, free[-1] - sizes, side="right"), least)
+    asked = taken[alone] - taken[least] + rounded[-1] - rounded[alone]
+    sums = _sums(free)
+    there = sums[-1] - sums[np.searchsorted(free, sizes)]
+    for at in np.flatnonzero(asked > there)[-1:]:
+        found = (sizes[at], times[at:].sum(), 0, times[alone[at] :].sum(), asked[at], there[at])
+        return TooMany(*map(int, found))
     return None
 
 
