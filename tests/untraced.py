@@ -2,13 +2,17 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
 import pytest
+
+COVERAGE: Final = "COVERAGE_PROCESS_CONFIG"
+"""The variable that has a process traced."""
 
 
 @contextmanager
 def untraced_processes() -> Iterator[None]:
     """Meanwhile processes that are started are not traced: that would cost each of them a third of its time."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
+        patch.delenv(COVERAGE, raising=False)
         yield

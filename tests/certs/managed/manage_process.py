@@ -19,6 +19,7 @@ from certs.managed.settings import named_kubeconfig
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ANSWER_LIMIT, ObjectClient
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until
+from tests.untraced import COVERAGE
 
 PROGRAM = Path(sys.executable).with_name("streams-placement-certs")
 FLAGS = [
@@ -50,9 +51,14 @@ async def client_of(
 
 
 @contextlib.asynccontextmanager
-async def manager(cluster: FakeCluster) -> AsyncIterator[asyncio.subprocess.Process]:
+async def manager(cluster: FakeCluster, *, traced: bool = True) -> AsyncIterator[asyncio.subprocess.Process]:
+    """The program, which is killed if it still runs in the end.
+
+    A process that is killed does not write down what it ran, so ``traced`` is for those that end by themselves.
+    """
     command = (PROGRAM, "manage", *FLAGS, "--kubeconfig", str(cluster.kubeconfig()))
-    inherited = {key: value for key, value in os.environ.items() if not key.startswith(options.PREFIX)}
+    left_out = (options.PREFIX,) if traced else (options.PREFIX, COVERAGE)
+    inherited = {key: value for key, value in os.environ.items() if not key.startswith(left_out)}
     process = await asyncio.create_subprocess_exec(*command, env=inherited, stderr=asyncio.subprocess.PIPE)
     try:
         yield process
@@ -70,9 +76,9 @@ async def end(process: asyncio.subprocess.Process) -> tuple[int | None, list[str
 
 
 @contextlib.asynccontextmanager
-async def leader(cluster: FakeCluster) -> AsyncIterator[asyncio.subprocess.Process]:
+async def leader(cluster: FakeCluster, *, traced: bool = True) -> AsyncIterator[asyncio.subprocess.Process]:
     """A process that has looked at everything and found nothing to do."""
-    async with manager(cluster) as process:
+    async with manager(cluster, traced=traced) as process:
         await until(lambda: any(one.path == VALIDATING for one in cluster.seen))
         assert is_consistent(cluster)
         yield process

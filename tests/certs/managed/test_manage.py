@@ -1,6 +1,7 @@
 """The whole program against a cluster that fails in every way, with real processes, real TLS and real signals."""
 
 import asyncio
+import contextlib
 import signal
 import time
 from datetime import UTC, datetime
@@ -33,7 +34,9 @@ def test_it_makes_everything_and_gives_the_lease_back(finished: Finished) -> Non
 
 
 async def test_three_that_start_at_once_agree_on_one_authority(cluster: FakeCluster) -> None:
-    async with manager(cluster), manager(cluster), manager(cluster):
+    async with contextlib.AsyncExitStack() as stack:
+        for _ in range(3):
+            await stack.enter_async_context(manager(cluster, traced=False))
         await until(lambda: is_consistent(cluster))
         first = held(cluster).bundle
         await asyncio.sleep(1)
@@ -56,7 +59,7 @@ async def test_killed_during_a_rotation_the_next_one_finishes_it(
     method: str, path: str, count: int, made: FakeCluster
 ) -> None:
     """The change that it is killed at still takes place; without it, the kill would be one after the change before."""
-    async with leader(made) as first:
+    async with leader(made, traced=False) as first:
         before = held(made)
         points: list[str] = []
         served: list[bool] = []
@@ -74,13 +77,13 @@ async def test_killed_during_a_rotation_the_next_one_finishes_it(
             await first.wait()
     assert len(points) == count
     made.storage.remove(LEASE)  # other tests wait until it is free
-    async with manager(made):
+    async with manager(made, traced=False):
         await until(lambda: is_another(made, before))
     assert all(served)
 
 
 async def test_what_others_destroy_is_restored(made: FakeCluster) -> None:
-    async with leader(made):
+    async with leader(made, traced=False):
         first = held(made)
         made.put(MUTATING, webhooks("a", "b", bundle=""))
         await until(lambda: is_consistent(made), 2)
@@ -117,7 +120,7 @@ async def test_a_cluster_in_trouble_is_outlived(cluster: FakeCluster) -> None:
 
 
 async def test_months_later_leaf_and_authority_are_others(made: FakeCluster) -> None:
-    async with leader(made):
+    async with leader(made, traced=False):
         first = held(made)
         made.moment = datetime.now(UTC) + 250 * DAY
         await until(lambda: held(made).leaf != first.leaf and is_consistent(made))
@@ -131,7 +134,7 @@ async def test_a_leader_that_was_paused_for_too_long_ends_without_a_change(made:
     async with leader(made) as first:
         before = holder(made)
         first.send_signal(signal.SIGSTOP)
-        async with manager(made):
+        async with manager(made, traced=False):
             await until(lambda: holder(made) != before)
             after, writes = holder(made), len(made.writes(SECRET))
             first.send_signal(signal.SIGCONT)
