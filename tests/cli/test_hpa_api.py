@@ -102,3 +102,26 @@ def test_wrong_use_is_said_in_one_sentence(
 def test_beyond_loopback_with_tls_the_cluster_knows_its_users(seen: list[RestSettings]) -> None:
     assert main(["hpa-api", "--host", "0.0.0.0", *PAIR]) == 0  # noqa: S104 -- nothing is bound
     assert len(seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("flags", "sentence"),
+    [
+        (["--tls-cert", "tls", "--tls-key", "tls"], "cannot serve TLS with tls, tls: "),
+        (["--token-file", "tls"], "the tokens cannot be read: token 1 of tls is not 16 or more"),
+        (
+            ["--token-file", "nowhere"],
+            "the tokens cannot be read: [Errno 2] No such file or directory: 'nowhere'",
+        ),
+    ],
+    ids=["certificate", "token", "no file"],
+)
+def test_files_that_cannot_be_used_end_the_start(
+    flags: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tls").write_text("no certificate")
+    assert main(["hpa-api", "--store", "intents.sqlite", "--port", "0", *flags]) == 3
+    said = capsys.readouterr()
+    last = said.err.splitlines()[-1]
+    assert (said.out, last.startswith(f"streams-placement: {sentence}")) == ("", True), last
