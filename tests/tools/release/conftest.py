@@ -3,13 +3,19 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.docs.pages import ROOT
+from tests.tools.release.keys import pem, public_pem
 from tests.tools.release.repositories import commit, git
 from tests.untraced import untraced_processes
-from tools.release.__main__ import release
+from tools.release.__main__ import main, release
+
+HOMEPAGE: Final = "https://example.com/streams-placement"
+"""The page of the project that a signed release names."""
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -39,4 +45,16 @@ def released(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
     folder = tmp_path_factory.mktemp("released")
     with untraced_processes():
         release(repository, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def signed(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with ``made``, where the packages name a page and are signed, and the ``public`` key."""
+    folder, key = tmp_path_factory.mktemp("signed"), ec.generate_private_key(ec.SECP256R1())
+    (folder / "key").write_bytes(pem(key))
+    (folder / "public").write_bytes(public_pem(key))
+    words = ("--homepage", HOMEPAGE, "--key", str(folder / "key"))
+    with untraced_processes():
+        assert main(["--repository", str(repository), "--output", str(folder / "made"), *words]) == 0
     return folder

@@ -2,15 +2,15 @@
 
 import base64
 import json
+import shutil
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 
-from tools.release.__main__ import main as make_dist
+from tests.tools.release.keys import pem, public_pem
 from tools.release.provenance import (
     ENVELOPE,
     STATEMENT,
@@ -28,14 +28,6 @@ KEYS: list[PrivateKey] = [ec.generate_private_key(ec.SECP256R1()), ed25519.Ed255
 OTHER_BYTES = "a.whl is not the file that was signed: its SHA-256 differs"
 NO_STATEMENT = "does not hold a statement of in-toto"
 COMMIT = ReleasedCommit("c0ffee", 1_700_000_000)
-
-
-def pem(key: Any) -> bytes:
-    return bytes(key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
-
-
-def public_pem(key: Any) -> bytes:
-    return bytes(key.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo))
 
 
 @pytest.fixture
@@ -141,20 +133,34 @@ def test_a_key_of_another_kind_is_refused(tmp_path: Path, read: Any, written: An
         read(tmp_path / "key")
 
 
-@pytest.mark.integration
 @pytest.mark.parametrize("key", KEYS, ids=["ecdsa", "ed25519"])
-def test_a_release_is_signed_and_checked(
-    repository: Path, tmp_path: Path, key: PrivateKey, capsys: pytest.CaptureFixture[str]
+def test_keys_of_files_sign_and_check(
+    folder: Path, tmp_path: Path, key: PrivateKey, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    """Either kind; what signs a release does not depend on it."""
     (tmp_path / "key").write_bytes(pem(key))
     (tmp_path / "public").write_bytes(public_pem(key))
+    packages = [folder / name for name in ("a.whl", "b.tgz")]
+    signed = envelope(statement(COMMIT, "lock", packages), private_key(tmp_path / "key"))
+    (folder / f"x-1.{ENVELOPE}").write_text(signed)
+    assert main([str(folder), "--key", str(tmp_path / "public")]) == 0
+    assert capsys.readouterr().out == "signed: a.whl\nsigned: b.tgz\n"
+    packages[0].write_bytes(b"")
+    assert main([str(folder), "--key", str(tmp_path / "public")]) == 1
+    assert capsys.readouterr().err == f"{OTHER_BYTES}\n"
+
+
+@pytest.mark.integration
+def test_a_release_is_signed_and_checked(
+    repository: Path, signed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(signed, tmp_path, dirs_exist_ok=True)
     made = tmp_path / "made"
-    assert make_dist(["--repository", str(repository), "--output", str(made), "--key", str(tmp_path / "key")]) == 0
-    capsys.readouterr()
     assert main([str(made), "--key", str(tmp_path / "public")]) == 0
     packages = sorted(
         path.name for path in made.iterdir() if path.suffix in {".whl", ".gz", ".tgz"} or ".cdx." in path.name
     )
+    assert len(packages) == 4
     assert capsys.readouterr().out == "".join(f"signed: {name}\n" for name in packages)
     (said,) = made.glob(f"*.{STATEMENT}")
     build = json.loads(said.read_text())["predicate"]["buildDefinition"]

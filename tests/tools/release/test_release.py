@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.pages import ROOT
+from tests.tools.release.conftest import HOMEPAGE
 from tests.tools.release.repositories import commit, git
 from tests.yaml_values import loaded
 from tools.release.__main__ import main, release
@@ -36,7 +37,13 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_two_builds_are_the_same_bytes(repository: Path, released: Path, tmp_path: Path) -> None:
-    """In another folder, under another umask, in another time zone, other hashes of texts, other git settings."""
+    """In another folder, under another umask, in another time zone, other hashes of texts, other git settings.
+
+    Packages of before and their signature are replaced.
+    """
+    shutil.copytree(released, tmp_path / "made")
+    (tmp_path / "made" / "SHA256SUMS.asc").write_text("signature of the packages before")
+    (tmp_path / "made" / CHART).write_text("before")
     other = tmp_path / "other folder"
     git(tmp_path, "clone", "--quiet", str(repository), str(other))
     git(other, "config", "core.autocrlf", "true")
@@ -133,14 +140,6 @@ def test_a_folder_with_something_else_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "thesis.txt").exists()
 
 
-def test_packages_and_their_signature_are_replaced(repository: Path, released: Path, tmp_path: Path) -> None:
-    shutil.copytree(released, tmp_path / "dist")
-    (tmp_path / "dist" / "SHA256SUMS.asc").write_text("signature of the packages before")
-    (tmp_path / "dist" / CHART).write_text("before")
-    release(repository, tmp_path / "dist")
-    assert contents(tmp_path / "dist") == contents(released)
-
-
 def test_checksums_of_something_else_are_no_leave_to_remove_it(tmp_path: Path) -> None:
     (tmp_path / "SHA256SUMS").write_text(f"{'0' * 64}  image.iso\n")
     (tmp_path / "image.iso").write_text("")
@@ -156,15 +155,13 @@ def test_a_file_is_not_a_folder_for_packages(tmp_path: Path) -> None:
         release(ROOT, tmp_path / "made")
 
 
-def test_the_chart_names_the_page_of_the_project(repository: Path, tmp_path: Path) -> None:
-    page = "https://example.com/streams-placement"
-    assert main(["--repository", str(repository), "--output", str(tmp_path / "made"), "--homepage", page]) == 0
-    (package,) = (tmp_path / "made").glob("streams-placement-*.tgz")
+def test_the_chart_names_the_page_of_the_project(signed: Path) -> None:
+    (package,) = (signed / "made").glob("streams-placement-*.tgz")
     with tarfile.open(package) as archive:
         member = archive.extractfile("streams-placement/Chart.yaml")
         assert member is not None
         about = loaded(member.read())
-    assert (about["home"], about["sources"]) == (page, [page])
+    assert (about["home"], about["sources"]) == (HOMEPAGE, [HOMEPAGE])
 
 
 def test_the_address_for_krew_takes_a_page(capsys: pytest.CaptureFixture[str]) -> None:
