@@ -13,6 +13,18 @@ INTEGRATION: Final = "pytest.mark.integration"
 _ALL: Final = re.compile(rf"^pytestmark = .*{re.escape(INTEGRATION)}\b", re.MULTILINE)
 """All tests of the file are integration tests."""
 
+_FIRST: Final = Path(__file__).parent / "tools" / "release"
+"""Tests that share a release, which every process that runs one of them builds for itself, in ten seconds."""
+
+
+def begun_with_what_is_shared(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """The tests in the order in which they run; otherwise it stays.
+
+    With ``--dist=worksteal`` the process that runs the first tests goes on with those that follow, and what it has left
+    at the end goes to others: the last tests of all may be spread over all processes.
+    """
+    return sorted(items, key=lambda item: not item.path.is_relative_to(_FIRST))
+
 
 def is_left_out(path: Path, selected: str) -> bool:
     """Whether the expression of ``-m`` selects no test of the file, by its text."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import coverage
 import pytest
 
-from tests.collected_files import INTEGRATION, hidden, is_left_out
+from tests.collected_files import INTEGRATION, begun_with_what_is_shared, hidden, is_left_out
 from tests.example_count import everyday_profile
 from tests.traced_imports import ProductImports
 from tests.untraced import untraced_processes
@@ -80,6 +80,7 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Integration tests are known by the text of their file, so that they are not left out."""
+    items[:] = begun_with_what_is_shared(items)
     if found := hidden(items):
         raise pytest.UsageError(f"files with integration tests say {INTEGRATION}: {', '.join(map(str, sorted(found)))}")
 

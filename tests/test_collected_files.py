@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.collected_files import hidden, is_left_out
+from tests.collected_files import begun_with_what_is_shared, hidden, is_left_out
 
 ALL = "import pytest\n\npytestmark = pytest.mark.integration\n"
 SEVERAL = "import pytest\n\npytestmark = [pytest.mark.examples, pytest.mark.integration]\n"
@@ -47,3 +47,10 @@ def test_a_file_that_has_its_marks_from_elsewhere_is_told(tmp_path: Path) -> Non
         return SimpleNamespace(path=files[name], get_closest_marker=lambda _: None if name == "unit" else object())
 
     assert hidden([item("said"), item("hidden"), item("unit")]) == {files["hidden"]}
+
+
+def test_tests_that_share_a_release_begin_and_all_others_keep_their_order() -> None:
+    names = ["rest/test_a.py", "tools/release/test_c.py", "tools/test_b.py", "tools/release/test_b.py", "test_app.py"]
+    items: list[Any] = [SimpleNamespace(path=Path(__file__).parent / name) for name in names]
+    ordered = [str(item.path.relative_to(Path(__file__).parent)) for item in begun_with_what_is_shared(items)]
+    assert ordered == [names[1], names[3], names[0], names[2], names[4]]
