@@ -160,9 +160,9 @@ async def test_a_large_answer_costs_more(tested: Processes) -> None:
 
 
 async def test_a_review_that_fails_costs_as_much(tested: Processes) -> None:
-    tested.work = sleepy
+    tested.work = lambda _: bytes(1 // 0)
     for _ in range(15):
-        assert (await tested.fails(seconds=0.05)).code == 504
+        assert (await tested.fails()).code == 500
     assert sum(tested.slept) == pytest.approx(14 * REST * COST - BURST, rel=0.01)
 
 
@@ -176,14 +176,15 @@ async def test_however_templates_end_a_rest_follows_each_copy(tested: Processes)
     begun = tested.clock.now
     for _ in range(5):
         failed = await tested.fails()
-        assert (failed.code, str(failed)) == (
-            500,
-            "the review failed or needed too much memory; the log of the server has the details",
-        )
+        assert (failed.code, str(failed)) == (503, ENDED)
+        assert failed.after == pytest.approx(REST * COPY)
         await gone(tested)
     assert len(tested.copies) == 5
     assert tested.slept == pytest.approx([REST * COPY] * 4)
     assert tested.clock.now - begun == pytest.approx(4 * REST * COPY)
+
+
+ENDED = "the process for reviews ended before the review was answered; try again in 2 seconds"
 
 
 async def gone(tested: Processes) -> None:
@@ -199,7 +200,7 @@ async def test_a_review_that_cannot_wait_for_the_end_of_the_rest_is_told_so(test
     failed = await tested.fails(seconds=1.5)
     assert (failed.code, str(failed)) == (
         503,
-        "the server starts the next process for reviews in 1.99 seconds; try again then",
+        "the server starts the next process for reviews in 2 seconds; try again then",
     )
     assert failed.after == pytest.approx(REST * COPY)
     assert await tested.ask("b") == b"b"
@@ -272,7 +273,7 @@ async def test_a_review_whose_template_is_full_has_no_answer(
 ) -> None:
     assert await tested.ask() == b"yes"
     monkeypatch.setattr(channel, "LIMIT", -1)
-    assert (await tested.fails()).code == 500
+    assert (await tested.fails()).code == 503
     assert tested.process.pid is None
 
 
@@ -301,7 +302,8 @@ async def test_a_template_that_ends_before_its_first_process_is_no_template(test
         os.kill(os.getpid(), signal.SIGKILL)
 
     tested.with_fork(lambda _: forked(killed_when_told))
-    assert (await tested.fails()).code == 500
+    failed = await tested.fails()
+    assert (failed.code, str(failed)) == (503, ENDED)
 
 
 async def test_a_large_answer_arrives_whole(tested: Processes) -> None:
@@ -322,17 +324,111 @@ async def test_an_answer_that_is_too_large_is_said_so_and_costs_as_much(
     assert tested.process.pace.caused >= REST * (COST + (1 << 20) * COST_OF_BYTE)
 
 
+@pytest.fixture
+def ends(monkeypatch: pytest.MonkeyPatch) -> list[asyncio.Timeout]:
+    """The ends of the time of reviews, which come when a test says so and not by the clock."""
+    timeout, found = asyncio.timeout, list[asyncio.Timeout]()
+
+    def noted(_: float | None) -> asyncio.Timeout:
+        found.append(timeout(60))
+        return found[-1]
+
+    monkeypatch.setattr(asyncio, "timeout", noted)
+    return found
+
+
+async def late(tested: Processes, ends: list[asyncio.Timeout], state: str, seconds: float = 1.0) -> NoAnswerError:
+    """The error of a review whose time is over once its process is in that state, and had half of a short time."""
+    asking = asyncio.create_task(tested.fails(word="long", seconds=seconds))
+    while len(ends) < len(("all", "the answer", "its beginning")):  # noqa: ASYNC110 -- nobody tells of it
+        await asyncio.sleep(0.002)
+    while not (found := tested.process._running):  # noqa: SLF001, ASYNC110 -- the same
+        await asyncio.sleep(0.002)
+    stat = Path(f"/proc/{found}/stat")
+    while True:
+        fields = (await asyncio.to_thread(stat.read_text)).rpartition(")")[2].split()
+        ticks = int(fields[11]) + int(fields[12])
+        if fields[0] == state and (state != "R" or ticks >= os.sysconf("SC_CLK_TCK") * seconds / 2):
+            break
+        await asyncio.sleep(0.002)
+    ends[1].reschedule(asyncio.get_running_loop().time())
+    return await asking
+
+
+def busy(_request: AskedWord) -> bytes:
+    """What takes a core for ever."""
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(("work", "state"), [(sleepy, "S"), (busy, "R")])
 async def test_a_process_that_takes_too_long_is_killed_and_its_template_answers_the_next_review(
-    tested: Processes,
+    tested: Processes, ends: list[asyncio.Timeout], work: Work, state: str
 ) -> None:
-    tested.work = lambda request: sleepy(request) if request.word == "long" else b"short"
-    failed = await tested.fails(word="long", seconds=0.05)
+    tested.work = lambda request: work(request) if request.word == "long" else b"short"
+    failed = await late(tested, ends, state, 0.05)
     assert (failed.code, str(failed)) == (
         504,
         "the review took longer than 0.05 seconds; ask about fewer manifests at a time",
     )
     assert await tested.ask() == b"short"
     assert len(tested.copies) == 1
+
+
+def stopped(_request: AskedWord) -> bytes:
+    """What has no core any more."""
+    os.kill(os.getpid(), signal.SIGSTOP)
+    return b""
+
+
+@pytest.mark.parametrize("idle", [True, False])
+async def test_a_process_that_starves_is_no_long_review(
+    tested: Processes, ends: list[asyncio.Timeout], *, idle: bool
+) -> None:
+    """It is told when to try again; a template that runs on idle cores only is replaced by one that competes."""
+    tested.work = lambda request: stopped(request) if request.word == "long" else b"short"
+    tested.process._busy_until = 0.0 if idle else tested.clock.now + LIFE  # noqa: SLF001 -- as after a starved one
+    failed = await late(tested, ends, "T", 10.0)
+    assert (failed.code, str(failed), failed.after) == (503, STARVED, SECONDS)
+    assert await tested.ask() == b"short"
+    template = tested.process._template  # noqa: SLF001 -- whether it competes shows in no answer
+    assert template is not None
+    assert (len(tested.copies), template.idle) == (1 + idle, False)
+
+
+STARVED = "the webhook has no time for reviews now; try again in 10 seconds"
+
+
+async def test_a_process_that_never_begins_starves(tested: Processes, ends: list[asyncio.Timeout]) -> None:
+    def never(channel: socket.socket) -> None:
+        channel.recv(1)
+        signal.pause()
+
+    tested.with_fork(lambda _: forked(never))
+    asking = asyncio.create_task(tested.fails())
+    while len(ends) < len(("all", "the answer", "its beginning")):  # noqa: ASYNC110 -- nobody tells of it
+        await asyncio.sleep(0.002)
+    ends[1].reschedule(asyncio.get_running_loop().time())
+    failed = await asking
+    assert (failed.code, str(failed)) == (503, STARVED)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"), [(0.2, "1 second"), (119.0, "119 seconds"), (119.5, "2 minutes"), (998.2, "17 minutes")]
+)
+async def test_a_wait_is_told_in_words(tested: Processes, seconds: float, said: str) -> None:
+    tested.process._rested = tested.clock.now + seconds  # noqa: SLF001 -- as after a copy of that length
+    failed = await tested.fails(seconds=0.1)
+    assert str(failed) == f"the server starts the next process for reviews in {said}; try again then"
+    assert failed.after == pytest.approx(seconds)
+
+
+def test_a_process_that_has_ended_does_not_starve() -> None:
+    ended = os.fork()
+    if not ended:
+        os._exit(0)
+    os.waitpid(ended, 0)
+    assert not review_process._starves(ended, 10.0)  # noqa: SLF001 -- its end comes between two looks
 
 
 async def test_a_process_that_fails_or_takes_too_much_memory_has_no_answer(
@@ -433,7 +529,7 @@ async def test_a_process_whose_template_is_killed_ends_and_is_waited_for(tested:
         ending, template = os.pidfd_open(process), tested.process.pid
         assert template is not None
         os.kill(template, signal.SIGKILL)
-        assert (await asking).code == 500
+        assert (await asking).code == 503
         await gone(tested)
         assert await asyncio.to_thread(select.select, [ending], [], [], 30)
         os.close(ending)

@@ -15,9 +15,9 @@ from msgspec import Raw, Struct
 from kubeapi.client.errors import ApiError
 from webhook.admission.review import MALFORMED, User
 from webhook.aggregated.review_fault import ReviewFaultError
-from webhook.aggregated.review_process import NoAnswerError, ReviewProcess
+from webhook.aggregated.review_process import SECONDS, NoAnswerError, ReviewProcess
 from webhook.aggregated.review_rights import ForbiddenError, ReviewRights
-from webhook.aggregated.turns import NoTurnError, Turns, flow_of
+from webhook.aggregated.turns import TIME_USED_UP, NoTurnError, Turns, flow_of
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.text.problem import quote
@@ -40,6 +40,7 @@ LIMITS: Final = Limits(
 
 _JSON: Final = "application/json"
 _CREATED: Final = 201
+_LATE: Final = 504
 _CODE: Final = 3
 """Digits of an HTTP status."""
 
@@ -147,14 +148,18 @@ class ReviewCreation:
     ) -> web.Response:
         """The answer to a review whose body has arrived."""
         _decoded(body, namespace)
+        begun, left = perf_counter(), 0.0
         try:
-            async with self._turns.turn(flow_of(user.username), give_up - perf_counter()):
+            async with self._turns.turn(flow_of(user.username), give_up - begun):
+                left = give_up - perf_counter()
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
-                said = await self._process.run(ReviewRequest(namespace, body, user), give_up - perf_counter())
+                said = await self._process.run(ReviewRequest(namespace, body, user), left)
         except NoTurnError as error:
             raise ReviewFaultError(429, str(error)) from None
         except NoAnswerError as error:
+            if error.code == _LATE and left < min(SECONDS, (give_up - begun) / 2):
+                raise ReviewFaultError(429, TIME_USED_UP) from None
             raise ReviewFaultError(error.code, str(error), after=error.after) from None
         code = int(said[:_CODE])
         del said[:_CODE]

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import functools
 import logging
+import math
 import os
 import signal
 import socket
@@ -57,6 +58,18 @@ ANSWER_LIMIT: Final = 11 * 1024 * 1024
 """Bytes of an answer: its manifests, of 3 MiB, and what the names of 15,000 nodes take for each of ten of them."""
 
 _PIECE: Final = 256 * 1024
+
+_SHARE: Final = 0.5
+"""How much of its time a process has a core at least if it does not starve."""
+
+_ASLEEP: Final = "SDZX"
+"""States of a process that wants no core (Linux, proc(5)): it waits for the API server, or has ended."""
+
+_CPU_FIELDS: Final = slice(11, 13)
+"""Ticks of a core in user mode and in the kernel, in ``/proc/<pid>/stat`` after the name (Linux, proc(5))."""
+
+_MINUTES: Final = 120
+"""Seconds from which on a time is told in minutes."""
 
 _CGROUP: Final = Path("/sys/fs/cgroup")
 """Where a container sees its own control group (cgroup v2)."""
@@ -128,6 +141,7 @@ class ReviewProcess:
         self.pace = ReviewPace(clock)
         self._template: _Template | None = None
         self._rested = self._busy_until = 0.0
+        self._running = 0
         self._idle: asyncio.TimerHandle | None = None
         self._ending: set[asyncio.Future[None]] = set()
 
@@ -151,9 +165,7 @@ class ReviewProcess:
                 async with asyncio.timeout(most):
                     answer = await self._asked(request, memory)
         except TimeoutError:
-            raise NoAnswerError(
-                504, f"the review took longer than {most:.3g} seconds; ask about fewer manifests at a time"
-            ) from None
+            raise self._late(most) from None
         finally:
             self._tell(EndReview())
             self._idle = asyncio.get_running_loop().call_later(self.pace.rest + IDLE, self._end)
@@ -162,6 +174,19 @@ class ReviewProcess:
                 500, "the review failed or needed too much memory; the log of the server has the details"
             )
         return answer
+
+    def _late(self, given: float) -> NoAnswerError:
+        """Why there is no answer after so many seconds: it is a long review, or its process had no core for it."""
+        if self._running and not _starves(self._running, given):
+            return NoAnswerError(
+                504, f"the review took longer than {given:.3g} seconds; ask about fewer manifests at a time"
+            )
+        if self._template is not None and self._template.idle:
+            self._busy_until = self._clock() + LIFE
+            self._end()  # the next one is not like it
+        return NoAnswerError(
+            503, f"the webhook has no time for reviews now; try again in {_in_words(SECONDS)}", SECONDS
+        )
 
     async def _asked(self, request: Struct, memory: int) -> bytearray:
         """The answer; nothing if the process does not get that far."""
@@ -197,7 +222,7 @@ class ReviewProcess:
             rest = self._rested - self._clock()
             if rest >= seconds:
                 raise NoAnswerError(
-                    503, f"the server starts the next process for reviews in {rest:.3g} seconds; try again then", rest
+                    503, f"the server starts the next process for reviews in {_in_words(rest)}; try again then", rest
                 )
             if rest > 0:
                 await self._sleep(rest)
@@ -224,6 +249,7 @@ class ReviewProcess:
         ours, theirs = socket.socketpair()
         ours.setblocking(False)  # noqa: FBT003 -- the standard library's signature
         text, answer = written(request), bytearray()
+        self._running, template = 0, self._template
         with ours:
             with theirs:
                 self._tell(AnswerReview(memory), handed=theirs.fileno())
@@ -233,21 +259,30 @@ class ReviewProcess:
                 ours.shutdown(socket.SHUT_WR)
                 await _receive(ours, answer)
             except ConnectionError:  # killed by the system
-                return bytearray()
+                answer.clear()
             finally:
                 self.pace.spend(len(text) + len(answer))
-        return _whole(answer)
+        whole = _whole(answer)
+        if not whole and (not self._running or self._template is not template):
+            rest = max(self._rested - self._clock(), 1.0)
+            raise NoAnswerError(
+                503,
+                f"the process for reviews ended before the review was answered; try again in {_in_words(rest)}",
+                rest,
+            )
+        return whole
 
     async def _begun(self, channel: socket.socket) -> None:
         """Wait until the process runs; ConnectionError if it never will, :class:`_StarvedError` if it gets no core."""
         idle = self._template is not None and self._template.idle
         try:
             async with asyncio.timeout(PATIENCE if idle else None):
-                said = await asyncio.get_running_loop().sock_recv(channel, len(START))
+                said = await asyncio.get_running_loop().sock_recv(channel, START.size)
         except TimeoutError:
             raise _StarvedError from None
         if not said:
             raise ConnectionResetError
+        (self._running,) = START.unpack(said)
 
     def _changed(self, change: InventoryChange) -> None:
         self._tell(change, now=False)
@@ -294,6 +329,24 @@ class ReviewProcess:
         """Do not end the template as long as nothing says so again."""
         if self._idle is not None:
             self._idle.cancel()
+
+
+def _starves(pid: int, given: float) -> bool:
+    """Whether a process wants a core, and had none for most of its time; not if it waits for something else."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:  # it has ended
+        return False
+    had = sum(map(int, fields[_CPU_FIELDS])) / os.sysconf("SC_CLK_TCK")
+    return fields[0] not in _ASLEEP and had < given * _SHARE
+
+
+def _in_words(seconds: float) -> str:
+    """A time to wait, rounded up: in seconds, and in minutes from two of them on."""
+    whole = math.ceil(seconds)
+    if whole < _MINUTES:
+        return f"{whole} second{'s' * (whole != 1)}"
+    return f"{math.ceil(seconds / 60):,} minutes"
 
 
 async def _receive(channel: socket.socket, answer: bytearray) -> None:

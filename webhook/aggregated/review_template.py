@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import socket
+import struct
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -26,8 +27,8 @@ from webhook.placement.inventory.inventory import Inventory
 MEMORY: Final = 256 * 1024 * 1024
 """Bytes that the template, and each process that it starts, may take beyond what it begins with."""
 
-START: Final = b"\1"
-"""What a process says first: that it runs."""
+START: Final = struct.Struct("=i")
+"""What a process says first: that it runs, and its number."""
 
 END: Final = b"\0"
 """What follows a whole answer, and is in no text."""
@@ -124,7 +125,7 @@ def serve_template(channel: socket.socket, state: ReviewedState, *, idle: bool) 
 
 def _answer(work: ReviewWork, memory: int, asked: socket.socket) -> None:
     """The whole work of the process of a review, which may take so many bytes of memory."""
-    asked.sendall(START)
+    asked.sendall(START.pack(os.getpid()))
     _bound_memory(memory, _FIRST, for_good=True)
     reader = MessageReader()
     for piece in iter(functools.partial(asked.recv, _PIECE), b""):

@@ -22,6 +22,9 @@ WAITING: Final = 32
 EACH: Final = 4
 """Reviews of one user (:func:`flow_of`) that wait or are answered at a time: a pipeline asks one after another."""
 
+TIME_USED_UP: Final = "other placement reviews used up the time; try again"
+"""What a review is told that had no turn in time, or had too little time left when its turn came."""
+
 _USERS: Final = 1024
 """Users whose usage is remembered; above that, all is forgotten but that of those who wait."""
 
@@ -99,7 +102,7 @@ class Turns:
             raise
         if not review.called.done():
             self._leave(review)
-            raise NoTurnError("other placement reviews used up the time; try again")
+            raise NoTurnError(TIME_USED_UP)
 
     def _leave(self, review: _WaitingReview) -> None:
         if review.called.done():  # called in the same iteration of the loop as it was cancelled
