@@ -110,3 +110,15 @@ def test_the_page_of_a_plan_shows_a_refused_application(capsys: pytest.CaptureFi
     page = capsys.readouterr().out
     assert "FlinkDeployment word-count" in page
     assert "7 of 10 pods fit (taskManager)" in page
+
+
+def test_pods_that_avoid_each_other_by_a_label_of_no_node_are_admitted_and_planned(
+    explain: Explain, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The scheduler lets any number of them run on nodes without the label."""
+    term = "{labelSelector: {matchLabels: {streams.ibm.com/job: word-count}}, topologyKey: example.com/rack}"
+    apart = f"affinity: {{podAntiAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: [{term}]}}}}"
+    stated = """annotations: {streams.ibm.com/placement: 'hostExlocation("slots")'}\n"""
+    file = changed(tmp_path, "flink", (stated, f"{stated}      spec: {{containers: [], {apart}}}\n"))
+    assert [one["verdict"] for one in explained(explain, file)] == ["admitted"] * 3
+    assert [one["verdict"] for one in planned(capsys, file)] == ["admitted"]

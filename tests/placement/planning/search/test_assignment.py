@@ -12,6 +12,8 @@ from tests.placement.planning import exhaustive
 from tests.placement.planning.at_once import all_of
 from tests.placement.planning.search.hard_problem import hard_problem
 from tests.placement.planning.search.random_problems import assignments, random_costs, random_problem
+from webhook.placement.constraints.topology_limit import OnePerDomain
+from webhook.placement.inventory.topology import NOWHERE, Domains
 from webhook.placement.planning.search import bounds, greedy, integer_program
 from webhook.placement.planning.search.assignment import (
     Assignment,
@@ -26,9 +28,13 @@ from webhook.placement.planning.search.assignment import (
 SECONDS = 20.0
 
 
-def check(seed: int, *, limited: bool) -> None:
+def check(seed: int, *, limited: bool, labelled: bool = True) -> None:
     chance = random.Random(seed)  # noqa: S311 -- the same problems each time
     problem = random_problem(chance, limited=limited)
+    if not labelled:
+        nowhere = OnePerDomain("zone", Domains(0, np.full(problem.size, NOWHERE)), (1 << problem.size) - 1)
+        blocks = tuple(replace(block, limits=(*block.limits, nowhere)) for block in problem.blocks)
+        problem = replace(problem, blocks=blocks)
     costs = random_costs(chance, problem)
     cheapest = min((costs.total(way.places) for way in assignments(problem)), default=None)
     if all_of(bounds.impossible(problem)) is not None:
@@ -41,6 +47,12 @@ def check(seed: int, *, limited: bool) -> None:
     best = integer_program.solve(problem, SECONDS, costs)
     assert best.proved, seed
     assert (None if best.found is None else costs.total(best.found.places)) == cheapest, seed
+
+
+@pytest.mark.parametrize("limited", [True, False])
+def test_a_limit_by_a_label_that_no_node_has_limits_nothing(*, limited: bool) -> None:
+    for seed in range(25):
+        check(seed, limited=limited, labelled=False)
 
 
 PROBLEMS = 100 if EVERY_DAY else 200

@@ -197,8 +197,9 @@ class _Placing:
                 inside = of >= 0
                 # What the limit will allow once every domain has been filled as far as it goes.
                 most = limit.most(np.bincount(of[inside], room[inside], limit.domains.count).astype(np.int64) + count)
-                open_ &= ~inside | (count[of] < most[of])
-                level += np.where(inside, count[of], 0)
+                # The last element is for nodes in no domain, whose number is NOWHERE, -1: there may be no other one.
+                open_ &= np.append(count < most, True)[of]
+                level += np.append(count, 0)[of]
             if not open_.any():
                 return None
             best = np.flatnonzero(open_)
