@@ -104,6 +104,7 @@ def test_a_workload_none_of_whose_pods_could_run_waits_for_new_nodes() -> None:
     few = crowded(APART, 4, groups, AUTO, nodeSelector={"disktype": "ssd"})
     assert few.headline == "nodeSelector disktype=ssd cannot hold: 0 of 1 node can run this pod."
     assert lines(few) == ["NodePool p has room for 3 of these pods"]
+    assert (few.warnings, few.wait) == ((), None)  # what is refused is not said to wait as well
 
 
 def test_a_workload_without_pods_yet_is_only_warned() -> None:

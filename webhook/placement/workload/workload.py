@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from webhook.placement.decision.decision import Decision, decide, decide_again, forged_seal, guard
 from webhook.placement.decision.merge import NOTHING
 from webhook.placement.decision.partial_pod import PartialPods
+from webhook.placement.decision.refusal import Refusal
 from webhook.placement.decision.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit, Replicas
 from webhook.placement.decision.scale_up import scale_up
@@ -81,8 +82,7 @@ def _decide_all(pod: Pod, decision: Decision, now: World, replicas: Replicas) ->
         return _unless_idle(decision, replicas)
     if decision.scale_up and decision.refusal:
         _, short = decision.scale_up.room(replicas.needed, 0)
-        refusal = decision.refusal.with_reasons(short)
-        return _unless_idle(replace(decision, refusal=refusal, additions=None), replicas) if short else decision
+        return _too_many(decision, decision.refusal.with_reasons(short), replicas) if short else decision
     if decision.refusal or decision.verdict is None:
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, world)
@@ -151,6 +151,13 @@ def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -
     if forged := tuple(forged_seal(pod)):
         return replace(decision, problems=forged, additions=None)
     return _unless_idle(decision, replicas) if decision.refused else decision
+
+
+def _too_many(waits: Decision, refusal: Refusal, replicas: Replicas) -> Decision:
+    """The refusal of pods of which one could wait for a new node, but not all; it is not said to wait as well."""
+    found = _unless_idle(replace(waits, refusal=refusal, additions=None), replicas)
+    said = tuple(warning for warning in found.warnings if waits.wait is None or warning != waits.wait.headline)
+    return replace(found, warnings=said, wait=None) if found.refused else found
 
 
 def _unless_idle(refused: Decision, replicas: Replicas) -> Decision:
