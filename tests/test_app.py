@@ -5,6 +5,7 @@ import logging
 import subprocess
 import sys
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -12,9 +13,11 @@ from kubeapi.client.errors import ApiError, Cause, NotServedError
 from tests.golden.examples import EXAMPLES
 from webhook import app
 from webhook.app.cluster_source import ReadingLog, cluster_of, tell_reading
+from webhook.app.serve import warn_of_elastic
 from webhook.cluster.objects.report import Finding
 from webhook.cluster.snapshot.snapshot import read_snapshot
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.inventory.policy import Policy
 from webhook.placement.inventory.quota import Quota
 from webhook.placement.kube.pod import Requirement
 from webhook.server.fatal_error import FatalError
@@ -140,3 +143,16 @@ def test_a_kind_that_is_not_served_and_not_needed_is_information(caplog: pytest.
         ("WARNING", "cluster: streamsjobs: the API server answers 404: Not Found"),
     ]
     assert failed == [Cause.MISSING]
+
+
+@pytest.mark.parametrize("scale_up", ["auto", "off"])
+@pytest.mark.parametrize("elastic", [True, False])
+def test_elastic_beside_node_groups_is_warned_of(
+    caplog: pytest.LogCaptureFixture, *, elastic: bool, scale_up: Literal["auto", "off"]
+) -> None:
+    warn_of_elastic(Policy(elastic=elastic, scale_up=scale_up))
+    said = (
+        "elastic admits every pod that lacks nodes, so scaleUp: auto refuses none: turn elastic off to have pods "
+        "refused for which no node group can make a node"
+    )
+    assert caplog.messages == ([said] if elastic and scale_up == "auto" else [])

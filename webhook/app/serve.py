@@ -2,6 +2,7 @@
 
 import asyncio
 import functools
+import logging
 import sys
 import time
 from collections.abc import Awaitable, Callable, Generator
@@ -36,10 +37,13 @@ from webhook.tracing import traces_of
 
 _ACCOUNTS: Final = "system:serviceaccount:"
 
+_log = logging.getLogger(__name__)
+
 
 async def serve(settings: Settings, announce: Announce) -> None:
     """Serve reviews until a signal says stop; :class:`FatalError` where there is no cluster."""
     policy = with_kinds(policy_of(settings))
+    warn_of_elastic(policy)
     metrics = ReviewMetrics(kind for _, kind in policy.reviewed)
     changes = ChangeLog(watched_kinds(settings))
     cluster = await asyncio.to_thread(cluster_of, settings, metrics.cluster_failures(), changes.kinds())
@@ -77,6 +81,15 @@ def review_queries(settings: Settings, connection: Connection) -> ReviewQueries:
     namespace = _namespace_of(settings.controller_account)
     lookups = ReviewLookups.of(connection, authorize=settings.authorize_pools, namespace=namespace)
     return ReviewQueries(lookups, JobVerdicts(settings.job_seconds))
+
+
+def warn_of_elastic(policy: Policy) -> None:
+    """Say that node groups decide nothing where ``elastic`` waives every lack of nodes."""
+    if policy.elastic and policy.scale_up != "off":
+        _log.warning(
+            "elastic admits every pod that lacks nodes, so scaleUp: auto refuses none: turn elastic off to have pods "
+            "refused for which no node group can make a node"
+        )
 
 
 def with_kinds(policy: Policy) -> Policy:
