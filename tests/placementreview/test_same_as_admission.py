@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 from hypothesis import event, given
+from msgspec.structs import replace
 
 from tests.answers import refused, response
 from tests.builders import review
@@ -19,6 +20,8 @@ from tests.scheduling.workloads import WORKLOAD_BYTES, workload
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
 from webhook.cluster.queries.review_queries import ReviewQueries
+from webhook.placement.inventory.policy import Policy
+from webhook.placement.nodegroups.node_shapes import node_shapes
 
 Json = Mapping[str, Any]
 OBJECT_BYTES = max(POD_BYTES, WORKLOAD_BYTES) + 20
@@ -51,15 +54,15 @@ def made(choices: RandomChoices) -> Asked:
     return Asked(random_cluster.cluster, manifest)
 
 
-def expected(found: Asked) -> tuple[bool, str]:
+def expected(found: Asked, policy: Policy) -> tuple[bool, str]:
     """Whether admission refuses the object, and its text."""
     manifest, cluster = found.manifest, found.cluster
     if manifest["kind"] == "Pod":
-        ruling = product_answers.admitted(manifest, cluster)
+        ruling = product_answers.admitted(manifest, cluster, policy)
         return ruling.pod is None, ruling.message
     group = manifest["apiVersion"].partition("/")[0]
     body = review(manifest, kind=manifest["kind"], group=group, namespace=manifest["metadata"]["namespace"])
-    answer = asyncio.run(_completed(validate(body, of(cluster), product_answers.POLICY)))
+    answer = asyncio.run(_completed(validate(body, of(cluster), policy)))
     return (False, "") if response(answer)["allowed"] else (True, refused(answer)[1])
 
 
@@ -68,16 +71,34 @@ async def _completed(answer: Answer) -> Answer:
     return completed if isinstance(completed, Answer) else await completed
 
 
-@given(drawn(CLUSTER_BYTES + OBJECT_BYTES + 1, made))
-@examples(2000)
-def test_the_answer_is_that_of_admission(found: Asked) -> None:
+def answered_as_by_admission(found: Asked, policy: Policy) -> None:
+    """Ask, and see that verdict and text are those of admission."""
     # Parts that are one object in Python are two on the wire.
     found = Asked(found.cluster, msgspec.json.decode(msgspec.json.encode(found.manifest)))
-    result = asked(of(found.cluster), found.manifest, namespace=found.manifest["metadata"]["namespace"]).results[0]
+    namespace = found.manifest["metadata"]["namespace"]
+    result = asked(of(found.cluster), found.manifest, namespace=namespace, policy=policy).results[0]
     event(f"{found.manifest['kind']}: {result.verdict}")
-    assert (result.verdict == "Refused", result.message) == expected(found)
+    assert (result.verdict == "Refused", result.message) == expected(found, policy)
     if result.smallest_set:
         assert result.verdict == ("Refused" if result.message else "NotJudged")
         assert result.nearest_fix
     if result.smallest_set and result.message:
         assert f"Nearest fix: {result.nearest_fix}." in result.message
+
+
+@given(drawn(CLUSTER_BYTES + OBJECT_BYTES + 1, made))
+@examples(2000)
+def test_the_answer_is_that_of_admission(found: Asked) -> None:
+    answered_as_by_admission(found, product_answers.POLICY)
+
+
+SHAPES = node_shapes("""[
+  {"name": "few", "labels": {"case": "c"}, "resources": {"cpu": 8, "memory": "16Gi"}, "nodes": 1},
+  {"name": "tainted", "labels": {"case": "c"}, "taints": [{"key": "dedicated", "effect": "NoSchedule"}]}
+]""")
+
+
+@given(drawn(CLUSTER_BYTES + OBJECT_BYTES + 1, made))
+@examples(600)
+def test_the_answer_is_that_of_admission_where_nodes_are_made(found: Asked) -> None:
+    answered_as_by_admission(found, replace(product_answers.POLICY, scale_up="auto", node_shapes=SHAPES))
