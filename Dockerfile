@@ -18,14 +18,20 @@ COPY kubeapi kubeapi
 COPY webhook webhook
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "."]
 # Nothing can be installed later; modules are compiled now, since nothing can be written either. What no program imports goes:
-# tests, types and sources of libraries, extensions of CEL that selectors of devices do not have, the build of its wheel
-# (bazel-project), and what colours sources, for which nothing here asks rich.
-RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes setuptools pip \
+# pygments, which rich has to colour sources, for which nothing here asks; tests, types and sources of libraries; parts of
+# numpy; the second copy of HiGHS, which a wheel has for lack of links; extensions of CEL that selectors of devices do not have,
+# and the build of its wheel (bazel-project). Symbols, which only debuggers read, are cut. The bill of materials leaves out
+# what pip uninstalls here.
+COPY tools/release/symbols.py ./
+RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes pygments setuptools pip \
  && find /opt/streams-placement/lib -path '*/numpy/*' -type d -name tests -prune -exec rm -r {} + \
+ && find /opt/streams-placement/lib -type d -regex '.*/numpy/\(f2py\|fft\|random\)' -prune -exec rm -r {} + \
+ && find /opt/streams-placement/lib -type f -regex '.*/numpy/_core/_\(simd\|.*_tests\)\..*' -delete \
+ && find /opt/streams-placement/lib -type f -name 'libhighs.so.*.*' -delete \
  && find /opt/streams-placement/lib -type f '(' -name '*.py[ix]' -o -name '*.pxd' -o -name '*.[ch]' ')' -delete \
  && find /opt/streams-placement/lib -type f -regex '.*/cel_expr_python/ext/ext_\(encoders\|math\|proto\)\..*' -delete \
- && rm -r /opt/streams-placement/lib/python3.*/site-packages/pygments \
  && rm -rf /opt/streams-placement/lib/python3.*/site-packages/bazel-project \
+ && python symbols.py /opt/streams-placement/lib \
  && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/streams-placement/lib
 
 FROM python:${PYTHON}

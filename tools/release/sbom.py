@@ -11,7 +11,7 @@ import hashlib
 import json
 import re
 import uuid
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
@@ -72,17 +72,21 @@ def document(lock: str, project: str, version: str, sha256: str, seconds: int) -
     return _document(used, project, version, sha256, datetime.fromtimestamp(seconds, UTC))
 
 
-def of_image(lock: str, project: str, version: str, python: str) -> str:
-    """The document of the image with that version of Python (``3.13``): it has neither time nor wheel of its own.
+def of_image(lock: str, project: str, version: str, python: str, removed: Collection[str] = ()) -> str:
+    """The document of the image with that version of Python (``3.13.15``): it has neither time nor wheel of its own.
 
+    Libraries that are removed from it are neither listed nor needed by others.
     Libraries are there without checksums: those of the lock file are of files that the image does not have.
     """
-    machine = _LINUX | {"python_version": python, "implementation_name": "cpython", "extra": ""}
+    machine = _LINUX | {"python_full_version": python, "implementation_version": python, "extra": ""}
+    machine |= {"python_version": python.rpartition(".")[0], "implementation_name": "cpython"}
     machine["platform_python_implementation"] = "CPython"
     used = [
         replace(each, marker="", hashes=())
         for each in libraries(lock)
-        if each.runs(project) and (not each.marker or Marker(each.marker).evaluate(machine))
+        if each.runs(project)
+        and each.name not in removed
+        and (not each.marker or Marker(each.marker).evaluate(machine))
     ]
     text = _document(used, project, version, "", _NO_TIME)
     about = json.loads(text)
@@ -172,13 +176,19 @@ def main() -> None:
     IN_IMAGE.write_text(current(root))
 
 
+def uninstalled(dockerfile: str) -> frozenset[str]:
+    """The libraries that the Dockerfile has pip remove from the image."""
+    return frozenset(" ".join(re.findall(r"pip uninstall --quiet --yes ([\w. -]+)", dockerfile)).split())
+
+
 def current(root: Path) -> str:
     """What :data:`IN_IMAGE` has to say, by the lock file, the version and the Dockerfile of the repository."""
     dockerfile = (root / "Dockerfile").read_text()
-    python = re.search(r"^ARG PYTHON=(3\.\d+)", dockerfile, re.MULTILINE)
+    python = re.search(r"^ARG PYTHON=(3\.\d+\.\d+)", dockerfile, re.MULTILINE)
     if python is None:
         raise ReleaseError("the Dockerfile does not say by ARG PYTHON= which Python it has")
-    return of_image((root / "requirements.lock").read_text(), PROJECT, version_of(root), python[1])
+    lock = (root / "requirements.lock").read_text()
+    return of_image(lock, PROJECT, version_of(root), python[1], uninstalled(dockerfile))
 
 
 if __name__ == "__main__":

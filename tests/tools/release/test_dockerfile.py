@@ -5,15 +5,18 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from tests.docs.pages import ROOT
 from tests.tools.release.repositories import git
+from tools.release.locked import libraries
 from tools.release.python_packages import build_wheel
+from tools.release.sbom import uninstalled
 from tools.release.source import last_commit
-from tools.release.version import version_of
+from tools.release.version import PROJECT, version_of
 
 DOCKERFILE = (ROOT / "Dockerfile").read_text().replace("\\\n", "")
 COPIED = [name for line in re.findall(r"^COPY (?!--from)(.+) \S+$", DOCKERFILE, re.MULTILINE) for name in line.split()]
@@ -50,6 +53,7 @@ def test_what_is_copied_makes_the_wheel_of_the_release(repository: Path, release
             unused = shutil.ignore_patterns("*.expected.*")
             shutil.copytree(path, context / name, symlinks=True, ignore=unused if name == "examples" else None)
         else:
+            (context / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, context / name)
     for path in (each for each in context.rglob("*") if each.is_file() and not each.is_symlink()):
         path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
@@ -57,22 +61,59 @@ def test_what_is_copied_makes_the_wheel_of_the_release(repository: Path, release
     assert wheel.read_bytes() == next(released.glob("*.whl")).read_bytes()
 
 
+_RUNS = """
+import asyncio, sys
+from webhook.cli import COMMANDS, load, main
+from rich import progress
+import numpy, uvloop, yaml
+from webhook.placement.devices.device import Attribute, Device
+from webhook.placement.devices.selector import DeviceBudget, Selector
+for name in COMMANDS:
+    load(name)
+device = Device("gpu-0", (Attribute("model", "A100"),), ())
+text = 'cel.bind(of, device.attributes["gpu.example.com"], of.?model.orValue("x").lowerAscii() == "a100")'
+assert Selector(text).matches("gpu.example.com", device, DeviceBudget()) is True
+uvloop.run(asyncio.sleep(0))
+assert numpy.__file__.startswith(sys.argv[1]), numpy.__file__
+sys.exit(main(["plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster"]))
+"""
+"""Every command, colours and progress, a selector of devices with all it may use, a server's loop, a solved plan."""
+
+
 @pytest.mark.integration
-def test_libraries_that_are_removed_are_not_imported() -> None:
-    """By no command, and not when an answer has colours and shows its progress."""
-    removed = re.findall(r"/site-packages/([\w-]+)", DOCKERFILE)
+@pytest.mark.skipif(sys.platform != "linux", reason="the commands are those of the image")
+def test_what_is_left_of_the_libraries_is_enough(tmp_path: Path) -> None:
+    """The Dockerfile's own commands change a copy of the libraries, and the program runs with that."""
+    environment, kept = tmp_path / "lib" / "python3.13" / "site-packages", 0
+    lock = (ROOT / "requirements.lock").read_text()
+    removed = uninstalled(DOCKERFILE)
     assert "pygments" in removed
-    words = ["plan", "-f", "examples/job-parallel.yaml", "--snapshot", "examples/cluster"]
-    code = (
-        f"import sys; sys.modules.update(dict.fromkeys({removed}))\n"
-        "from webhook.cli import COMMANDS, load, main\n"
-        "from rich import progress\n"
-        "for name in COMMANDS: load(name)\n"
-        f"sys.exit(main({words}))"
-    )
-    environment = {**os.environ, "FORCE_COLOR": "1"}
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment, capture_output=True, timeout=120)  # noqa: S603, PLW1510 -- ourselves
+    for name in {each.name for each in libraries(lock) if each.runs(PROJECT)} - removed:
+        kept += _copied(name, environment)
+    (run,) = re.findall(r"^RUN (.* pip uninstall .*symbols.py.*)$", DOCKERFILE, re.MULTILINE)
+    for command in run.split(" && ")[1:-1]:
+        text = command.replace("/opt/streams-placement", str(tmp_path)).strip()
+        text = re.sub(r"^python symbols.py", f"{sys.executable} {ROOT}/tools/release/symbols.py", text)
+        subprocess.run(["sh", "-c", text], check=True, timeout=300)  # noqa: S603, S607 -- of the Dockerfile
+    left = sum(path.stat().st_size for path in environment.rglob("*") if path.is_file())
+    assert left < kept * 0.7, f"{left:,} of {kept:,} bytes are left"
+    command = (sys.executable, "-S", "-c", _RUNS, str(tmp_path))
+    own = {**os.environ, "FORCE_COLOR": "1", "PYTHONPATH": f"{environment}:{ROOT}"}
+    done = subprocess.run(command, cwd=ROOT, env=own, capture_output=True, timeout=300)  # noqa: S603, PLW1510 -- ourselves
     assert (done.returncode, done.stderr, b"\x1b[" in done.stdout) == (0, b"", True)
+
+
+def _copied(name: str, folder: Path) -> int:
+    """Copy the files of an installed library, of which there may be none on this machine; returns their bytes."""
+    try:
+        files = metadata.distribution(name).files or ()
+    except metadata.PackageNotFoundError:
+        return 0
+    kept = [each for each in files if ".." not in each.parts and each.suffix != ".pyc"]
+    for each in kept:
+        (folder / each).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(each.locate(), folder / each)
+    return sum((folder / each).stat().st_size for each in kept)
 
 
 def test_its_labels_say_version_and_commit() -> None:

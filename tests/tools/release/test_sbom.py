@@ -14,7 +14,7 @@ from packaging.utils import canonicalize_name
 from tests.docs.pages import ROOT
 from tools.release import sbom
 from tools.release.locked import LockedLibrary, libraries
-from tools.release.sbom import IN_IMAGE, current, document, licences, of_image
+from tools.release.sbom import IN_IMAGE, current, document, licences, of_image, uninstalled
 from tools.release.source import ReleaseError
 
 LOCK = (ROOT / "requirements.lock").read_text()
@@ -167,15 +167,37 @@ def test_that_of_the_image_is_up_to_date() -> None:
 
 
 def test_that_of_the_image_lists_what_linux_needs() -> None:
-    stated = {"numpy": "", "uvloop": " ; sys_platform != 'win32'", "pip": " ; python_version < '3.12'"}
+    stated = {
+        "numpy": "",
+        "uvloop": " ; sys_platform != 'win32'",
+        "pip": " ; python_version < '3.12'",
+        "rich": " ; python_full_version < '3.12'",
+        "yarl": " ; python_full_version >= '3.13.15' and implementation_version >= '3.13.15'",
+    }
     lock = "\n".join(
         f"{name}==1.0.0{marker} \\\n    --hash=sha256:{SHA}\n    # via streams-placement (pyproject.toml)"
         for name, marker in stated.items()
     )
-    about = json.loads(of_image(lock, PROJECT, "0.1.0", "3.13"))
-    assert [each["name"] for each in about["components"]] == ["numpy", "uvloop"]
+    about = json.loads(of_image(lock, PROJECT, "0.1.0", "3.13.15"))
+    assert [each["name"] for each in about["components"]] == ["numpy", "uvloop", "yarl"]
     assert all("hashes" not in each and "properties" not in each for each in about["components"])
     assert "timestamp" not in about["metadata"]
+
+
+def test_that_of_the_image_leaves_out_what_pip_removes_from_it() -> None:
+    dockerfile = (
+        "RUN a -m pip uninstall --quiet --yes pygments setuptools pip \\\n && pip uninstall --quiet --yes pip \\\n"
+    )
+    assert uninstalled(dockerfile) == {"pygments", "setuptools", "pip"}
+    lock = "\n".join(
+        f"{name}==1.0.0 \\\n    --hash=sha256:{SHA}\n    # via {by}"
+        for name, by in (("rich", "streams-placement (pyproject.toml)"), ("pygments", "rich"))
+    )
+    whole = json.loads(of_image(lock, PROJECT, "0.1.0", "3.13.15"))
+    assert [each["name"] for each in whole["components"]] == ["pygments", "rich"]
+    about = json.loads(of_image(lock, PROJECT, "0.1.0", "3.13.15", uninstalled(dockerfile)))
+    assert [each["name"] for each in about["components"]] == ["rich"]
+    assert "pygments" not in json.dumps(about)
 
 
 def test_its_version_of_python_is_that_of_the_image(tmp_path: Path) -> None:
