@@ -20,7 +20,7 @@ BUILDER ?= docker
 export PYTHONDONTWRITEBYTECODE :=
 VERSION := $(shell sed -n 's/^appVersion: //p' charts/streams-placement/Chart.yaml)
 
-.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs refusals e2e versions oldest e2e-long nightly week fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
+.PHONY: run serve test unit integration check golden histories browser blackbox fuzz docs refusals e2e versions oldest e2e-long nightly week memory fidelity cluster cluster-down format bench bench-e2e bench-jobs bench-clusters crds kinds conditions monitoring messages values reference pictures shells image lock dist release clean
 
 run: $(VENV)/run.stamp                  ## the tour: real server, real TLS, every example in a table, no cluster
 	$(BIN)/streams-placement tour
@@ -104,6 +104,11 @@ oldest: $(VENV)/dev.stamp               ## unit tests, but those of releases, wi
 week: $(VENV)/dev.stamp                 ## a million events in months of virtual time: pools, Jobs, restarts, clocks that jump, certificates that run out; an hour
 	PROPERTY_TIMES=167 $(BIN)/python $(PYTEST) tests/controller/week tests/certs/managed/test_clock_jumps.py
 
+memory: MINUTES ?= 60
+memory: $(VENV)/dev.stamp               ## objects come and go in a real plane for MINUTES: whether the processes of webhook and controller keep anything of what is gone
+	$(BIN)/python -m tests.e2e.binaries
+	MEMORY_MINUTES=$(MINUTES) $(BIN)/python -m pytest -m long --capture=no tests/e2e/jobs/test_memory.py
+
 fidelity: N ?= 1000
 fidelity: SEED ?= 2026
 fidelity: DEVICES ?= 400
@@ -113,7 +118,7 @@ fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of device
 	$(BIN)/python -m tests.e2e.binaries
 	$(BIN)/python -m tests.e2e.fidelity --count $(N) --devices $(DEVICES) --device-groups $(DEVICE_GROUPS) --applications $(APPLICATIONS) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
-nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; forty minutes
+nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; fifty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_fusion.py tests/controller/jobs/test_parallel_regions.py \
 	  tests/placement/jobs/operators/test_fused_job.py tests/placement/planning/search/test_assignment.py \

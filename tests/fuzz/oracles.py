@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from kubeapi.client import decoding
 from webhook.placement.text.problem import MESSAGE_LIMIT, Problem, render
 
 _ASCII: Final = re.compile(r"[\x20-\x7e]*")
@@ -43,6 +44,13 @@ def readable(message: str, limit: int = MESSAGE_LIMIT) -> None:
     """The text is printable ASCII in lines, and not too long."""
     assert len(message) <= limit, f"{len(message)} characters: {message[:200]!r}"
     assert all(_ASCII.fullmatch(line) for line in message.split("\n")), message[:200]
+
+
+def said(error: Exception) -> None:
+    """What is wrong with an input is said in printable words; what is quoted of it may be of any letters."""
+    reason = decoding.reason(error) if isinstance(error, decoding.ERRORS) else str(error)
+    assert reason, repr(error)
+    assert reason.replace("\n", "").isprintable() or not is_unicode(reason), repr(reason[:200])
 
 
 class _Blame(logging.Handler):

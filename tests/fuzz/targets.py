@@ -8,7 +8,16 @@ from itertools import chain
 from typing import Final
 
 from tests.fuzz import annotation_texts as texts
-from tests.fuzz import conversions, documents, http_requests, rest_requests, reviews
+from tests.fuzz import (
+    conversions,
+    described_kinds,
+    documents,
+    http_requests,
+    placement_reviews,
+    rest_requests,
+    reviews,
+    watched_objects,
+)
 from tests.fuzz import kubernetes_texts as kubernetes
 from tests.fuzz.seeds import annotations, literals
 from tests.fuzz.target import Target
@@ -153,6 +162,49 @@ _ALL: Final = (
             "\\ud800", "null", "{", "}", "[", "]", ",", "1e400", "-0",
         ),
         size=16384, pumped=262144, changed=reviews.changed,
+    ),
+    Target(
+        "placement-review", placement_reviews.placement_reviews,
+        placement_reviews.placement_review_seeds,
+        (
+            '"apiVersion":"placement.streams.ibm.com/v1"', '"kind":"PlacementReview"', '"spec":', '"manifests":[',
+            '"plan":true', '"whatIf":{', '"drain":["node-a"]', '"cordon":', '"addNodes":[{', '"like":"node-b"',
+            '"count":', '"shape":{', '"removePods":[{"name":"web"}]', '"metadata":', "null", "{", "}", "[", "]", ",",
+        ),
+        size=16384, pumped=65536, micros=400, changed=reviews.changed,
+    ),
+    Target(
+        "watched", watched_objects.watched,
+        watched_objects.watched_seeds,
+        size=16384, pumped=65536, micros=200, changed=reviews.changed,
+    ),
+    Target(
+        "queued", watched_objects.queued,
+        watched_objects.queued_seeds,
+        size=8192, pumped=65536, micros=200, changed=reviews.changed,
+    ),
+    Target(
+        "application", described_kinds.applications,
+        described_kinds.application_seeds,
+        size=16384, pumped=65536, micros=200, changed=reviews.changed,
+    ),
+    Target(
+        "definition", described_kinds.definitions,
+        described_kinds.definition_seeds,
+        (
+            '"rootComponent":', '"childComponents":[', '"specDefinition":', '"scaleDefinition":', '"kind":', '"name":',
+            '"podTemplateSpecPath":', '"replicasPath":', '"instanceIdPath":', '".spec.groups[].template"', " // ",
+        ),
+        size=8192, pumped=65536, micros=200, changed=reviews.changed,
+    ),
+    Target(
+        "formula", described_kinds.formulas,
+        described_kinds.formula_seeds,
+        (
+            ".spec", "[]", " // ", " or ", " and ", " == ", " < ", "+", "-", "*", "/", "if ", " then ", " else ",
+            " end", "any(", "sum(", ";", "(", ")", '"a"', '["a.b"]', "1.5", "null", "true", "\x1e",
+        ),
+        size=2048, pumped=4096, micros=200,
     ),
     Target(
         "http", http_requests.connection,
