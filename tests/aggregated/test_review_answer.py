@@ -168,6 +168,8 @@ async def test_pods_that_are_removed_are_read_by_name(cluster: Cluster) -> None:
 
 async def test_a_spec_that_says_something_else_is_refused(cluster: Cluster) -> None:
     assert await cluster.answer(explode=True) == (400, "spec: Object contains unknown field `explode`")
+    said = (400, "spec: Object contains unknown field `\\x1b[2J`")
+    assert await cluster.answer(**{"\x1b[2J": 1}) == said
 
 
 @pytest.mark.parametrize("failing", ["subjectaccessreviews", "/pods"])

@@ -106,6 +106,7 @@ async def test_while_the_cluster_is_not_known_documents_are_served_and_reviews_a
     ("body", "said"),
     [
         (b"{", f"{UNREADABLE}Input data was truncated"),
+        (b'{"\\u001b[2J": 1}', f"{UNREADABLE}Object contains unknown field `\\x1b[2J`"),
         (b'{"spec": {"plan": true}, "metadata": 1}', f"{UNREADABLE}Expected `object | null`, got `int`"),
         (b'{"spec": [' + b"[" * 2000, UNREADABLE),
         (

@@ -20,7 +20,7 @@ from webhook.placement.pod_defaults.limit_range import LimitRange, LimitRangeIte
 from webhook.placement.pod_defaults.priority_class import PriorityClass
 from webhook.placement.text import keys
 from webhook.placementreview.results import submitted_form
-from webhook.placementreview.review import ReviewResult
+from webhook.placementreview.review import CandidateNodes, ReviewResult
 
 STREAMS = "streams.ibm.com/v1"
 TAINTS = [Taint("secret", "", "PreferNoSchedule")]
@@ -247,6 +247,19 @@ def test_operators_of_a_job_that_the_api_server_is_to_name_are_planned(metadata:
     plan = asked(cluster(node(), node("node-b")), unnamed, plan=True).plan
     assert plan
     assert [len(subject["elements"]) for subject in plan["subjects"]] == [2]
+
+
+@pytest.mark.parametrize("metadata", [{}, {"name": ""}, {"generateName": "job-"}])
+def test_a_job_that_the_api_server_is_to_name_has_its_own_pools(metadata: dict[str, str]) -> None:
+    stated = job("host(P)", hostPools=[{"name": "P", "mode": "Shared", "size": 1}])
+    unnamed = {**stated, "metadata": metadata}
+    status = asked(cluster(node()), unnamed, plan=True)
+    assert [(one.verdict, one.candidates) for one in status.results if one.component] == [
+        ("Admitted", CandidateNodes(1, ("node-a",)))
+    ] * 2
+    assert {one.name for one in status.results} == {metadata.get("generateName", "")}
+    assert status.plan
+    assert [one["node"] for one in status.plan["subjects"][0]["elements"]] == ["node-a"]
 
 
 def test_a_plan_of_hidden_nodes_has_numbers_for_their_names() -> None:

@@ -25,6 +25,7 @@ from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text.api_kinds import POD
+from webhook.placement.text.problem import escape
 from webhook.placementreview.answer import ReviewedCluster, UnanswerableReviewError, answer
 from webhook.placementreview.bounds import problems_of_spec
 from webhook.placementreview.review import ReviewSpec
@@ -68,7 +69,7 @@ class ReviewAnswering:
         try:
             spec = msgspec.json.decode(question.spec, type=ReviewSpec)
         except MALFORMED as error:
-            return ReviewOutcome(code=400, message=f"spec: {error}")
+            return ReviewOutcome(code=400, message=f"spec: {escape(str(error))}")
         try:
             async with Connection(self._configuration) as connection:
                 return await self._answered(question, spec, connection)

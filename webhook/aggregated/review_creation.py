@@ -20,7 +20,7 @@ from webhook.aggregated.review_rights import ForbiddenError, ReviewRights
 from webhook.aggregated.turns import TIME_USED_UP, NoTurnError, Turns, flow_of
 from webhook.cluster.judging.changes import ChangeLog
 from webhook.placement.inventory.inventory import Inventory
-from webhook.placement.text.problem import quote
+from webhook.placement.text.problem import escape, quote
 from webhook.placementreview.review import API_VERSION, KIND
 from webhook.server.http.budget import Budget
 from webhook.server.http.limits import KIB, MIB, Limits
@@ -208,7 +208,7 @@ def _decoded(body: bytes, namespace: str) -> _ReviewEnvelope:
     try:
         review = msgspec.json.decode(body, type=_ReviewEnvelope)
     except MALFORMED as error:
-        raise ReviewFaultError(400, f"the body is not a {KIND}: {error}") from None
+        raise ReviewFaultError(400, f"the body is not a {KIND}: {escape(str(error))}") from None
     if (review.api_version, review.kind) != (API_VERSION, KIND):
         raise ReviewFaultError(
             400,

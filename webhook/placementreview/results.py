@@ -29,6 +29,7 @@ from webhook.placementreview.explanations.application_explanation import verdict
 from webhook.placementreview.explanations.decided_pod import DecidedPod, judge_described
 from webhook.placementreview.explanations.pool_explanation import could_be_hosts, is_pool
 from webhook.placementreview.hidden_names import HiddenNames
+from webhook.placementreview.plans.fuse import named
 from webhook.placementreview.review import CandidateNodes, ClosedByRule, ReviewResult, ReviewVerdict
 from webhook.placementreview.submission import EarlierWorkloads, application_of, applied, whole, wrong
 from webhook.placementreview.submitter import Submission, Submitter, escaped
@@ -68,7 +69,7 @@ def with_applied(manifest: Unstructured, inventory: Inventory, policy: Policy) -
     if group_and_kind(manifest) == (HPA_INTENT.group, HPA_INTENT.name):
         view.intents = copy.deepcopy(inventory.intents)
     try:
-        applied([("", manifest)], view, keep)
+        applied([("", named(manifest))], view, keep)
     except ValueError:
         return inventory
     return view
@@ -156,6 +157,7 @@ class Results:
 
     def _of_job(self, plain: ReviewResult, manifest: Unstructured, world: World) -> Iterator[ReviewResult]:
         """A Job, the HostPools that it declares, and its processing elements; a refused Job alone."""
+        manifest = named(manifest)
         verdict = None if wrong(manifest, world.inventory) else whole(manifest, world, self._searches.left()).verdict
         elements = mapping(manifest, "spec").get("processingElements")
         yield _whole(plain, verdict, len(elements) if isinstance(elements, list) else 0)

@@ -21,6 +21,9 @@ from webhook.placementreview.submission import wrong
 UNNAMED: Final = "unnamed"
 """The name of an object that states none: an inventory knows Jobs by their names."""
 
+_MADE_UP: Final = "xxxxx"
+"""What stands for the five characters that the API server appends to a ``generateName``."""
+
 
 class FusedManifest(Struct, frozen=True, eq=False):
     """A Job with processing elements in place of its operators, and how these were fused; ``text`` if it is refused.
@@ -38,8 +41,17 @@ class FusedManifest(Struct, frozen=True, eq=False):
 def name_of(document: Unstructured) -> Name:
     """The namespace and the name of an object of a manifest; one that the API server is to name gets a name here."""
     metadata = mapping(document, "metadata")
-    name = metadata.get("name") or metadata.get("generateName") or UNNAMED
+    prefix = metadata.get("generateName")
+    name = metadata.get("name") or (f"{prefix}{_MADE_UP}" if prefix else UNNAMED)
     return str(metadata.get("namespace") or NAMESPACE), str(name)
+
+
+def named(document: Unstructured) -> Unstructured:
+    """The Job with that name, as the API server stores it: its HostPools are made, and found, by the Job's name."""
+    metadata = mapping(document, "metadata")
+    if not is_job(document) or metadata.get("name"):
+        return document
+    return {**document, "metadata": {**metadata, "name": name_of(document)[1]}}
 
 
 def fused_manifest(document: Unstructured, world: World, seconds: float) -> FusedManifest:
