@@ -15,13 +15,16 @@ from webhook.app.application_kinds import application_kinds
 from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import INSTANCES, PODS, expanded
 from webhook.placement.kinds.formula import LARGEST, FormulaError, parse
-from webhook.placement.kinds.karta import COMPONENTS, kind_described
+from webhook.placement.kinds.karta import COMPONENTS, LENGTH, NESTING, kind_described
 from webhook.placement.kinds.kind import OperatorKind
 
 _CASES: Final = EXAMPLES.parent / "tests" / "placement" / "kinds" / "cases"
 
 _KINDS: Final = tuple(application_kinds().values())
 """The first byte of an input chooses one."""
+
+_OPENINGS: Final = ("(", "if", "//")
+"""What the parser of formulas goes deeper for."""
 
 _BETWEEN: Final = b"\x1e"
 """Between a definition or a formula and the object that it is applied to."""
@@ -63,10 +66,12 @@ def definitions(data: bytes) -> None:
 
 def formulas(data: bytes) -> None:
     """A formula is refused with words, or it has a value for every document, twice the same."""
-    text, _, second = data.partition(_BETWEEN)
-    document = _mapping(second) or _OBJECT
+    first, _, second = data.partition(_BETWEEN)
+    text, document = text_of(first), _mapping(second) or _OBJECT
+    if len(text) > LENGTH or sum(map(text.count, _OPENINGS)) > NESTING:  # a definition with such a path is not read
+        return
     try:
-        formula = parse(text_of(text))
+        formula = parse(text)
     except FormulaError as error:
         said(error)
         return

@@ -204,7 +204,7 @@ _ALL: Final = (
             ".spec", "[]", " // ", " or ", " and ", " == ", " < ", "+", "-", "*", "/", "if ", " then ", " else ",
             " end", "any(", "sum(", ";", "(", ")", '"a"', '["a.b"]', "1.5", "null", "true", "\x1e",
         ),
-        size=2048, pumped=4096, micros=200,
+        size=800, pumped=500, micros=200,
     ),
     Target(
         "http", http_requests.connection,

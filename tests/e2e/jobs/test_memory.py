@@ -3,7 +3,8 @@
 ``MEMORY_MINUTES`` says how long objects come and go, 60 by default; the first third is not compared with anything.
 Names come again after a twelfth of that time, and either replica of the webhook has seen nearly all of them after a
 third: by then caches that are bounded by a number of answers have all they will get, and what grows after that is kept
-for objects that are gone.
+for objects that are gone. Less than half an hour says little: the API server keeps its connection to one replica for
+minutes, and what the other one has seen by the end of the first third is then not much.
 """
 
 import itertools
