@@ -142,6 +142,21 @@ def test_components_that_no_node_can_run_wait_for_new_nodes() -> None:
     ]
 
 
+@pytest.mark.parametrize("first", ["hdd", "ssd"])
+def test_components_that_are_called_the_same_are_judged_each_by_itself(first: str) -> None:
+    """One runs on the node there is, the other one waits for a new one."""
+    disks = [first, "ssd" if first == "hdd" else "hdd"]
+    document = jobset(*(template("", nodeSelector={"disk": disk}) for disk in disks))
+    for one in document["spec"]["replicatedJobs"]:
+        one["name"] = "same"
+    inventory = with_groups(on_disks("s", "ssd"), nodes=[node("node-a", labels={"disk": "hdd"})])
+    found = verdict(document, inventory)
+    assert (found.refused, found.warnings) == (
+        False,
+        ("no room yet for 1 of 1 pod (job same): node groups can make 1 node of NodePool s",),
+    )
+
+
 def test_a_component_that_no_group_makes_a_node_for_is_named_with_the_reasons() -> None:
     misspelt = template("", nodeSelector={"disk": "sssd"})
     lines = refused(volcano(head=(1, template()), worker=(2, misspelt)), with_groups(on_disks("s", "ssd")))

@@ -137,18 +137,19 @@ async def _judged(
     if found is None:
         return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
     members, refused = found
-    if certain(refused) and not (scaling and all(_lacks_nodes(one) for one in refused)):
-        return _refused_alone(_refusal(refused, pods))
+    everything = [*refused.values()]
+    if certain(everything) and not (scaling and all(_lacks_nodes(one) for one in everything)):
+        return _refused_alone(_refusal(everything, pods))
     members = _related(members)
-    together = [member for member, one in zip(members, pods, strict=True) if not one.component.apart]
-    sets = [together, *([member] for member, one in zip(members, pods, strict=True) if one.component.apart)]
+    together = [at for at, one in enumerate(pods) if not one.component.apart]
+    sets = [together, *([at] for at, one in enumerate(pods) if one.component.apart)]
     warnings = [*await _hedged(members, world, solving), *_warnings(members)]
     first: JobVerdict | None = None
     for chosen in filter(None, sets):
-        named = {name for member in chosen for name in member.names}
-        own = [one for one in refused if one.names[0] in named]
+        own = [refused[at] for at in chosen if at in refused]  # components may have equal names
         alone = _refusal(own, pods) if certain(own) else None
-        verdict = await _of_set([one for one in chosen if one.count], alone, world, jobs, solving, scaling=scaling)
+        counted = [members[at] for at in chosen if members[at].count]
+        verdict = await _of_set(counted, alone, world, jobs, solving, scaling=scaling)
         first = first or verdict
         warnings = [*verdict.warnings, *warnings] if verdict.grows else [*warnings, *verdict.warnings]
         if verdict.refused:
@@ -224,14 +225,14 @@ async def _of_group(
 
 async def _members(
     pods: Sequence[PodsToJudge], namespace: str, world: World, solving: Solving
-) -> tuple[list[Member], list[RefusedElement]] | None:
-    """The members of the application, and those that cannot run by themselves; ``None`` if time is up.
+) -> tuple[list[Member], dict[int, RefusedElement]] | None:
+    """The members of the application, and those that cannot run by themselves, by their place; ``None`` if time is up.
 
     There is a member for each component, unless something is wrong with some of these whatever the cluster is.
     """
     members: list[Member] = []
-    refused: list[RefusedElement] = []
-    for one in pods:
+    refused: dict[int, RefusedElement] = {}
+    for at, one in enumerate(pods):
         await solving.rest()
         if solving.left() <= 0:
             return None
@@ -243,7 +244,7 @@ async def _members(
                 continue
         judged = judged_alone(names, member, namespace, (), world)
         if isinstance(judged, RefusedElement):
-            refused.append(judged)
+            refused[at] = judged
     return members, refused
 
 
