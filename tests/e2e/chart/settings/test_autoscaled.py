@@ -19,9 +19,14 @@ SPACE: Final = "autoscaled"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 APPS: Final = f"/apis/apps/v1/namespaces/{SPACE}"
 MADE: Final = ("made-0", "made-1")
-DEFINITIONS: Final = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodepools.karpenter.sh"
+DEFINITIONS: Final = tuple(
+    f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{name}"
+    for name in ("nodepools.karpenter.sh", "jobsets.jobset.x-k8s.io")
+)
 SECONDS: Final = 60
 DEFINITION: Final = open_definition("karpenter.sh", "NodePool", "v1", scope="Cluster")
+JOBSETS: Final = open_definition("jobset.x-k8s.io", "JobSet", "v1alpha2", approved="unapproved, for a test")
+STORED: Final = f"/apis/jobset.x-k8s.io/v1alpha2/namespaces/{SPACE}/jobsets"
 
 POOL: Final[Object] = {
     "apiVersion": "karpenter.sh/v1",
@@ -37,17 +42,19 @@ POOL: Final[Object] = {
 
 @pytest.fixture(scope="module", autouse=True)
 def _scaled(upgraded: Upgraded, plane: ControlPlane) -> Iterator[None]:
-    """A NodePool, and the chart with ``scaleUp``."""
+    """A NodePool, and the chart with ``scaleUp``, which reviews JobSets; no controller makes anything of these."""
     namespace(plane.admin, SPACE)
     plane.admin.create(DEFINITION)
+    plane.admin.create(JOBSETS)
     until(
         lambda: plane.kubectl("apply", "--filename", "-", stdin=json.dumps(POOL)).returncode == 0, "NodePools", SECONDS
     )
-    upgraded({"settings": {"scaleUp": "auto"}})
+    upgraded({"settings": {"scaleUp": "auto"}, "workloads": {"kinds": ["JobSet"]}})
+    until(lambda: plane.admin.send("GET", STORED).code == 200, "JobSets", SECONDS)
     yield
-    for path in (f"{APPS}/deployments/waits", *(f"/api/v1/nodes/{name}" for name in MADE), DEFINITIONS):
+    for path in (f"{APPS}/deployments/waits", *(f"/api/v1/nodes/{name}" for name in MADE), *DEFINITIONS):
         plane.admin.delete(path)
-    until(lambda: plane.admin.find(DEFINITIONS) is None, "the definition is gone", SECONDS)
+    until(lambda: not any(map(plane.admin.find, DEFINITIONS)), "the definitions are gone", SECONDS)
 
 
 def apart(name: str, replicas: int, disk: str = "nvme", cpu: str = "4") -> Object:
@@ -91,6 +98,53 @@ def test_pods_wait_and_run_on_the_nodes_that_are_made(plane: ControlPlane, admin
 )
 def test_what_no_node_pool_makes_is_refused(plane: ControlPlane, found: Object, why: str) -> None:
     assert why in refusal(plane, found, FORBIDDEN)
+
+
+def jobset(name: str, pods: int, disk: str = "nvme", cpu: str = "4") -> Object:
+    """A JobSet with the pods of such a Deployment as its workers, and a driver that any node can run."""
+    template = apart(name, pods, disk, cpu)["spec"]["template"]
+    template["spec"]["restartPolicy"] = "Never"
+    container = {"name": "main", "image": "i", "resources": {"requests": {"cpu": "100m"}}}
+    driver = {"metadata": {"labels": template["metadata"]["labels"]}, "spec": {"containers": [container]}}
+    jobs = (("workers", pods, template), ("driver", 1, driver))
+    spec = [
+        {"name": job, "template": {"spec": {"parallelism": count, "completions": count, "template": of}}}
+        for job, count, of in jobs
+    ]
+    return {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": name, "namespace": SPACE},
+        "spec": {"replicatedJobs": spec},
+    }
+
+
+@pytest.mark.parametrize(
+    ("found", "why"),
+    [
+        pytest.param(
+            jobset("set-misspelt", 1, disk="nvem"),
+            "NodePool fast makes no nodes with disktype=nvem (it makes nvme)",
+            id="label",
+        ),
+        pytest.param(jobset("set-large", 1, cpu="20"), "NodePool fast has cpu 16 left of its limits", id="size"),
+        pytest.param(jobset("set-many", 9), "NodePool fast has cpu 16 left of its limits", id="count"),
+    ],
+)
+def test_an_application_that_no_node_pool_can_run_is_refused(
+    plane: ControlPlane, admin: Api, found: Object, why: str
+) -> None:
+    assert why in refusal(plane, found, FORBIDDEN, hook="applications")
+    assert admin.find(f"{STORED}/{found['metadata']['name']}") is None
+
+
+def test_an_application_that_waits_for_new_nodes_is_stored_with_a_warning(plane: ControlPlane, admin: Api) -> None:
+    """How many of its workers wait depends on the nodes that were made; its driver fits on one of those there are."""
+    said = applied(plane, jobset("set", 3))
+    assert "Warning: no room yet for " in said
+    assert "of 4 pods (job workers): node groups can make " in said
+    assert "of NodePool fast" in said
+    assert admin.find(f"{STORED}/set") is not None
 
 
 def test_a_node_pool_that_is_deleted_makes_no_more_nodes(plane: ControlPlane) -> None:
