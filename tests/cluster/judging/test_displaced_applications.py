@@ -13,7 +13,7 @@ from tests.cluster.judging.test_promises import Promising
 from webhook.admission.checks import applications
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.kept_room import SECONDS
-from webhook.cluster.objects.kinds import KINDS, PODS
+from webhook.cluster.objects.kinds import KINDS, NODES, PODS
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.nodegroups.node_group import NodeGroup
@@ -81,6 +81,17 @@ def test_room_that_is_moved_is_kept_for_no_longer_and_what_came_before_counts() 
     displaced.clock.now += 1
     assert displaced.allows(application_review("two", spec=ray_spec("two", 0, "1")))
     assert len(displaced.stand_ins("two")) == displaced.inventory.promised == 1  # most pods of the namespace have come
+
+
+@pytest.mark.parametrize("promised", [True, False])
+def test_room_on_a_node_that_is_gone_is_kept_on_another_one(searches: list[int], *, promised: bool) -> None:
+    displaced = Displaced()
+    assert not promised or displaced.allows(alone("one"))
+    gone = displaced.node_of("one") if promised else "node-0"
+    displaced.judge.take(InventoryChange(KINDS.index(NODES), gone, gone=True))
+    assert displaced.allows(alone("two")) is not promised
+    assert searches == [1] * promised
+    assert not promised or displaced.node_of("one") != gone
 
 
 def test_a_pod_that_leaves_room_disturbs_nothing(searches: list[int]) -> None:

@@ -32,7 +32,7 @@ class PromisedApplications:
         self._room = room
         self._promises: dict[PromisedObject, Promise] = {}
         self._touched: set[str] = set()
-        """Nodes that others have taken room of since the last look."""
+        """Nodes that others have taken room of, or that are gone, since the last look."""
         self._lost: list[PromisedObject] = []
         """Those whose room is kept where others are, as there is no other."""
         self.freed = False
@@ -54,8 +54,13 @@ class PromisedApplications:
         if short or pod.job or pod.pools or pod.guards or pod.shuns or pod.ports:
             self._touched.add(pod.node)
 
+    def node_gone(self, node: str) -> None:
+        """A node is gone, and the room that was kept there with it."""
+        if self._promises:
+            self._touched.add(node)
+
     def settle(self, seconds: float) -> None:
-        """Find other nodes for the room that is kept where others are by now, in so many seconds.
+        """Find other nodes for the room that is kept where others or no nodes are by now, in so many seconds.
 
         It is looked for by itself, and if there is none beside what others were promised together with theirs. What is
         found nowhere stays where it is, and is looked for again once there may be more room.

@@ -42,6 +42,7 @@ from webhook.cluster.judging.messages import (
     written,
 )
 from webhook.cluster.judging.promised_applications import PromisedApplications
+from webhook.cluster.objects.kinds import KINDS, NODES
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
@@ -51,6 +52,9 @@ from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import Fault
+
+_NODES: Final = KINDS.index(NODES)
+"""The kind of changes of nodes."""
 
 _PIECE: Final = 1 << 18
 """Bytes that are read at a time."""
@@ -149,6 +153,8 @@ class WorkerJudge:
             self._promised.bound(pod)
         elif change.gone:
             self._promised.freed = True
+            if change.kind == _NODES:
+                self._promised.node_gone(str(change.value))
 
     def _begun(self, message: Judge) -> FromWorker:
         self._room.expire()
