@@ -44,7 +44,6 @@ def test_slices_by_node_and_pool() -> None:
     assert not devices.empty
     assert list(devices.slices_of(POOL)) == ["slice-n1", "second"]
     assert list(devices.local_pools("n1")) == [POOL]
-    assert list(devices.nodes_with_pools()) == ["n1"]
     devices.drop_slice("slice-n1")
     assert list(devices.slices_of(POOL)) == ["second"]
     assert list(devices.local_pools("n1")) == [POOL]
@@ -53,7 +52,6 @@ def test_slices_by_node_and_pool() -> None:
     assert devices.empty
     assert not devices.slices_of(POOL)
     assert not list(devices.local_pools("n1"))
-    assert not list(devices.nodes_with_pools())
     assert not list(devices.pools())
 
 
@@ -89,7 +87,8 @@ def test_equal_slice_changes_nothing() -> None:
     assert devices.version == version
     devices.put_slice(on("n2", name="slice-n1"))
     assert devices.changes.since(version) == {"n1", "n2"}
-    assert list(devices.nodes_with_pools()) == ["n2"]
+    assert list(devices.local_pools("n2")) == [DevicePool(DRIVER, "n2")]
+    assert not list(devices.local_pools("n1"))
 
 
 def test_holders() -> None:

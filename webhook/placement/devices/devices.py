@@ -166,10 +166,6 @@ class Devices:
         """The pools that have slices of that node."""
         return self._local.get(node, ())
 
-    def nodes_with_pools(self) -> Iterable[str]:
-        """The names of nodes that have slices of their own; such a node need not exist."""
-        return self._local
-
     def wide_pools(self) -> Iterable[DevicePool]:
         """The pools that have slices for several nodes, or counters."""
         return self._wide
