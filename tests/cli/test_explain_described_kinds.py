@@ -40,7 +40,7 @@ spec:
           annotations: {streams.ibm.com/placement: 'hostExlocation("nodes")'}
         spec: {containers: [{name: query, resources: {requests: {cpu: 1}}}]}
 """
-SAID: Final = "what the pods of a Milvus are is said by ResourceInterface milvus-io-milvus of the cluster"
+SAID: Final = "ResourceInterface milvus-io-milvus of the cluster describes the pods of Milvus objects"
 
 
 @pytest.fixture

@@ -167,7 +167,7 @@ def test_a_key_with_a_misspelt_prefix_is_warned_of(explain: Explain, tmp_path: P
         f"{file}: Pod p in namespace default",
         "  admitted unchanged (it does not ask for placement), 7 of 13 nodes can run it",
         (
-            "  warning: metadata.annotations[stream.ibm.com/placement]: this key means nothing, "
+            "  warning: metadata.annotations[stream.ibm.com/placement]: this key has no effect, "
             "did you mean metadata.annotations[streams.ibm.com/placement]?"
         ),
     ]
@@ -179,7 +179,7 @@ def test_keys_of_a_template_and_of_its_workload_are_looked_at(explain: Explain, 
     found["metadata"]["annotations"] = {"streams.ibm.co/placement": "host(MyPool)"}
     found["spec"]["template"]["metadata"] = {"labels": {"streams.ibm.com/placement": "x"}}
     _, out, _ = explain("-o", "json", "-f", written(tmp_path, found), *CLUSTER)
-    meant = "this key means nothing, did you mean spec.template.metadata.annotations[streams.ibm.com/placement]?"
+    meant = "this key has no effect, did you mean spec.template.metadata.annotations[streams.ibm.com/placement]?"
     assert json.loads(out)[0]["warnings"] == [
         f"metadata.annotations[streams.ibm.co/placement]: {meant}",
         f"spec.template.metadata.labels[streams.ibm.com/placement]: {meant}",

@@ -222,7 +222,7 @@ async def test_the_pods_of_a_template_with_other_content_are_told(controlled: Co
         (
             "DevicesNotDescribed",
             (
-                f"ResourceClaimTemplate {GPU.template} has other content than 2 devices of DeviceClass "
+                f"ResourceClaimTemplate {GPU.template} has different content than 2 devices of DeviceClass "
                 "gpu.example.com: delete it to have it recreated"
             ),
         )

@@ -239,7 +239,11 @@ class TestTooManyPools:
         await small.lead()
         assert [small.status(name)["phase"] for name in ("p", "q", "r")] == ["Ready", "Ready", "Failed"]
         assert (small.condition(name="r"), small.hosts("r")) == (
-            ("False", "TooManyPools", "namespace default may have 2 HostPools, and has as many without this one"),
+            (
+                "False",
+                "TooManyPools",
+                "namespace default may have 2 HostPools, and already has that many besides this one",
+            ),
             [],
         )
 

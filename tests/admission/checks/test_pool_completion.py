@@ -98,7 +98,7 @@ FIXES: dict[str, tuple[Inventory, dict[str, Any], str]] = {
             "size": 2,
             "selector": {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]},
         },
-        "change the selector, which no node can meet",
+        "change the selector, which no node can match",
     ),
     "nodes that may not be pooled": (
         few(1, node("c-1", labels={CONTROL_PLANE: ""}), node("c-2", labels={CONTROL_PLANE: ""})),
@@ -177,7 +177,7 @@ def test_the_entries_of_a_list_are_told_what_is_wrong_with_them() -> None:
     assert told(cluster(ADDRESSED), size=None, hosts=hosts) == (
         "HostPool P1 cannot be completed: it lists 7 hosts and finds 2 nodes.\n"
         '  hosts[1]: "foo" is not a node\n'
-        '  hosts[2]: "10.0.0.1" is the node of hosts[0] as well\n'
+        '  hosts[2]: "10.0.0.1" is the same node as hosts[0]\n'
         '  hosts[3]: "10.0.0.9" is the address of 2 nodes\n'
         '  hosts[4]: "10.0.0.7" is not a node\n'
         '  hosts[5]: "control-1" may not be used by HostPools (poolable nodes)\n'

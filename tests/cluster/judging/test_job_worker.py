@@ -226,7 +226,7 @@ async def test_a_job_is_judged_in_the_server_if_no_process_can_be_started(
     assert not await tested.allows()
     assert not await tested.allows()
     assert (tested.counted.fallbacks, tested.counted.starts) == ({"start": 1, "paused": 1}, 0)
-    said = "no process that decides about Jobs can be started; the server decides: "
+    said = "the process that decides about Jobs cannot be started; the server decides: "
     assert caplog.messages == [f"{said}[Errno 11] Resource temporarily unavailable"]
 
 

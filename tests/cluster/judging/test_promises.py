@@ -26,7 +26,7 @@ from webhook.placement.objects.pod import PodInfo
 ONE = application_review("one")
 TWO = application_review("two")
 JOB = job_review(elements("") | {"resources": {"requests": {"cpu": "4"}}})
-TAKEN = "room that applications were promised within the last minute, for 4 pods, counts as taken"
+TAKEN = "room for 4 pods, promised to applications within the last minute, counts as used"
 
 
 class Promising:

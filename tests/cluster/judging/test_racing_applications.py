@@ -32,9 +32,7 @@ async def test_of_two_at_the_same_moment_one_is_refused(tested: Around) -> None:
     bodies = application_review("one"), application_review("two", namespace="elsewhere")
     answers = await asyncio.gather(*map(tested.worker.answer, bodies))
     assert [response(one)["allowed"] for one in answers] == [True, False]
-    assert warnings(answers[1]) == [
-        "room that applications were promised within the last minute, for 4 pods, counts as taken"
-    ]
+    assert warnings(answers[1]) == ["room for 4 pods, promised to applications within the last minute, counts as used"]
     assert (tested.counted.starts, tested.counted.fallbacks) == (1, {})
 
 

@@ -136,7 +136,7 @@ async def test_operators_that_are_not_fused_in_time_run_nowhere() -> None:
     found = await judge.judge(job, stated)
     assert found.refused
     assert found.satisfiable.message == (
-        "no fusion of the operators was found in time: fewer rules, or another fusion.manual, may help"
+        "no fusion of the operators was found in time; try fewer rules or another fusion.manual"
     )
 
 

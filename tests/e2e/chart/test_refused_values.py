@@ -117,7 +117,7 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
     ),
     "two node shapes of one name": (
         {"nodeShapes": [{"name": "large"}, {"name": "large"}]},
-        'nodeShapes[1].name: "large" is the name of several node shapes',
+        'nodeShapes[1].name: "large" names several node shapes',
     ),
     "a toleration of everything by its value": (
         tolerating(value="x"),

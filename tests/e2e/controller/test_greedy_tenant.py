@@ -210,7 +210,7 @@ class TestTheQuota:
         found = next(pool for pool in every if condition(pool)["reason"] == "TooManyPools")
         assert (phase(found), condition(found)["message"]) == (
             "Failed",
-            f"namespace {ALICE} may have {POOLS} HostPools, and has as many without this one",
+            f"namespace {ALICE} may have {POOLS} HostPools, and already has that many besides this one",
         )
         assert bounded.process.alive
 

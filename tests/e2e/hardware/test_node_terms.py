@@ -90,7 +90,7 @@ def test_a_preference_that_cannot_be_read_fails_the_scheduler_and_is_refused(adm
         422,
         (
             f"{DENIED}{PREFERENCES}[0].preference.matchExpressions[0].values: "
-            f'"{number}" is not a 64-bit integer, with which Gt compares; '
+            f'"{number}" is not a 64-bit integer, which Gt requires; '
             "the scheduler fails on a preference that it cannot read, so the pod might never be placed"
         ),
     )

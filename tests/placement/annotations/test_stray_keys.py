@@ -5,7 +5,7 @@ import pytest
 from webhook.placement.annotations.stray_keys import stray_keys
 from webhook.placement.text import keys
 
-NOTHING = "this key means nothing"
+NOTHING = "this key has no effect"
 PLACEMENT = "metadata.annotations[streams.ibm.com/placement]"
 JOB = "metadata.labels[streams.ibm.com/job]"
 
@@ -31,7 +31,7 @@ def test_what_was_meant_is_named_and_where_it_belongs(key: str, meant: str) -> N
 
 @pytest.mark.parametrize("key", ["streams.ibm.com", "streams.ibm.com/", "stream.ibm.com", "stream.ibm.com/xyz"])
 def test_without_a_name_like_ours_the_prefix_is_named(key: str) -> None:
-    sentence = f"{NOTHING}, those of this product begin with streams.ibm.com/"
+    sentence = f"{NOTHING}, keys of this product begin with streams.ibm.com/"
     assert list(stray_keys([key], [])) == [f"metadata.annotations[{key}]: {sentence}"]
 
 

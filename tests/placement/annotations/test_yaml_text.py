@@ -76,7 +76,7 @@ REFUSED = {
     "a line that stands nowhere": ("a:\n  - x\n b: c", "this is not YAML: did not find expected key", 10),
     "an indentation by tabs": ("- a\n\t- b", "this is not YAML: found a tab character that violates indentation", 4),
     "a character that YAML has not": ("a\x07", "this is not YAML: control characters are not allowed", 0),
-    "a second document": ("- a\n---\n- b", "one document is expected, and another begins here", 4),
+    "a second document": ("- a\n---\n- b", "only one document is allowed, and a second begins here", 4),
     "an anchor": ("- &x a", "anchors and aliases are not supported: write the value out", 2),
     "an alias": ("- *x", "anchors and aliases are not supported: write the value out", 2),
     "a tag": ("- !!str a", 'tags are not supported: "tag:yaml.org,2002:str"', 2),

@@ -236,11 +236,11 @@ def test_what_devices_new_nodes_have_is_not_known() -> None:
     inventory.node_groups.put(NodeGroup("NodePool", "gpus"))
     world = World(inventory, Policy(scale_up="auto"))
     assert complete(asking(TWO, elastic=True), world).warning.endswith(
-        " NodePool gpus can make the nodes that it lacks, provided that they have the devices."
+        " NodePool gpus can make the missing nodes, provided that they have the devices."
     )
     growth = pool_growth(pool("Any", size=4, elastic=True), 1, world)
     assert growth
-    assert growth.notice == "NodePool gpus can make the nodes that it lacks"
+    assert growth.notice == "NodePool gpus can make the missing nodes"
 
 
 def test_a_label_helps_nodes_with_the_devices_alone() -> None:

@@ -47,7 +47,7 @@ def completion(*groups: NodeGroup, wanted: Pool | None = None, policy: Policy = 
 def test_groups_that_can_make_the_nodes_are_named(groups: list[NodeGroup], named: str) -> None:
     found = completion(*groups)
     assert found.refusal is None
-    assert found.warning == f"no hosts yet: {SHORT} {named} can make the nodes that it lacks."
+    assert found.warning == f"no hosts yet: {SHORT} {named} can make the missing nodes."
 
 
 def test_a_pool_that_no_groups_can_complete_is_refused_with_the_reason_of_each() -> None:

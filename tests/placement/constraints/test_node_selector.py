@@ -209,7 +209,7 @@ NEVER = "every term is empty, and an empty term matches no node: the pod could n
         ),
         pytest.param(
             affinity(name("Exists", "node-a")),
-            f'{FIELD}[0].matchFields[0].operator: "Exists" is not one of In, NotIn, as fields need it',
+            f'{FIELD}[0].matchFields[0].operator: "Exists" is not one of In, NotIn, the operators for fields',
             id="an operator that fields do not have",
         ),
         pytest.param(
@@ -312,13 +312,12 @@ def test_a_term_that_never_matches_is_given_what_clauses_ask_for_and_matches_as_
     [
         pytest.param(
             expression("Gt", "1.5"),
-            f'matchExpressions[0].values: "1.5" is not a 64-bit integer, with which Gt compares; {FAILS}',
+            f'matchExpressions[0].values: "1.5" is not a 64-bit integer, which Gt requires; {FAILS}',
             id="a fraction",
         ),
         pytest.param(
             expression("Lt", "9223372036854775808"),
-            'matchExpressions[0].values: "9223372036854775808" is not a 64-bit integer, '
-            f"with which Lt compares; {FAILS}",
+            f'matchExpressions[0].values: "9223372036854775808" is not a 64-bit integer, which Lt requires; {FAILS}',
             id="a number beyond 64 bits",
         ),
         pytest.param(

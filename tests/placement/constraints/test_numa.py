@@ -171,7 +171,7 @@ def test_of_a_node_without_a_hostname_of_its_own_a_pod_is_warned(labels: dict[st
     decision = decided(guaranteed(), inventory)
     assert kept_from(decision) == [["node-a"]]
     assert decision.warnings == (
-        "requests cpu 4 by NUMA zone: the kubelets of 1 node cannot align this and turn the pod away",
+        "requests cpu 4 by NUMA zone: the kubelet of 1 node cannot align this and turns the pod away",
     )
 
 

@@ -170,7 +170,7 @@ UNKNOWN = "which nodes can use it is not known here; the pod waits for one of th
 UNKNOWN_VOLUME = "the volume that it is bound to is not known; the pod waits for its node"
 NOT_BOUND = "it is not bound yet: its node is chosen independently of the pod, which waits"
 BY_HAND = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
-NO_CLASS = "it is not bound, and its class is not known; the pod waits until it is"
+NO_CLASS = "it is not bound and its class is unknown; the pod waits until it is bound"
 
 
 @pytest.mark.parametrize(

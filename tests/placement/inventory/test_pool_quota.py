@@ -14,7 +14,7 @@ from webhook.placement.request.world import World
 
 TWO = Quota(2, {"many": 5})
 POLICY = Policy(pool_quota=TWO)
-TOO_MANY = "namespace default may have 2 HostPools, and has as many without this one"
+TOO_MANY = "namespace default may have 2 HostPools, and already has that many besides this one"
 
 
 def made(name: str, created: str = "2026-01-01T00:00:00Z", **tweaks: object) -> Pool:

@@ -37,7 +37,7 @@ LISTS = {
     ),
     ("node-a", "10.0.0.1"): (
         "HostPool L cannot be completed: it lists 2 hosts and finds 1 node.\n"
-        '  hosts[1]: "10.0.0.1" is the node of hosts[0] as well\n'
+        '  hosts[1]: "10.0.0.1" is the same node as hosts[0]\n'
         "Nearest fix: list each host once, by the name or an address of a node."
     ),
     ("node-c",): (

@@ -67,7 +67,7 @@ def counts(application: OperatorApplication) -> list[tuple[str, int, int]]:
 
 
 def remark(kind: str) -> str:
-    return f"what the pods of a {kind} are is said by ResourceInterface own of the cluster"
+    return f"ResourceInterface own of the cluster describes the pods of {kind} objects"
 
 
 def test_templates_are_found_with_their_instances_and_numbers() -> None:

@@ -273,7 +273,7 @@ def test_no_more_templates_calls_and_levels_are_followed_than_are_judged() -> No
 def test_what_many_templates_have_in_common_is_bounded() -> None:
     volumes = [{"name": f"v{at}"} for at in range(SHARED)]
     found = workflow({**LEAF, "name": "main"}, volumes=volumes)
-    assert found.not_judged == ("what the templates have in common is too large, so none of them was judged",)
+    assert found.not_judged == ("the shared part of the templates is too large, so none of them was judged",)
     assert workflow({**LEAF, "name": "main"}, volumes=volumes[: SHARED // 3]).components
 
 

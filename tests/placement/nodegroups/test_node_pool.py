@@ -69,7 +69,7 @@ def test_a_node_pool_that_says_nothing() -> None:
     ("spec", "used", "ending", "closed"),
     [
         pytest.param({}, {}, True, "is being deleted", id="deleted"),
-        pytest.param({"replicas": 3}, {}, False, "keeps the number of nodes that it states (3)", id="static"),
+        pytest.param({"replicas": 3}, {}, False, "has a fixed number of nodes (3)", id="static"),
         pytest.param({"limits": {"cpu": 4}}, {"cpu": "4"}, False, "has reached its limit of cpu 4", id="limit"),
         pytest.param({"limits": {"example.com/gpu": 0}}, {}, False, "", id="none of what machines need not have"),
         pytest.param(

@@ -51,7 +51,7 @@ def test_the_number_of_nodes_of_a_shape(nodes: int | None, closed: str) -> None:
             "it should be a JSON list of node shapes: Object contains unknown field `size` - at `$[0]`",
             id="unknown field",
         ),
-        pytest.param([LARGE, LARGE], '"large" is the name of several node shapes', id="a name twice"),
+        pytest.param([LARGE, LARGE], '"large" names several node shapes', id="a name twice"),
         pytest.param(
             [LARGE | {"resources": {"cpu": "many"}}], '"many" of cpu in node shape large is not a quantity', id="amount"
         ),

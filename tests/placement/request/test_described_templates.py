@@ -129,7 +129,7 @@ def test_a_template_of_that_name_with_other_content_is_a_refusal() -> None:
         found.inventory.devices.put_template(template)
         assert decide(typed(asking()), NAMESPACE, found).message == (
             f"{FIELD}: ResourceClaimTemplate {described.template}, which stands for hardware 1 device of DeviceClass "
-            f"{CLASS}, has other content in this namespace: delete it, and the controller recreates it"
+            f"{CLASS}, has different content in this namespace: delete it, and the controller recreates it"
         )
 
 

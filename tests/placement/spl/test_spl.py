@@ -112,8 +112,8 @@ INDEX = "an index is a whole number from 0 to 4294967295, found "
         pytest.param(
             "hostExlocation(A::b)", 15, 'expected a string after "hostExlocation(", found "A"', id="no legal token"
         ),
-        pytest.param("hostIsolation()", 13, "hostIsolation stands alone, without parentheses", id="isolation()"),
-        pytest.param('hostIsolation("x")', 13, "hostIsolation stands alone, without parentheses", id="isolation(x)"),
+        pytest.param("hostIsolation()", 13, "hostIsolation takes no parentheses", id="isolation()"),
+        pytest.param('hostIsolation("x")', 13, "hostIsolation takes no parentheses", id="isolation(x)"),
         pytest.param("host(P[-1])", 7, INDEX + '"-1"', id="negative index"),
         pytest.param("host(P[1.5])", 7, INDEX + '"1.5"', id="fractional index"),
         pytest.param("host(P[])", 7, INDEX + "nothing", id="empty index"),
@@ -213,7 +213,7 @@ def test_problem_carries_field_and_text() -> None:
 def test_all_mistakes_are_reported_at_once() -> None:
     assert problems('host(), hostIsolation(1, 2); A.: host(Q), host(P[x]), hostExlocation("t")') == [
         (5, 'expected a string or a host pool name after "host(", found ")"'),
-        (21, "hostIsolation stands alone, without parentheses"),
+        (21, "hostIsolation takes no parentheses"),
         (31, 'expected a name after ".", found ":"'),
         (49, INDEX + '"x"'),
     ]

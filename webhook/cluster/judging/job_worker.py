@@ -256,7 +256,7 @@ class JobWorker:
             child = self._fork(functools.partial(judge_from, judge=judge))
         except OSError as error:
             self._paused_until = self._clock() + PAUSE
-            _log.warning("no process that decides about Jobs can be started; the server decides: %s", error)
+            _log.warning("the process that decides about Jobs cannot be started; the server decides: %s", error)
             raise WorkerFailedError(FallbackCause.START) from error
         worker = _Worker(child, Channel(child.socket, self._take, self._lost), inventory)
         worker.listener = functools.partial(self._changed, worker)

@@ -83,7 +83,7 @@ class DescribedTemplates:
         if there is None:
             return await self._make(name, described)
         if not describes(there, described):
-            self._tell(name, f"has other content than {described}: delete it to have it recreated")
+            self._tell(name, f"has different content than {described}: delete it to have it recreated")
         return None
 
     async def _unneeded(self, name: ClaimName, there: ClaimTemplate | None) -> float | None:

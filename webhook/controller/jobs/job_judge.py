@@ -43,7 +43,7 @@ FORGET: Final = 5.0
 
 SATISFIABLE: Final = "Satisfiable"
 
-_NOT_FUSED: Final = "no fusion of the operators was found in time: fewer rules, or another fusion.manual, may help"
+_NOT_FUSED: Final = "no fusion of the operators was found in time; try fewer rules or another fusion.manual"
 """Why a Job that is not refused has no processing elements."""
 
 

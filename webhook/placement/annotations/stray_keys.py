@@ -40,7 +40,7 @@ def stray_keys(
     written: tuple[tuple[Field, Collection[str]], ...] = (("annotations", annotations), ("labels", labels))
     advised = ((f"{place}.{field}[{key}]", _advice(key, field, pods)) for field, some in written for key in some)
     for path, advice in itertools.islice((stray for stray in advised if stray[1]), SHOWN):
-        yield f"{path}: this key means nothing{advice}"
+        yield f"{path}: this key has no effect{advice}"
 
 
 def _advice(key: str, field: Field, pods: str) -> str:
@@ -59,5 +59,5 @@ def _suggestion(name: str, pods: str) -> str:
     """The suggestion of the known key with that name, or with the name most like it, and of its path."""
     known = nearest(name, _FIELDS)
     if known is None:
-        return f", those of this product begin with {keys.PREFIX}"
+        return f", keys of this product begin with {keys.PREFIX}"
     return f", did you mean {pods}.{_FIELDS[known]}[{keys.PREFIX}{known}]?"

@@ -56,7 +56,7 @@ def _document(events: Iterator[yaml.Event]) -> Value:
         if isinstance(event, yaml.DocumentStartEvent):
             documents += 1
             if documents > 1:
-                raise GrammarError(_at(event), "one document is expected, and another begins here")
+                raise GrammarError(_at(event), "only one document is allowed, and a second begins here")
             document = _node(next(events), events, DEPTH)
     return document
 

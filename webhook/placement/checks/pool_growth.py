@@ -33,7 +33,7 @@ class PoolGrowth(Struct, frozen=True):
     def notice(self) -> str:
         """Which groups make the nodes."""
         doubt = ", provided that they have the devices" if self.devices else ""
-        return f"{enumerated_groups(self.able)} can make the nodes that it lacks{doubt}"
+        return f"{enumerated_groups(self.able)} can make the missing nodes{doubt}"
 
 
 def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:

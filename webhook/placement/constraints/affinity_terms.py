@@ -73,7 +73,7 @@ def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
     for problem in problems_of_values(need.values or (), f"{path}.values"):
         yield Problem(problem.field, f"{problem.message}; {_FAILS}")
     if found := unreadable(need):
-        message = f"{found} is not a 64-bit integer, with which {need.operator} compares; {_FAILS}"
+        message = f"{found} is not a 64-bit integer, which {need.operator} requires; {_FAILS}"
         yield Problem(f"{path}.values", message)
 
 
@@ -91,7 +91,9 @@ def _fields(term: NodeTerm, path: str) -> Iterator[Problem]:
             yield Problem(f"{where}.key", f"{quote(need.key)} is not {NAME_FIELD}, the only field that can be matched")
         if need.operator not in _FIELD_OPERATORS:
             operators = ", ".join(_FIELD_OPERATORS)
-            yield Problem(f"{where}.operator", f"{quote(need.operator)} is not one of {operators}, as fields need it")
+            yield Problem(
+                f"{where}.operator", f"{quote(need.operator)} is not one of {operators}, the operators for fields"
+            )
         elif len(values) != 1:
             yield Problem(f"{where}.values", "must be exactly one value for a field")
         for value in values:

@@ -22,7 +22,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.fix import LOWER, AddNode, Fix
 from webhook.placement.text.keys import HOSTNAME
-from webhook.placement.text.problem import Problem, counted, enumerated
+from webhook.placement.text.problem import Problem, enumerated
 from webhook.placement.text.rule import Rule
 
 NAMED: Final = 64
@@ -105,7 +105,9 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
     clause = Clause(Source.REQUESTS, (("numa", amounts),), f"requests {_in_words(amounts)} by NUMA zone")
     loose = out & ~_named(out, world)
     if loose and out != world.everything:
-        yield f"{clause}: the kubelets of {counted(loose.bit_count(), 'node')} cannot align this and turn the pod away"
+        number = loose.bit_count()
+        kubelets = "the kubelet of 1 node cannot" if number == 1 else f"the kubelets of {number} nodes cannot"
+        yield f"{clause}: {kubelets} align this and {'turns' if number == 1 else 'turn'} the pod away"
     yield Aligned(clause, amounts, tuple(turned.items()))
 
 

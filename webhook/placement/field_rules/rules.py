@@ -37,7 +37,7 @@ class TextRule(Struct, frozen=True, kw_only=True):
     pattern: str = ""
     words: tuple[str, ...] = ()
     default: str | None = None
-    form: str = "does not have the form of such a text"
+    form: str = "has the wrong form"
     needed: str = ""
 
     def schema(self) -> Schema:

@@ -130,7 +130,7 @@ class PoolQuotaExcess(Struct, frozen=True):
     def __str__(self) -> str:
         """The sentence for users; it names no other pool, which the reader may have no right to see."""
         may = f"namespace {self.namespace} may have {counted(self.limit, 'HostPool')}"
-        return f"{may}, and has as many without this one" if self.limit else may
+        return f"{may}, and already has that many besides this one" if self.limit else may
 
     @property
     def remedy(self) -> Fix:

@@ -53,7 +53,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
         if not promised or not short:
             return ()
         pods = counted(promised, "pod")
-        return (f"room that applications were promised within the last minute, for {pods}, counts as taken",)
+        return (f"room for {pods}, promised to applications within the last minute, counts as used",)
 
     @property
     def room(self) -> Placed | None:

@@ -25,7 +25,7 @@ PODS: Final = 2**31 - 1
 """Pods that a component can ask for: numbers of replicas are an ``int32``."""
 
 
-_TOO_LARGE: Final = "what the templates have in common is too large, so none of them was judged"
+_TOO_LARGE: Final = "the shared part of the templates is too large, so none of them was judged"
 
 _ANNOTATIONS: Final = ".metadata.annotations"
 """Where annotations are in a template."""

@@ -77,7 +77,7 @@ def kind_described(name: str, document: Json) -> OperatorKind | None:
     if root.kind is None:
         return None
     shown = shorten(root.kind.kind, CLAUSE_LIMIT)
-    remarks = [f"what the pods of a {shown} are is said by {KIND} {name} of the cluster"]
+    remarks = [f"{KIND} {name} of the cluster describes the pods of {shown} objects"]
     components = []
     for described in (root, *structure.child_components)[:COMPONENTS]:
         if not described.spec_definition:

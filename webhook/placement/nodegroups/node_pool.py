@@ -122,7 +122,7 @@ def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, e
     if ending:
         return "is being deleted"
     if spec.replicas is not None:
-        return f"keeps the number of nodes that it states ({spec.replicas})"
+        return f"has a fixed number of nodes ({spec.replicas})"
     # A machine that has nothing of a resource is within a limit of 0, and every machine has some of these.
     full = [name for name in ordered(left) if left[name] < 0 or (left[name] == 0 and name in _OF_EVERY_MACHINE)]
     limits = spec.limits or {}

@@ -47,7 +47,7 @@ def node_shapes(text: str) -> tuple[NodeGroup, ...]:
         raise ValueError(f"it should be a JSON list of node shapes: {error}") from None
     names = sorted(shape.name for shape in shapes)
     if twice := [name for name, following in itertools.pairwise(names) if name == following]:
-        raise ValueError(f"{quote(twice[0])} is the name of several node shapes")
+        raise ValueError(f"{quote(twice[0])} names several node shapes")
     return tuple(map(_group, shapes))
 
 

@@ -53,7 +53,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
             if earlier == index:
                 yield Entry(index, node)
                 continue
-            fault = f"{quote(text)} is the node of hosts[{earlier}] as well"
+            fault = f"{quote(text)} is the same node as hosts[{earlier}]"
         yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
 
 

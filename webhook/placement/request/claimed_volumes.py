@@ -86,7 +86,7 @@ def of_claim(clause: Clause, claim: Claim, known: Volumes) -> ClaimedVolume:
 def of_class(clause: Clause, storage_class: StorageClass | None) -> ClaimedVolume:
     """The nodes on which the class makes a volume once the pod has a node."""
     if storage_class is None:
-        return ClaimedVolume(clause, doubt="it is not bound, and its class is not known; the pod waits until it is")
+        return ClaimedVolume(clause, doubt="it is not bound and its class is unknown; the pod waits until it is bound")
     if not storage_class.waits:
         return ClaimedVolume(
             clause, doubt="it is not bound yet: its node is chosen independently of the pod, which waits"

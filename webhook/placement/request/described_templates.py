@@ -40,8 +40,8 @@ def problems_of_templates(
             missing.setdefault(source.template, requirement)
         elif not describes(there, source.described):
             message = (
-                f"ResourceClaimTemplate {source.template}, which stands for {requirement.text}, has other content in "
-                "this namespace: delete it, and the controller recreates it"
+                f"ResourceClaimTemplate {source.template}, which stands for {requirement.text}, has different content "
+                "in this namespace: delete it, and the controller recreates it"
             )
             yield Problem(requirement.field, message, fault=Fault.FORBIDDEN)
     if not made:

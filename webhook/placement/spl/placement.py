@@ -198,7 +198,7 @@ def _clause(reader: Reader, operator: str) -> PlacementClause:
     if name not in _ALONE:
         return PlacementClause(name, _argument(reader, name), operator, word.offset)
     if following == "(":
-        raise GrammarError(reader.token.offset, f"{name} stands alone, without parentheses")
+        raise GrammarError(reader.token.offset, f"{name} takes no parentheses")
     return PlacementClause(name, None, operator, word.offset)
 
 

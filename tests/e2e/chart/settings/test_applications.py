@@ -142,7 +142,7 @@ def replicas(admin: Api) -> list[Object]:
     return found
 
 
-TAKEN: Final = "room that applications were promised within the last minute, for 3 pods, counts as taken"
+TAKEN: Final = "room for 3 pods, promised to applications within the last minute, counts as used"
 
 
 def test_two_are_not_promised_the_same_room(admin: Api, plane: ControlPlane) -> None:

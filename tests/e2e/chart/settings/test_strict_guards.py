@@ -94,7 +94,7 @@ def test_a_namespace_gets_no_more_pools_than_its_quota(plane: ControlPlane) -> N
     until(said, "the first pool is known")
     assert said().endswith(
         "HostPool second cannot be completed: "
-        "namespace strict-full may have 1 HostPool, and has as many without this one.\n"
+        "namespace strict-full may have 1 HostPool, and already has that many besides this one.\n"
         "Nearest fix: delete a HostPool that is not needed, or ask for a larger quota of HostPools.\n"
     )
     plane.admin.delete(f"{path}/first")

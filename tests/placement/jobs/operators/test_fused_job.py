@@ -74,7 +74,7 @@ def test_another_fusion_is_chosen_where_the_best_one_does_not_fit() -> None:
 
 def test_fewer_elements_than_asked_for_are_said() -> None:
     assert fused_job(chain(2, manual=5), cluster(nodes(2))).verdict.warnings == (
-        "fusion.manual asks for 5 processing elements, and 2 are made: 2 operators can be fused into no more",
+        "fusion.manual asks for 5 processing elements, and 2 are made: 2 operators cannot be fused into more",
     )
     apart = {"operators": [("A", 'host("node-a")'), ("B", 'host("node-b")')], "fusion": {"manual": 1}}
     assert fused_job(apart, cluster(nodes(2))).verdict.warnings == (

@@ -96,7 +96,7 @@ def test_what_cannot_be_divided_is_a_problem(amount: dict[str, Amount], expected
         ),
         pytest.param(
             Resources({"nvidia.com/gpu": "1"}, {"nvidia.com/gpu": "2"}),
-            ['requests[nvidia.com/gpu]: "1" is not the limit, "2": nvidia.com/gpu is given in whole or not at all'],
+            ['requests[nvidia.com/gpu]: "1" is not the limit, "2": nvidia.com/gpu cannot be overcommitted'],
             id="devices",
         ),
         pytest.param(Resources(None, {"cpu": "y"}), ['limits[cpu]: "y" is not an amount of 0 or more'], id="a limit"),
@@ -124,7 +124,7 @@ def test_requests_are_read_from_a_setting(text: str, expected: dict[str, Amount]
     [
         ("cpu", '"cpu" is not a request such as "cpu=100m"'),
         ("=1,cpu=", '"=1" is not a request such as "cpu=100m"; "cpu=" is not a request such as "cpu=100m"'),
-        ("cpu=1,cpu=2", '"cpu=2" is a second request for cpu'),
+        ("cpu=1,cpu=2", '"cpu=2" requests cpu again'),
         ("cpu=x", '"x" is not an amount of 0 or more'),
         ("cpus=1", '"cpus" is not a resource that a container can request'),
     ],

@@ -151,7 +151,7 @@ def _hints(spec: JobSpec, first: TriedFusion, fusion: JobFusion) -> Iterator[str
         return
     made = f"fusion.manual asks for {counted(fusion.asked, 'processing element')}, and {fusion.made} "
     made += "is made" if fusion.made == 1 else "are made"
-    yield f"{made}: {', and '.join(_reasons(spec, first, fusion)) or 'no fusion into so many was found'}"
+    yield f"{made}: {', and '.join(_reasons(spec, first, fusion)) or 'no fusion into that many was found'}"
 
 
 def _reasons(spec: JobSpec, first: TriedFusion, fusion: JobFusion) -> Iterator[str]:
@@ -160,7 +160,7 @@ def _reasons(spec: JobSpec, first: TriedFusion, fusion: JobFusion) -> Iterator[s
     if not divides(spec, asked):
         yield "spec.resources cannot be divided among so many"
     elif best < asked:
-        yield f"{counted(len(first.graph.application.operators), 'operator')} can be fused into no more"
+        yield f"{counted(len(first.graph.application.operators), 'operator')} cannot be fused into more"
     elif best > asked:
         yield from filter(None, (_apart(first), _limited(first)))
     if best != fusion.made:

@@ -25,7 +25,7 @@ def parse_requests(text: str) -> Resources:
         if not equals or not name or not amount:
             mistakes.append(f'{quote(part.strip())} is not a request such as "cpu=100m"')
         elif name in amounts:
-            mistakes.append(f"{quote(part.strip())} is a second request for {name}")
+            mistakes.append(f"{quote(part.strip())} requests {name} again")
         amounts.setdefault(name, amount)
     mistakes += (problem.message for problem in problems_of_resources(Resources(amounts), "")) if not mistakes else ()
     if mistakes:
@@ -51,9 +51,7 @@ def problems_of_resources(resources: Resources, path: str) -> Iterator[Problem]:
             message = f"{quote(str(asked))} is more than the limit, {quote(str(limit))}"
             yield Problem(f"{path}.requests[{name}]", message)
         elif least < most and indivisible(name):
-            message = (
-                f"{quote(str(asked))} is not the limit, {quote(str(limit))}: {name} is given in whole or not at all"
-            )
+            message = f"{quote(str(asked))} is not the limit, {quote(str(limit))}: {name} cannot be overcommitted"
             yield Problem(f"{path}.requests[{name}]", message)
 
 
