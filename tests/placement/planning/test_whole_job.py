@@ -151,7 +151,8 @@ def test_the_text_of_a_refusal(case: str) -> None:
 def test_one_that_takes_a_node_to_itself_is_counted_as_one() -> None:
     verdict = judged(spec(element("", "7"), *[element("", "3")] * 3), cluster(nodes(2)))
     assert verdict.text.splitlines()[1] == (
-        "  2 nodes have cpu 16 free, but 4 pods that request cpu 3 or more take 17, as 1 leaves too little for another one"
+        "  2 nodes have cpu 16 free, but 4 pods that request cpu 3 or more take 17, "
+        "as 1 leaves too little for another one"
     )
 
 

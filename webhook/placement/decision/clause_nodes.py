@@ -63,8 +63,8 @@ class ClauseNodes(Struct, frozen=True):
     def pairs(self) -> list[tuple[Clause, Clause]]:
         """Pairs of clauses; first those pairs that keep most nodes closed by both clauses and no third one."""
         once = twice = more = 0
-        for found in self.nodes.values():
-            out = self.base & ~found
+        for able in self.nodes.values():
+            out = self.base & ~able
             once, twice, more = once | out, twice | once & out, more | twice & out
         closed = {clause: self.base & ~more & ~nodes for clause, nodes in self.nodes.items()}
         pairs = itertools.islice(itertools.combinations(self.nodes, 2), _PAIRS)

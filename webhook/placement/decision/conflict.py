@@ -31,15 +31,15 @@ def smallest_failing(
     is, no choice is tried that is part of one known not to fail.
     """
     passing: list[Sequence[Item]] = []
-    found = yield from irreducible(items, again=again, passing=passing)
+    smallest = yield from irreducible(items, again=again, passing=passing)
     known = [] if again else [{*map(id, choice)} for choice in passing]
-    smaller = itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(1, len(found)))
+    smaller = itertools.chain.from_iterable(itertools.combinations(items, size) for size in range(1, len(smallest)))
     for choice in itertools.islice(smaller, tries):
         if known and _part_of(choice, known):
             continue
         if (yield choice):
             return choice
-    return found
+    return smallest
 
 
 def _part_of(choice: Sequence[object], known: Sequence[set[int]]) -> bool:
@@ -97,8 +97,8 @@ def answered(search: Search[Choice, Found], fails: Callable[[Choice], bool | Non
         while True:
             choice = search.send(fails(choice))
     except StopIteration as end:
-        found: Found = end.value
-        return found
+        result: Found = end.value
+        return result
 
 
 async def answered_in_turn(search: Search[Choice, Found], fails: Callable[[Choice], Awaitable[bool | None]]) -> Found:
@@ -108,5 +108,5 @@ async def answered_in_turn(search: Search[Choice, Found], fails: Callable[[Choic
         while True:
             choice = search.send(await fails(choice))
     except StopIteration as end:
-        found: Found = end.value
-        return found
+        result: Found = end.value
+        return result

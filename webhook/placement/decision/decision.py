@@ -161,12 +161,12 @@ def _less(effects: Iterable[Effect], given: Sequence[SetResources]) -> Iterator[
 
 def _in_time(pod: Pod, ask: Ask, later: World, now: World, count: int | None) -> Decision:
     """The decision in the world ``later``, when passing conditions have ended, on a pod that no node can run now."""
-    found = replace(decide_again(ask, pod, later, count), recovered=True)
-    if found.additions and found.additions.node_name and (unbound := now.recovered(unbound=True)):
-        found = replace(decide_again(ask, pod, unbound, count), recovered=True)
-    if found.refused or found.wait or found.verdict is None:
-        return found
-    return _waiting(found, Wait.for_recovery(blocking_conditions(found.ask, found.verdict.candidates, now)))
+    recovered = replace(decide_again(ask, pod, later, count), recovered=True)
+    if recovered.additions and recovered.additions.node_name and (unbound := now.recovered(unbound=True)):
+        recovered = replace(decide_again(ask, pod, unbound, count), recovered=True)
+    if recovered.refused or recovered.wait or recovered.verdict is None:
+        return recovered
+    return _waiting(recovered, Wait.for_recovery(blocking_conditions(recovered.ask, recovered.verdict.candidates, now)))
 
 
 def _waiting(admitted: Decision, wait: Wait) -> Decision:

@@ -38,8 +38,8 @@ def largest(requested: Tally, offered: Mapping[str, Iterable[int]]) -> Search[Ta
 
     ``offered`` are the amounts of each resource worth trying, in any order.
     """
-    found: dict[str, int] = dict.fromkeys(requested, 0)
-    if (yield found):
+    lowered: dict[str, int] = dict.fromkeys(requested, 0)
+    if (yield lowered):
         return None
     for resource in ordered(requested):
         most = requested[resource]
@@ -47,9 +47,9 @@ def largest(requested: Tally, offered: Mapping[str, Iterable[int]]) -> Search[Ta
         low, high = 0, len(steps) - 1
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (low, middle - 1) if (yield {**found, resource: steps[middle]}) else (middle, high)
-        found[resource] = steps[low]
-    return found
+            low, high = (low, middle - 1) if (yield {**lowered, resource: steps[middle]}) else (middle, high)
+        lowered[resource] = steps[low]
+    return lowered
 
 
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
@@ -65,12 +65,12 @@ def _rounded(amount: int, units: Sequence[int]) -> int:
     return amount - amount % unit
 
 
-def said(requested: Tally, found: Tally | None) -> str:
+def said(requested: Tally, lowered: Tally | None) -> str:
     """To what the requests are lowered, in words; empty if there are no such amounts, or next to nothing of one."""
-    lower = [one for one in ordered(requested) if found is not None and found[one] < requested[one]]
-    if found is None or not all(found[one] for one in lower):
+    lower = [one for one in ordered(requested) if lowered is not None and lowered[one] < requested[one]]
+    if lowered is None or not all(lowered[one] for one in lower):
         return ""
-    return ", ".join(f"{one} {amount(one, found[one])}" for one in lower)
+    return ", ".join(f"{one} {amount(one, lowered[one])}" for one in lower)
 
 
 def lowered_of_pod(
@@ -103,9 +103,9 @@ def lowered_of_pod(
         return int(np.count_nonzero(enough))
 
     offered = {one: shares(row.tolist(), one, constraint.requests[one], 1) for one, row in rows.items()}
-    found = answered(largest(constraint.requests, offered), lambda amounts: not fitting(amounts))
-    text = said(constraint.requests, found)
-    return text, fitting(found) if found and text else 0
+    lowered = answered(largest(constraint.requests, offered), lambda amounts: not fitting(amounts))
+    text = said(constraint.requests, lowered)
+    return text, fitting(lowered) if lowered and text else 0
 
 
 def _take_out(rows: Mapping[str, Row], slots: Row, beside: Mapping[int, Sequence[Tally]]) -> None:
@@ -141,6 +141,6 @@ def _requests(hard: Iterable[Judged], ask: Ask, dropped: Collection[Clause]) -> 
     """The constraint of requests that can be lowered, if its clause is among these and no other rule bounds them."""
     if ask.provision.cpu_bound:
         return None  # a bound core is a whole one
-    found = (judged.constraint for judged in hard if judged.constraint.clause in dropped)
-    own = next((one for one in found if one.clause and one.rule == Rule.REQUESTS and one.verb == LOWER), None)
+    candidates = (judged.constraint for judged in hard if judged.constraint.clause in dropped)
+    own = next((one for one in candidates if one.clause and one.rule == Rule.REQUESTS and one.verb == LOWER), None)
     return own if own and not own.pinned and len(own.requests) <= _RESOURCES else None

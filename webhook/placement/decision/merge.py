@@ -248,11 +248,11 @@ def _pod_terms(own: PodAffinity | None, effects: Sequence[NearPods | AwayFromPod
 
 def _absent(there: tuple[_Thing, ...] | None, wanted: Iterable[_Thing]) -> tuple[_Thing, ...]:
     """What of ``wanted`` is not in ``there``, each once."""
-    found: list[_Thing] = []
+    missing: list[_Thing] = []
     for thing in wanted:
-        if thing not in (there or ()) and thing not in found:
-            found.append(thing)
-    return tuple(found)
+        if thing not in (there or ()) and thing not in missing:
+            missing.append(thing)
+    return tuple(missing)
 
 
 _Parts = tuple[dict[str, str], dict[str, str]]

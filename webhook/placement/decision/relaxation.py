@@ -90,12 +90,12 @@ class Relaxation(Generic[Item]):
 
         Only the first ``choices`` are tried.
         """
-        found: tuple[int, tuple[Item, ...]] = (0, ())
+        best: tuple[int, tuple[Item, ...]] = (0, ())
         for choice, _ in zip(choices, range(self._tries), strict=False):
             count = self.fit(choice)
-            if count > found[0]:
-                found = count, choice
-        return found
+            if count > best[0]:
+                best = count, choice
+        return best
 
     def _fit_with(self, kept: Collection[Item]) -> int:
         """How many fit if only these clauses are left, and those without which the pod would be refused."""

@@ -64,8 +64,8 @@ class ScaleUp(Struct, frozen=True):
         """
         fit = ReplicaFit(self.ask, self.hard, self.world)
         rooms = [(group, self._room(slot, group, fit, count)) for slot, group in self.able.items()]
-        found = [most for _, most in rooms]
-        room = max((here, *found)) if Spread.TOGETHER in fit.spreads() else here + sum(found)
+        counts = [most for _, most in rooms]
+        room = max((here, *counts)) if Spread.TOGETHER in fit.spreads() else here + sum(counts)
         if room >= count:
             return count, ()
         said = [GroupReason(group, f"has room for {most} of these pods") for group, most in rooms]
@@ -101,9 +101,9 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
     uncompared = 0
     alternatives = tuple(alternatives_of(ask, constraints, world))
     amounts: dict[str, int] = {}
-    for found in constraints:
-        for resource, needed in found.requests.items():
-            amounts[resource] = max(0 if found.soft else needed, amounts.get(resource, 0))
+    for constraint in constraints:
+        for resource, needed in constraint.requests.items():
+            amounts[resource] = max(0 if constraint.soft else needed, amounts.get(resource, 0))
     known = world.inventory.nodes.labels
     for at, group in enumerate(groups):
         if at and (at + 1) * len(alternatives) > _COMPARED:
@@ -124,7 +124,7 @@ def scale_up(ask: Ask, constraints: Sequence[Constraint], world: World) -> Scale
 
 def waits_for_new(ask: Ask, constraints: Iterable[Constraint]) -> bool:
     """Whether the pod could wait for a node that a group makes."""
-    if any(found.tie is not Tie.NONE for found in constraints if not found.soft):
+    if any(constraint.tie is not Tie.NONE for constraint in constraints if not constraint.soft):
         return False
     # Hosts that become exclusive while the pod waits would be open to it.
     return not any(toleration.of_everything for toleration in ask.spec.tolerations or ())
@@ -199,7 +199,7 @@ def unknown_amounts(group: NodeGroup, asked: Mapping[str, int], asks: Iterable[A
 
 def alternatives_of(ask: Ask, constraints: Sequence[Constraint], world: World) -> Iterator[Needs]:
     """What the pod requires of labels: each a way to meet one term of each of its lists of node terms."""
-    always = [need for found in constraints if not found.soft for need in found.needs]
+    always = [need for constraint in constraints if not constraint.soft for need in constraint.needs]
     own = required_terms(ask.spec)
     lists = [effect.terms for effect in effects_of(constraints, world) if isinstance(effect, RequireNodes)]
     lists += [] if own is None else [own]

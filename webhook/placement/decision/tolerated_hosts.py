@@ -110,5 +110,5 @@ def reach(constraints: Iterable[Constraint], world: World) -> Bits:
     Two kinds of constraints are left out: those without a clause, exclusivity among them, and topology spread, which
     depends on where other pods are now.
     """
-    lasting = [found for found in constraints if found.clause and not found.topology]
+    lasting = [constraint for constraint in constraints if constraint.clause and not constraint.topology]
     return judge(lasting, world).candidates

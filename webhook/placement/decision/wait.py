@@ -42,9 +42,9 @@ class Wait(Struct, frozen=True, gc=False):
         return cls(WaitCause.CONTROLLED if patient else WaitCause.ELASTIC, f"no node yet: {refusal.text}")
 
     @classmethod
-    def for_new_node(cls, found: ScaleUp, refusal: Refusal) -> "Wait":
+    def for_new_node(cls, growth: ScaleUp, refusal: Refusal) -> "Wait":
         """A wait for a node of the groups that were found; ``refusal`` says why the nodes there are cannot do."""
-        return cls(WaitCause.SCALE_UP, f"no node yet: {found.notice}\n{refusal.text}")
+        return cls(WaitCause.SCALE_UP, f"no node yet: {growth.notice}\n{refusal.text}")
 
     @classmethod
     def for_recovery(cls, why: str) -> "Wait":

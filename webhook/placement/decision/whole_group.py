@@ -63,8 +63,8 @@ class WholeGroup(ConstraintDefaults, frozen=True, gc=False):
 
 def first_of_group(constraints: Iterable[Constraint]) -> Constraint | None:
     """The constraint by which the pod must share a node with pods none of which runs yet; ``None`` without one."""
-    near = (found for found in constraints if found.spread is Spread.TOGETHER and not found.soft)
-    return next((found for found in near if found.tie is Tie.NONE), None)
+    near = (constraint for constraint in constraints if constraint.spread is Spread.TOGETHER and not constraint.soft)
+    return next((constraint for constraint in near if constraint.tie is Tie.NONE), None)
 
 
 def made_in_numbers(ask: Ask) -> bool:

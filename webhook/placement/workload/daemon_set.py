@@ -138,10 +138,10 @@ def _spread(hard: Sequence[Judged], world: World) -> Iterator[_Crowd]:
 
 def _without(hard: Sequence[Judged], at: int, world: World) -> Bits:
     """The nodes that could run one of the pods but for the constraint at that position."""
-    found = world.everything
+    nodes = world.everything
     for other, judged in enumerate(hard):
-        found &= judged.nodes if other != at else -1
-    return found
+        nodes &= judged.nodes if other != at else -1
+    return nodes
 
 
 def _beside_itself(ask: Ask, hard: Sequence[Judged], world: World, replicas: Replicas) -> Iterator[_Crowd]:

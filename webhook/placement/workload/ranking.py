@@ -42,18 +42,18 @@ def rank(ask: Ask, verdict: Verdict, world: World, count: int = 1) -> list[Ranke
     if not verdict.candidates:
         return []
     nodes = world.inventory.nodes
-    found = to_slots(verdict.candidates)
-    found = found[np.argsort(nodes.ranks()[found])]
+    slots = to_slots(verdict.candidates)
+    slots = slots[np.argsort(nodes.ranks()[slots])]
     worths = worth(nodes.capacity, preferences(ask, verdict, world), world)
 
     def cost(copies: Row) -> Row:
-        return costs(nodes.capacity, ask.requests, worths, found, copies)
+        return costs(nodes.capacity, ask.requests, worths, slots, copies)
 
-    first = cost(np.ones_like(found))
-    shares: Sequence[int | None] = [None] * len(found)
+    first = cost(np.ones_like(slots))
+    shares: Sequence[int | None] = [None] * len(slots)
     if count > 1:
-        shares = spread(count, _room(ReplicaFit(ask, verdict.hard, world), count, found, cost), cost).tolist()
-    names = [nodes.names[slot] for slot in found.tolist()]
+        shares = spread(count, _room(ReplicaFit(ask, verdict.hard, world), count, slots, cost), cost).tolist()
+    names = [nodes.names[slot] for slot in slots.tolist()]
     # Stable: among equal costs the order of the names stays.
     return [Ranked(names[at], int(first[at]), shares[at]) for at in np.argsort(first, kind="stable").tolist()]
 
@@ -67,21 +67,21 @@ def preferences(ask: Ask, verdict: Verdict, world: World) -> tuple[PreferredNode
     return (*own, *dict.fromkeys(term for term in ours if term not in own))
 
 
-def _room(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _room(fit: ReplicaFit, count: int, slots: npt.NDArray[np.intp], cost: Cost) -> Row:
     """How many of the pods each node can get by their constraints."""
     spreads = fit.spreads()
     if Spread.TOGETHER in spreads:
-        return _together(fit, count, found, cost)
-    copies = fit.copies()[found]
-    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, found, fit.limits())
+        return _together(fit, count, slots, cost)
+    copies = fit.copies()[slots]
+    return on_each(np.minimum(copies, 1) if Spread.APART in spreads else copies, slots, fit.limits())
 
 
-def _together(fit: ReplicaFit, count: int, found: npt.NDArray[np.intp], cost: Cost) -> Row:
+def _together(fit: ReplicaFit, count: int, slots: npt.NDArray[np.intp], cost: Cost) -> Row:
     """As many pods as fit on one node, all of them on the node where the last pod is cheapest."""
     fitting = fit.room(count)
-    holding = np.flatnonzero(np.isin(found, to_slots(fit.holding(fitting))))
-    last = cost(np.full_like(found, fitting))[holding]
-    room = np.zeros_like(found)
+    holding = np.flatnonzero(np.isin(slots, to_slots(fit.holding(fitting))))
+    last = cost(np.full_like(slots, fitting))[holding]
+    room = np.zeros_like(slots)
     room[holding[np.argmin(last)]] = fitting
     return room
 

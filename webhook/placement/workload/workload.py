@@ -54,8 +54,8 @@ def _decide_set(pod: Pod, namespace: str, world: World, replicas: Replicas, temp
         return decision
     fit = ReplicaFit(decision.ask, decision.verdict.hard, (world.recovered() or world) if decision.recovered else world)
     if alone := tied_elsewhere(pods, fit.candidates, namespace, world):
-        found = decide(alone, namespace, world)
-        return replace(found, warnings=(*decision.warnings, *found.warnings)) if found.refused else decision
+        decided = decide(alone, namespace, world)
+        return replace(decided, warnings=(*decision.warnings, *decided.warnings)) if decided.refused else decision
     refusal = refuse_claims(fit, pods, templates, namespace, world)
     if refusal and not decision.ask.elastic:
         return replace(decision, refusal=refusal, additions=None)
@@ -106,8 +106,8 @@ def _short(
 
     def fitting(dropped: Collection[Clause]) -> int:
         """How many of the pods would fit without these clauses."""
-        found = partial.without(dropped)
-        return found.stated.replicas.room(replicas.count, found.kept) if found else REFUSED
+        remaining = partial.without(dropped)
+        return remaining.stated.replicas.room(replicas.count, remaining.kept) if remaining else REFUSED
 
     if fit.room(replicas.count) >= replicas.needed:
         text = waiting_notice(fit, verdict, ask, world, replicas, fitting)
