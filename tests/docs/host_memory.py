@@ -36,7 +36,7 @@ class HostMemory(ConstraintDefaults, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> Fix | None:
         """A larger node."""
-        return AddNode(f"with {self.wanted} of memory")
+        return AddNode(having=f"{self.wanted} of memory")
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:

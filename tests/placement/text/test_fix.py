@@ -32,9 +32,11 @@ VERBS = {SSD: "drop", CORES: "lower"}
     ("fix", "expected"),
     [
         (AddNode("in zone a"), "add a node in zone a"),
-        (AddNode("with cpu 4 free", 3), "add 3 nodes with cpu 4 free"),
-        (AddNode("with room for 2 more of them", 0), "add nodes with room for 2 more of them"),
+        (AddNode(having="cpu 4 free", count=3), "add 3 nodes with cpu 4 free"),
+        (AddNode(having="room for 2 more of them", count=0), "add nodes with room for 2 more of them"),
         (AddNode(count=2), "add 2 nodes"),
+        (AddNode("named n", labels={"a": "b"}), "add a node named n with the label a=b"),
+        (AddNode(having="cpu 4 free", labels={"a": "b"}), "add a node with cpu 4 free and the label a=b"),
         (AddDomain("zone", 1, 2), "add a node with another zone and room for 2 of them"),
         (AddDomain("zone", 2, 1), "add 2 nodes, each with another zone and room for one of them"),
         (LabelNode(more=1, labels={"a": "b", "c": None}), "label one more node a=b and c"),

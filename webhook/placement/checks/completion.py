@@ -130,8 +130,7 @@ def _added(pool: Pool, world: World, missing: int) -> Fix:
     labels = labels_of_new((*labels_of(pool), *requirements_of(world.policy.poolable)))
     if labels is None:
         return Advice("change the selector, which no node can match")
-    what = f"with {' and '.join(map(str, pool.devices))}" if pool.devices else ""
-    return AddNode(what, missing, labels)
+    return AddNode(count=missing, labels=labels, having=" and ".join(map(str, pool.devices)))
 
 
 def _literal(pool: Pool, world: World) -> Completion:

@@ -158,7 +158,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
                     return Advice(f"lower {self._count(lack)} to {lack.has} (this opens {gain})")
             described = next((part.described for part in self.parts if lack.choice in _choices(part)), "")
             number = "a device" if lack.wanted == 1 else f"{lack.wanted} devices"
-            return AddNode(f"with {described or f'{number} {in_words(lack.choice, world.inventory.devices)}'}")
+            return AddNode(having=f"{described or f'{number} {in_words(lack.choice, world.inventory.devices)}'}")
         return None
 
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:

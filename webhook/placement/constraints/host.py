@@ -74,7 +74,7 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
         """Add the node, if it does not exist."""
         if self.nodes:
             return None
-        return AddNode(f"{'named' if self.node else 'with the address'} {self.text}")
+        return AddNode(f"named {self.text}") if self.node else AddNode(having=f"the address {self.text}")
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem]:

@@ -92,7 +92,7 @@ class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
     def mend(self, _world: World, _out: Bits) -> Fix | None:
         """Label one more node if people write that label, else add a node."""
         labels = settable(self.needs)
-        return LabelNode(more=1, labels=labels) if labels else AddNode(f"with the label {self.key}={self.value}")
+        return LabelNode(more=1, labels=labels) if labels else AddNode(having=f"the label {self.key}={self.value}")
 
 
 def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:

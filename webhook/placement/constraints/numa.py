@@ -76,7 +76,7 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
 
     def mend(self, _world: World, _out: Bits) -> Fix | None:
         """A node with larger zones."""
-        return AddNode(f"with NUMA zones for {_in_words(self.amounts)}")
+        return AddNode(having=f"NUMA zones for {_in_words(self.amounts)}")
 
     @property
     def _out(self) -> Bits:

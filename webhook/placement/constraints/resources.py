@@ -87,7 +87,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
     def mend(self, world: World, out: Bits) -> Fix | None:
         """Add a node with more room or, for pinned nodes, free some room."""
         if out & ~self.pinned:
-            return AddNode(f"with {f'{self._wanted()} to offer' if self.clause else 'room for one more pod'}")
+            return AddNode(having=f"{self._wanted()} to offer" if self.clause else "room for one more pod")
         if not out & world.inventory.nodes.capacity.fits(self.requests):
             return None
         return Advice(f"free {self._wanted()} on one node" if self.clause else "let another pod on the node finish")

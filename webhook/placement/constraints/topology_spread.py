@@ -87,7 +87,7 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
             return None
         if not self.reach and out & ~self.crowded:
             return LabelNode(more=1, labels={self.key: None})
-        return AddNode(f"with another {self.key}", otherwise=True)
+        return AddNode(having=f"another {self.key}", otherwise=True)
 
 
 class _Counted(Struct, frozen=True, gc=False):

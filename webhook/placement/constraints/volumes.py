@@ -57,7 +57,7 @@ class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
         """A node in the place of the volume, if it is not on one node for good."""
         if self.tie is not Tie.NONE or any(need.operator != "In" or not need.values for need in self.needs):
             return None
-        return AddNode(f"with {', '.join(f'{need.key}={(need.values or ())[0]}' for need in self.needs)}")
+        return AddNode(having=f"{', '.join(f'{need.key}={(need.values or ())[0]}' for need in self.needs)}")
 
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem | str]:

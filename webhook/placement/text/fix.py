@@ -37,21 +37,22 @@ class Advice(Fix, frozen=True, gc=False):
 class AddNode(Fix, frozen=True, gc=False):
     """Nodes are added: ``count`` of them, each as ``what`` says. They help only if nothing ties pods to other nodes.
 
-    A ``count`` of 0 stands for several. Each has ``labels``, those without a value with any one. With ``otherwise``
-    they can run the pod by all else, whatever that takes.
+    A ``count`` of 0 stands for several. Each has what ``having`` names, a noun, and ``labels``, those without a value
+    with any one. With ``otherwise`` they can run the pod by all else, whatever that takes.
     """
 
     what: str = ""
     count: int = 1
     labels: Mapping[str, str | None] = {}
     otherwise: bool = False
+    having: str = ""
 
     def __str__(self) -> str:
         nodes = "a node" if self.count == 1 else counted(self.count, "node") if self.count else "nodes"
-        before = " and the" if self.what.startswith("with ") else " with the"
-        label = f"{before} label{'s' * (len(self.labels) > 1)} {labels_in_words(self.labels)}" if self.labels else ""
+        label = f"the label{'s' * (len(self.labels) > 1)} {labels_in_words(self.labels)}" if self.labels else ""
+        having = " and ".join(filter(None, (self.having, label)))
         otherwise = " that can otherwise run this pod" if self.otherwise else ""
-        return f"add {nodes}{self.what and f' {self.what}'}{label}{otherwise}"
+        return f"add {nodes}{self.what and f' {self.what}'}{having and f' with {having}'}{otherwise}"
 
 
 class AddDomain(Fix, frozen=True, gc=False):

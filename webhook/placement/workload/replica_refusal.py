@@ -127,7 +127,7 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
             yield from _larger(constraints, ask, world)
         return
     if Spread.TOGETHER in spreads:
-        yield from () if fit.limits() else (AddNode("with room for all of them"),)
+        yield from () if fit.limits() else (AddNode(having="room for all of them"),)
         return
     if not nodewise:
         yield from new_domains(fit, missing) if Spread.APART not in spreads else ()
@@ -137,7 +137,7 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
     if (Spread.APART in spreads or fit.limits()) and fix:
         yield Partly(fix, f"{missing} more nodes are needed in all") if missing > 1 else fix
     else:
-        yield AddNode(f"with room for {missing if missing > 1 else 'one'} more of them", int(missing == 1))
+        yield AddNode(count=int(missing == 1), having=f"room for {missing if missing > 1 else 'one'} more of them")
 
 
 def _larger(constraints: Sequence[Constraint], ask: Ask, world: World) -> Iterator[Fix]:

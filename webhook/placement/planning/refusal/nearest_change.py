@@ -204,7 +204,7 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
         if group.counted.keys().isdisjoint(room) and any(part.specs for one in members for part in one.ask.devices):
             asked.append("the devices of its claims")
         what = enumerated(asked, SAID)
-        yield AddNode(f"with {what} free" if asked else "", nearest, best)
+        yield AddNode(count=nearest, labels=best, having=f"{what} free" if asked else "")
 
 
 def _amount(group: Group, resource: str, number: int) -> str:
