@@ -87,8 +87,8 @@ class PodOwners:
         one of them can be read later at best.
         """
         links = {("v1", POD.name): POD.resource}
-        found = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
-        owners = () if found is None else tuple(islice(filter(can_exist, _owners(found)), READS))
+        document = await self._read(PodOwner("v1", POD.name, pod, uid), namespace, links)
+        owners = () if document is None else tuple(islice(filter(can_exist, _owners(document)), READS))
         ends = functools.partial(_is_reviewed, policy)
         follow = functools.partial(self._followed, owners, namespace, policy, ends, self._read)
         return await self._applications.find((namespace, owners), follow)
@@ -104,12 +104,12 @@ class PodOwners:
             if not left:
                 break
             owner = left.pop(0)
-            found = await read(owner, namespace, links)
-            if found is None:
+            document = await read(owner, namespace, links)
+            if document is None:
                 continue
-            if ends(owner, found):
+            if ends(owner, document):
                 return owner
-            left += _owners(found)
+            left += _owners(document)
         return None
 
     async def _read_if_able(self, owner: PodOwner, namespace: str, links: Links) -> Json | None:
@@ -130,13 +130,13 @@ class PodOwners:
         root = f"/apis/{owner.api_version}" if "/" in owner.api_version else f"/api/{owner.api_version}"
         path = f"{root}/namespaces/{quote(namespace, safe='')}/{resource}/{owner.name}"
         try:
-            found = msgspec.json.decode(await self._server.read(path))
+            document = msgspec.json.decode(await self._server.read(path))
         except (ApiError, *decoding.ERRORS) as failure:
             if isinstance(failure, ApiError) and failure.cause in _LATER:
                 raise
             return None
-        metadata = found.get("metadata") if isinstance(found, dict) else None
-        return found if isinstance(metadata, dict) and owner.uid and metadata.get("uid") == owner.uid else None
+        metadata = document.get("metadata") if isinstance(document, dict) else None
+        return document if isinstance(metadata, dict) and owner.uid and metadata.get("uid") == owner.uid else None
 
 
 def _links(policy: Policy) -> Links:
@@ -149,12 +149,12 @@ def _links(policy: Policy) -> Links:
     return links
 
 
-def _creates(question: OwnersQuestion, owner: PodOwner, found: Json) -> bool:
+def _creates(question: OwnersQuestion, owner: PodOwner, document: Json) -> bool:
     """Whether the owner is of a kind that was judged, and the user creates pods for it."""
     kind = question.policy.kinds.get(_group_and_kind(owner))
-    if kind is None or not _is_reviewed(question.policy, owner, found):
+    if kind is None or not _is_reviewed(question.policy, owner, document):
         return False
-    accounts = (f"system:serviceaccount:{question.namespace}:{name}" for name in service_accounts(kind, found))
+    accounts = (f"system:serviceaccount:{question.namespace}:{name}" for name in service_accounts(kind, document))
     return question.user in question.policy.operator_accounts or question.user in accounts
 
 
@@ -166,9 +166,9 @@ def _group_and_kind(owner: PodOwner) -> tuple[str, str]:
     return owner.api_version.partition("/")[0], owner.kind
 
 
-def _owners(found: Json) -> Iterator[PodOwner]:
+def _owners(document: Json) -> Iterator[PodOwner]:
     """The owners that a stored object states."""
-    stated = found["metadata"].get("ownerReferences")
+    stated = document["metadata"].get("ownerReferences")
     for one in stated if isinstance(stated, list) else ():
         try:
             yield msgspec.convert(one, PodOwner)

@@ -39,10 +39,10 @@ class CheckReply(Struct, frozen=True):
 
     def entry(self, check: CheckState, now: str) -> dict[str, Any]:
         """The entry of ``status.admissionChecks`` in place of that one, at the time ``now``."""
-        found: dict[str, Any] = {"name": check.name, "state": self.state, "message": shortened(self.message)}
+        entry: dict[str, Any] = {"name": check.name, "state": self.state, "message": shortened(self.message)}
         counts = {"retryCount": check.retry_count, "requeueAfterSeconds": self.wait}
         stated = {field: count for field, count in counts.items() if count is not None}
-        return {**found, "lastTransitionTime": now, **stated}
+        return {**entry, "lastTransitionTime": now, **stated}
 
 
 def ready(message: str) -> CheckReply:

@@ -60,13 +60,13 @@ class ClosedChecks:
         """
         try:
             path = await self._served()
-            found = [] if path is None else [read_check(item) async for item in listed(self._server, path, {})]
+            checks = [] if path is None else [read_check(item) async for item in listed(self._server, path, {})]
         except ApiError as failure:
             if failure.cause is not Cause.FORBIDDEN:
                 raise
             _log.warning(STAY, failure)
             return []
-        return [check for check in found if check is not None and not check.deleting and not _closed(check)]
+        return [check for check in checks if check is not None and not check.deleting and not _closed(check)]
 
     async def close(self, check: PlacementCheck) -> None:
         """Make the check inactive; raises :class:`ApiError` where that fails."""

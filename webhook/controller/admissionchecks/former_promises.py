@@ -56,12 +56,12 @@ class FormerPromises:
         if not version:
             return
         try:
-            found = [
+            promises = [
                 bytes(item)
                 async for item in listed(self._server, f"/apis/{version}/{KUEUE_WORKLOAD.resource}", {})
                 if self._lately(_workload_in(item))
             ]
-            for text in found:
+            for text in promises:
                 yield text
         except ApiError:
             for workload in list(self._store.workloads.values()):

@@ -95,12 +95,12 @@ class PodSets(Struct, frozen=True):
         """For each pod set how many pods there are to be, their template and their flavors."""
         assigned = {one.name: one for one in self._assignments}
         ended = {one.name: one.count for one in self.document.status.reclaimable_pods or ()}
-        found = {}
+        by_name = {}
         for pods in self.document.spec.pod_sets or ():
             mine = assigned.get(pods.name, _Assignment())
             stated = pods.count if mine.count is None else mine.count
-            found[pods.name] = max(stated - ended.get(pods.name, 0), 0), pods.template, mine.flavors or {}
-        return found
+            by_name[pods.name] = max(stated - ended.get(pods.name, 0), 0), pods.template, mine.flavors or {}
+        return by_name
 
     @property
     def flavors(self) -> tuple[str, ...]:

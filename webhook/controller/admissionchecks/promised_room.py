@@ -142,25 +142,25 @@ class PromisedRoom:
     async def _moved(self, keys: Sequence[Name]) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
         before = {key: left for key in keys if (left := self._left(key))}
-        found: dict[Name, list[PodInfo]] = {}
+        placed: dict[Name, list[PodInfo]] = {}
         with self._room.without(before):
             try:
                 for key, pods in before.items():
-                    found[key] = self._stand_ins(key, await self._judge.place(pods, key[0]))
-                    for pod in found[key]:
+                    placed[key] = self._stand_ins(key, await self._judge.place(pods, key[0]))
+                    for pod in placed[key]:
                         self._inventory.set_pod(pod)
-                    if not found[key]:
+                    if not placed[key]:
                         return False
             finally:
-                for pod in (pod for pods in found.values() for pod in pods):
+                for pod in (pod for pods in placed.values() for pod in pods):
                     self._inventory.remove_pod(pod.uid)
         if any(_counts(self._left(key)) != _counts(pods) for key, pods in before.items()):
             self._touched.update(pod.node for key in before for pod in self._room.pods(key))
             self._freed = True
             return True  # pods came, or a Workload is gone meanwhile: another look is due
-        self._touched.update(self._came.intersection(pod.node for pods in found.values() for pod in pods))
+        self._touched.update(self._came.intersection(pod.node for pods in placed.values() for pod in pods))
         for key, pods in before.items():
-            self._room.move(key, found[key])
+            self._room.move(key, placed[key])
             self._promised[key] = replace(self._promised[key], pods=tuple(pods), kept=True)
             self._lost.pop(key, None)
         return True
@@ -186,10 +186,10 @@ class PromisedRoom:
         left = []
         for one in pods:
             job = ((one.pod.metadata and one.pod.metadata.labels) or {}).get(keys.JOB, "")
-            found = bound.setdefault(job, _by_requests(self._inventory.job_pods(namespace, job)))
+            counts = bound.setdefault(job, _by_requests(self._inventory.job_pods(namespace, job)))
             requests = frozenset(pod_requests(one.pod.spec or PodSpec())[0].items())
-            gone = min(found[requests], one.component.count)
-            found[requests] -= gone
+            gone = min(counts[requests], one.component.count)
+            counts[requests] -= gone
             left.append(one.so_many(one.component.count - gone))
         return _some(left)
 

@@ -134,22 +134,22 @@ class WorkloadChecks:
         self._room.release(workload.key)
         self._woken.forget(workload.key)
         retries = max(workload.checks[at].retry_count or 0 for at in places)
-        found = await self._judge.turn.judged(lambda: self._found(workload, text, retries=retries))
-        if found.doubtful and self._doubted.get(workload.key, ("", 0.0))[0] != workload.uid:
+        judged = await self._judge.turn.judged(lambda: self._found(workload, text, retries=retries))
+        if judged.doubtful and self._doubted.get(workload.key, ("", 0.0))[0] != workload.uid:
             self._doubted[workload.key] = workload.uid, self._clock() + AGREED
             return AGREED
-        if found.verdict and not self._room.hold(workload, found.pods, found.verdict.now):
+        if judged.verdict and not self._room.hold(workload, judged.pods, judged.verdict.now):
             return SOON
         now = timestamp(self._now())
-        entries = ((at, found.answer.entry(workload.checks[at], now)) for at in places)
+        entries = ((at, judged.answer.entry(workload.checks[at], now)) for at in places)
         operations = [
             {"op": "replace", "path": "/metadata/resourceVersion", "value": workload.version},
             *({"op": "replace", "path": f"/status/admissionChecks/{at}", "value": entry} for at, entry in entries),
         ]
         await self._server.json_patch(f"{workload.path}/status", operations)
         self._doubted.pop(workload.key, None)
-        if found.answer.wait is not None:
-            self._woken.remember(workload, found.pods)
+        if judged.answer.wait is not None:
+            self._woken.remember(workload, judged.pods)
         return None
 
     async def _found(self, workload: CheckedWorkload, text: bytes, *, retries: int) -> _JudgedWorkload:

@@ -43,12 +43,12 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
     for grant in ask.provision.grants:
         if not grant.firm:  # granted in an earlier review, because it was free
             left &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
-    found = GrantedHardware([], [], [])
+    result = GrantedHardware([], [], [])
     for wish in ask.provision.wanted:
         richer = granted(spec, wish)
         if wrong := next(broken(richer, (wish,)), None):
             why = f"{wrong.field}: {wrong.message}"
-            found.warnings.append(f"{wish.cause} is not requested: Kubernetes would refuse the pod with it: {why}")
+            result.warnings.append(f"{wish.cause} is not requested: Kubernetes would refuse the pod with it: {why}")
             continue
         requests, _ = pod_requests(richer)
         wanted = {wish.resource: requests.get(wish.resource, 0)}
@@ -56,9 +56,9 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
         if able:
             spec, left = richer, able
             room = room_for(wanted, said=clause_of(wish))
-            found.given.append(wish)
-            found.rooms.append(Judged(room, room.filter(world)))
+            result.given.append(wish)
+            result.rooms.append(Judged(room, room.filter(world)))
         else:
             more = f", and {of_class(name)}" if (name := devices.class_of(wish.resource)) else ""
-            found.warnings.append(f"{wish.cause} is not requested: no node that could run this pod has it free{more}")
-    return found
+            result.warnings.append(f"{wish.cause} is not requested: no node that could run this pod has it free{more}")
+    return result

@@ -110,11 +110,11 @@ class AssignmentProblem(Struct, frozen=True, eq=False):
                 if amount:
                     able &= left >= amount
             return able.astype(np.int64)
-        found = np.where(block.nodes, block.count, 0)
+        copies = np.where(block.nodes, block.count, 0)
         for amount, left in zip(block.requests, free, strict=True):
             if amount:
-                found = np.minimum(found, np.maximum(left, 0) // amount)
-        return found
+                copies = np.minimum(copies, np.maximum(left, 0) // amount)
+        return copies
 
 
 class Assignment(Struct, frozen=True, eq=False):
@@ -127,10 +127,10 @@ class Assignment(Struct, frozen=True, eq=False):
     hosts: tuple[dict[int, int], ...] = ()
 
 
-def violations(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
+def violations(problem: AssignmentProblem, assignment: Assignment) -> Iterator[str]:
     """What is wrong with an assignment, in words for a developer; nothing if it solves the problem."""
     left = problem.free.copy()
-    for block, places in zip(problem.blocks, found.places, strict=True):
+    for block, places in zip(problem.blocks, assignment.places, strict=True):
         if len(places) != block.count:
             yield f"{len(places)} of {block.count} are placed"
         if not block.nodes[list(places)].all():
@@ -139,20 +139,20 @@ def violations(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
             left[:, place] -= np.array(block.requests, np.int64)
     if (left < np.minimum(problem.free, 0)).any():
         yield "a node has too little room"
-    yield from _together(problem, found)
-    yield from _pools(problem, found)
-    placed = [(block.requests, places) for block, places in zip(problem.blocks, found.places, strict=True)]
+    yield from _together(problem, assignment)
+    yield from _pools(problem, assignment)
+    placed = [(block.requests, places) for block, places in zip(problem.blocks, assignment.places, strict=True)]
     yield from ("a node group makes too little" for budget in problem.budgets if not budget.kept(placed))
-    for block, places in zip(problem.blocks, found.places, strict=True):
+    for block, places in zip(problem.blocks, assignment.places, strict=True):
         yield from (
             f"a limit on {limit.key} is exceeded" for limit in block.limits if not _within(limit, problem, places)
         )
 
 
-def _together(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
+def _together(problem: AssignmentProblem, assignment: Assignment) -> Iterator[str]:
     """Blocks on one node that must not share it."""
     on: dict[int, list[Block]] = {}
-    for block, places in zip(problem.blocks, found.places, strict=True):
+    for block, places in zip(problem.blocks, assignment.places, strict=True):
         for place in places:
             on.setdefault(place, []).append(block)
     for blocks in on.values():
@@ -161,9 +161,9 @@ def _together(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
                 yield "two blocks share a node that must not"
 
 
-def _pools(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
+def _pools(problem: AssignmentProblem, assignment: Assignment) -> Iterator[str]:
     """Pools without their hosts, and blocks that are on the wrong hosts."""
-    for at, (pool, hosts) in enumerate(zip(problem.pools, found.hosts, strict=True)):
+    for at, (pool, hosts) in enumerate(zip(problem.pools, assignment.hosts, strict=True)):
         if len({*hosts.values()}) != pool.size or {*hosts} != {*range(pool.size)}:
             yield "a pool lacks hosts"
         standing = dict(pool.standing)
@@ -172,10 +172,10 @@ def _pools(problem: AssignmentProblem, found: Assignment) -> Iterator[str]:
         if not all(pool.eligible[place] for index, place in hosts.items() if index not in standing):
             yield "a host is not eligible"
         if pool.exclusive and any(
-            not {*hosts.values()}.isdisjoint(others.values()) for to, others in enumerate(found.hosts) if to != at
+            not {*hosts.values()}.isdisjoint(others.values()) for to, others in enumerate(assignment.hosts) if to != at
         ):
             yield "an exclusive host is another pool's"
-        for block, places in zip(problem.blocks, found.places, strict=True):
+        for block, places in zip(problem.blocks, assignment.places, strict=True):
             needs = [need for need in block.hosts if need.pool == at]
             if pool.exclusive and at not in block.pools and not {*hosts.values()}.isdisjoint(places):
                 yield "an exclusive host runs a stranger"

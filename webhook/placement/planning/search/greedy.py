@@ -76,20 +76,20 @@ def _there_first(score: Score, new: int) -> Score:
     """The score by which the last ``new`` nodes come after all others."""
 
     def later(at: int) -> Row:
-        found = score(at).copy()
-        found[-new:] += _LAST
-        return found
+        scores = score(at).copy()
+        scores[-new:] += _LAST
+        return scores
 
     return later
 
 
 def _open_nodes(problem: AssignmentProblem) -> dict[int, int]:
     """How many nodes each mask of a block has, by the identity of the mask, which many blocks share."""
-    found: dict[int, int] = {}
+    sizes: dict[int, int] = {}
     for block in problem.blocks:
-        if id(block.nodes) not in found:
-            found[id(block.nodes)] = int(np.count_nonzero(block.nodes))
-    return found
+        if id(block.nodes) not in sizes:
+            sizes[id(block.nodes)] = int(np.count_nonzero(block.nodes))
+    return sizes
 
 
 def _tightest(problem: AssignmentProblem) -> Score:
@@ -124,17 +124,17 @@ class _Placing:
             block = self._problem.blocks[at]
             room = self._room(block)
             if block.limits:
-                found = yield from self._limited(block, room, score(at))
+                filled = yield from self._limited(block, room, score(at))
             elif self._costs is not None:
-                found = self._spread(at, room, self._costs)
+                filled = self._spread(at, room, self._costs)
             else:
-                found = _filled(block.count, room, score(at))
-            if found is None:
+                filled = _filled(block.count, room, score(at))
+            if filled is None:
                 return None
-            places[at] = found
-            self._take(block, found)
+            places[at] = filled
+            self._take(block, filled)
             if self._costs is not None:
-                self._pods += np.bincount(found, minlength=self._problem.size) * self._costs.pods_of(at)
+                self._pods += np.bincount(filled, minlength=self._problem.size) * self._costs.pods_of(at)
         return tuple(places[at] for at in range(len(order)))
 
     def _room(self, block: Block) -> Row:
@@ -188,7 +188,7 @@ class _Placing:
         slots = self._problem.slots
         domains = [limit.domains.of[slots] for limit in block.limits]
         counts = [np.zeros(limit.domains.count, np.int64) for limit in block.limits]
-        found: list[int] = []
+        chosen: list[int] = []
         for _ in range(block.count):
             yield
             level = np.zeros(len(slots), np.int64)
@@ -204,13 +204,13 @@ class _Placing:
                 return None
             best = np.flatnonzero(open_)
             place = int(best[np.lexsort((score[best], level[best]))[0]])
-            found.append(place)
+            chosen.append(place)
             room[place] -= 1
             for of, count in zip(domains, counts, strict=True):
                 if of[place] >= 0:
                     count[of[place]] += 1
         fine = all((count <= limit.most(count)).all() for limit, count in zip(block.limits, counts, strict=True))
-        return tuple(sorted(found)) if fine else None
+        return tuple(sorted(chosen)) if fine else None
 
 
 def _filled(count: int, room: Row, score: Row) -> tuple[int, ...] | None:
@@ -227,18 +227,18 @@ def _filled(count: int, room: Row, score: Row) -> tuple[int, ...] | None:
 
 def _exclusive(problem: AssignmentProblem, hosts: tuple[dict[int, int], ...]) -> dict[int, Mask]:
     """The hosts of each exclusive pool, by the pool's position."""
-    found: dict[int, Mask] = {}
+    masks: dict[int, Mask] = {}
     for at, pool in enumerate(problem.pools):
         if pool.exclusive:
-            found[at] = np.zeros(problem.size, np.bool_)
-            found[at][list(hosts[at].values())] = True
-    return found
+            masks[at] = np.zeros(problem.size, np.bool_)
+            masks[at][list(hosts[at].values())] = True
+    return masks
 
 
 def _mask(hosts: dict[int, int], need: HostNeed, size: int) -> Mask:
-    found = np.zeros(size, np.bool_)
-    found[[*hosts.values()] if need.index is None else [hosts[need.index]]] = True
-    return found
+    mask = np.zeros(size, np.bool_)
+    mask[[*hosts.values()] if need.index is None else [hosts[need.index]]] = True
+    return mask
 
 
 def _host_choices(problem: AssignmentProblem) -> list[Callable[[], Steps[tuple[dict[int, int], ...] | None]]]:
@@ -250,7 +250,7 @@ def _host_choices(problem: AssignmentProblem) -> list[Callable[[], Steps[tuple[d
 
 def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, int], ...] | None]:
     """Hosts of all pools: of exclusive pools first, then of those with fewest eligible nodes; ``None`` if one lacks."""
-    found: dict[int, dict[int, int]] = {}
+    hosts_of: dict[int, dict[int, int]] = {}
     exclusive = np.zeros(problem.size, np.bool_)
     shared = np.zeros(problem.size, np.bool_)
     for pool in problem.pools:
@@ -279,8 +279,8 @@ def _hosts(problem: AssignmentProblem, *, roomy: bool) -> Steps[tuple[dict[int, 
         if len(hosts) < pool.size:
             return None
         (exclusive if pool.exclusive else shared)[list(hosts.values())] = True
-        found[at] = hosts
-    return tuple(found[at] for at in range(len(problem.pools)))
+        hosts_of[at] = hosts
+    return tuple(hosts_of[at] for at in range(len(problem.pools)))
 
 
 def _host_score(problem: AssignmentProblem, pool: int, *, roomy: bool) -> Steps[Row]:

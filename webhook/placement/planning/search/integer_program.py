@@ -45,8 +45,10 @@ def solve(problem: AssignmentProblem, seconds: float, costs: Costs | None = None
         return Solved(None, proved=True)
     if values is None:
         return Solved(None, proved=False)
-    found = program.assignment(values)
-    return Solved(None, proved=False) if any(violations(problem, found)) else Solved(found, status == "optimal")
+    assignment = program.assignment(values)
+    return (
+        Solved(None, proved=False) if any(violations(problem, assignment)) else Solved(assignment, status == "optimal")
+    )
 
 
 def _without_columns(problem: AssignmentProblem) -> Solved:
@@ -105,9 +107,9 @@ class _Program(LinearProgram):
 
     def _hostable(self, pool: int) -> npt.NDArray[np.bool_]:
         choice = self._problem.pools[pool]
-        found = choice.eligible.copy()
-        found[[place for _, place in choice.standing]] = True
-        return found
+        eligible = choice.eligible.copy()
+        eligible[[place for _, place in choice.standing]] = True
+        return eligible
 
     # Rows
 
@@ -123,10 +125,10 @@ class _Program(LinearProgram):
             unit = int(np.gcd.reduce([block.requests[resource] for block in blocks] or [0]))
             if not unit:
                 continue
-            for place, found in self._on.items():
-                amounts = [blocks[at].requests[resource] // unit for at, _ in found]
+            for place, entries in self._on.items():
+                amounts = [blocks[at].requests[resource] // unit for at, _ in entries]
                 left = max(0, int(free[place])) // unit
-                columns = [column for _, column in found]
+                columns = [column for _, column in entries]
                 most = sum(amount * self._upper_of(column) for amount, column in zip(amounts, columns, strict=True))
                 if most > left:
                     self.row(columns, amounts, -np.inf, left)
@@ -152,11 +154,11 @@ class _Program(LinearProgram):
 
     def _columns_by_node(self, chosen: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
         """For each node the blocks among those chosen that could run there, with their columns."""
-        found: dict[int, list[tuple[int, int]]] = {}
+        by_place: dict[int, list[tuple[int, int]]] = {}
         for at in chosen:
             for place, column in zip(self._nodes[at].tolist(), self._y[at].tolist(), strict=True):
-                found.setdefault(place, []).append((at, column))
-        return found
+                by_place.setdefault(place, []).append((at, column))
+        return by_place
 
     def _apart_on(self, blocks: Sequence[Block], holders: list[tuple[int, int]], marked: list[tuple[int, int]]) -> None:
         """The rows for one key on one node."""
@@ -182,9 +184,9 @@ class _Program(LinearProgram):
         upper = self._upper_of(column)
         if upper <= 1:
             return column
-        found = int(self.columns(np.ones(1))[0])
-        self.row([column, found], [1.0, -upper], -np.inf, 0)
-        return found
+        switch = int(self.columns(np.ones(1))[0])
+        self.row([column, switch], [1.0, -upper], -np.inf, 0)
+        return switch
 
     def _hosts(self) -> None:
         """Pools have as many hosts as they need, and blocks run on the hosts of their pools."""
@@ -214,11 +216,11 @@ class _Program(LinearProgram):
         """Columns that tell which node is the host of that index; one node is."""
         standing = dict(self._problem.pools[pool].standing)
         columns = self.columns(np.ones(len(hosts)))
-        found = dict(zip(hosts, columns.tolist(), strict=True))
+        column_of = dict(zip(hosts, columns.tolist(), strict=True))
         self.row(columns, np.ones(len(columns)), 1, 1)
         if index in standing:
-            self.row([found[standing[index]]], [1.0], 1, 1)
-        return found
+            self.row([column_of[standing[index]]], [1.0], 1, 1)
+        return column_of
 
     def _distinct(self, indexed: dict[tuple[int, int], dict[int, int]], column_of: list[dict[int, int]]) -> None:
         """Hosts of different indices are different hosts of the pool, and not those of the indices that stand."""
@@ -316,8 +318,8 @@ class _Program(LinearProgram):
     def _load(self, costs: Costs) -> None:
         """Each further pod on a node costs more; the cheaper places are taken first by themselves."""
         pods = sum(block.count * costs.pods_of(at) for at, block in enumerate(self._problem.blocks))
-        for found in self._on.values():
-            columns, sizes = [column for _, column in found], [float(costs.pods_of(at)) for at, _ in found]
+        for entries in self._on.values():
+            columns, sizes = [column for _, column in entries], [float(costs.pods_of(at)) for at, _ in entries]
             most = int(min(pods, sum(map(operator.mul, sizes, map(self._upper_of, columns)))))
             if most > 1:
                 levels = self.columns(np.ones(most), costs.load * np.arange(most, dtype=np.float64), whole=False)
@@ -336,7 +338,7 @@ class _Program(LinearProgram):
 
     def _chosen(self, whole: npt.NDArray[np.int64], places: tuple[tuple[int, ...], ...]) -> tuple[dict[int, int], ...]:
         """The hosts of each pool by index: where a block needs an index it is where the block runs."""
-        found: list[dict[int, int]] = []
+        hosts_of: list[dict[int, int]] = []
         for at, pool in enumerate(self._problem.pools):
             where = np.flatnonzero(self._hostable(at))
             chosen = where[whole[self._h[at]] > 0].tolist()
@@ -344,5 +346,5 @@ class _Program(LinearProgram):
             for block, mine in zip(self._problem.blocks, places, strict=True):
                 hosts |= {need.index: mine[0] for need in block.hosts if need.pool == at and need.index is not None}
             rest = iter(place for place in chosen if place not in hosts.values())
-            found.append(hosts | {index: next(rest) for index in range(pool.size) if index not in hosts})
-        return tuple(found)
+            hosts_of.append(hosts | {index: next(rest) for index in range(pool.size) if index not in hosts})
+        return tuple(hosts_of)
