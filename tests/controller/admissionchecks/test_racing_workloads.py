@@ -102,7 +102,7 @@ async def test_a_pod_that_is_bound_during_a_search_leaves_no_room_free(slow: Che
     await slow.answered()
     assert slow.answer("second")[0] == "Ready"
     assert await asked(slow, "third", pod_set(cpu="8", job="third")) == "Ready"
-    assert await asked(slow, "fourth", pod_set(cpu="8", job="fourth")) == "Retry"
+    assert await asked(slow, "fourth", pod_set(cpu="8", job="fourth"), seconds=5) == "Retry"
 
 
 async def test_where_all_is_promised_a_pod_that_comes_during_a_search_leaves_no_room(slow: CheckedCluster) -> None:
