@@ -283,8 +283,8 @@ def test_what_fusion_warns_of_is_a_note(run: Run) -> None:
     code, _, err = run(*words, a_spl=STREAMED % "hostIsolation", b_json=overlay)
     assert code == 0
     assert (
-        "a.spl:1: note: Job main: fusion.manual asks for 3 processing elements, and 2 are made: 2 operators can be "
-        "fused into no more; look at its plan\n"
+        "a.spl:1: note: Job main: fusion.manual asks for 3 processing elements, and 2 are made: 2 operators "
+        "cannot be fused into more; look at its plan\n"
     ) in err
 
 

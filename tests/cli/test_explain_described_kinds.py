@@ -77,4 +77,6 @@ def test_a_kind_that_there_is_a_file_of_keeps_it_and_so_many_definitions_are_rea
     kinds = kinds_with(found)
     assert kinds["ray.io", "RayCluster"] == application_kinds()["ray.io", "RayCluster"]
     assert len(kinds) == len(application_kinds()) + DEFINITIONS - 2
-    assert kinds["ray.io", "Kind0"].remarks[0].endswith("a-ray-again of the cluster")
+    assert kinds["ray.io", "Kind0"].remarks[0] == (
+        "ResourceInterface a-ray-again of the cluster describes the pods of Kind0 objects"
+    )

@@ -6,15 +6,17 @@ import numpy as np
 
 from webhook.placement.planning.search.assignment import AssignmentProblem, Block
 
-NODES, BLOCKS, ROOM = 60, 100, 100
+NODES, ROOM = 40, 1000
 
 
 def hard_problem() -> AssignmentProblem:
-    """A hundred blocks of a third to three quarters of a node, on half of the nodes each, apart in groups of eight."""
+    """Three blocks for each node, which together fill it: all fit, but for this nothing may be left free anywhere."""
     chance = random.Random(1)  # noqa: S311 -- the same problem each time
-    blocks = []
-    for at in range(BLOCKS):
-        nodes = np.array([chance.random() < 0.5 for _ in range(NODES)])
-        key = frozenset((f"t{at // 8}",))
-        blocks.append(Block(1, nodes, (chance.randint(30, 75),), key, key))
-    return AssignmentProblem(np.arange(NODES), np.full((1, NODES), ROOM, np.int64), tuple(blocks))
+    amounts = []
+    for _ in range(NODES):
+        first, second = chance.randint(260, 400), chance.randint(260, 330)
+        amounts.extend((first, second, ROOM - first - second))
+    chance.shuffle(amounts)
+    every = np.ones(NODES, np.bool_)
+    blocks = tuple(Block(1, every, (amount,)) for amount in amounts)
+    return AssignmentProblem(np.arange(NODES), np.full((1, NODES), ROOM, np.int64), blocks)

@@ -4,10 +4,11 @@ Each bound names the blocks that cannot all be placed; the other blocks do not m
 """
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from webhook.placement.kube.bits import Bits, from_mask, to_slots, union
 from webhook.placement.planning.search.assignment import AssignmentProblem, Key
@@ -82,14 +83,16 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     requests = np.array([block.requests for block in problem.blocks], np.int64).reshape(len(counts), len(problem.free))
     asked = requests.astype(np.float64) * counts[:, None]
     yield None
-    packed = []
+    tight: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], Iterable[int]]] = []
     for within in {*sets, union(sets)}:
-        inside = [at for at, found in enumerate(sets) if not found & ~within]
+        inside = np.array([at for at, found in enumerate(sets) if not found & ~within], np.intp)
         free = np.clip(problem.free[:, to_slots(union({sets[at] for at in inside}))], 0, None)
-        there = free.sum(axis=1, dtype=np.float64)
-        yield frozenset(inside) if ((asked[inside].sum(axis=0) > there) & (there < _EXACT)).any() else None
-        packed.append((np.array(inside, np.intp), free))
-    for members, free in packed:
-        for amounts, capacities in zip(requests[members].T, free, strict=True):
-            proof = too_many(amounts, counts[members], capacities)
-            yield None if proof is None else frozenset(members[amounts >= proof.least].tolist())
+        there, wanted = free.sum(axis=1, dtype=np.float64), asked[inside].sum(axis=0)
+        yield frozenset(inside.tolist()) if ((wanted > there) & (there < _EXACT)).any() else None
+        # With that much left over some node always has room for the largest.
+        scarce = wanted + requests[inside].max(axis=0, initial=0) * free.shape[1] > there
+        tight.append((inside, free, np.flatnonzero(scarce).tolist()))
+    for inside, free, resources in tight:
+        for at in resources:
+            proof = too_many(requests[inside, at], counts[inside], free[at])
+            yield None if proof is None else frozenset(inside[requests[inside, at] >= proof.least].tolist())
