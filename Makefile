@@ -10,7 +10,7 @@ alone_again = $(1) || { echo "what failed runs once more, alone ..." && $(1) --l
 traced = { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m $(UNIT)); } && { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m integration); }
 # End-to-end tests, and the files in which one failed once more: $(1) selects them. They mostly wait, so with $(2) two
 # processes run; files with a control plane in common are all one process's (tests/e2e/shared_fixtures.py). What is
-# timed runs alone.
+# timed runs in e2e-long, where nothing runs beside it.
 once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "files with failures run once more, alone ..." && files=$$($(BIN)/python -m tests.e2e.failed_files) && $(BIN)/python -m pytest $(1) $$files; }
 UNIT   := "not integration"
 # What the chart asks for unless it is told otherwise; IMAGE may name a registry.
@@ -75,8 +75,7 @@ refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, Jobs an
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries all
-	$(call once_more,-m "not alone and not long",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
-	$(call once_more,-m "alone and not long")
+	$(call once_more,-m "not long",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
 
 # What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
 SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \
@@ -127,7 +126,7 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py tests/placement/kinds/test_random_new_nodes.py
 	$(BIN)/python -m tests.fuzz --seconds 60
 
-e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, 30,000 reviews while processes and certificates change, other projects' operators that take long to build: an hour or two
+e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, 30,000 reviews while processes and certificates change, what is promised for 5,000 nodes, other projects' operators that take long to build: an hour or two
 	$(BIN)/python -m tests.e2e.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
 	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py

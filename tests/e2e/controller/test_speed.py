@@ -21,7 +21,7 @@ from tests.e2e.polling import until
 from tests.e2e.progress import say
 from webhook.controller.hostpools.strangers import SECONDS as SETTLING
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.long
 
 CROWD: Final = Scale(5_000, 1_000)
 

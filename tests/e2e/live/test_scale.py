@@ -23,7 +23,7 @@ from tests.e2e.polling import until
 from tests.e2e.progress import say
 from webhook.cli.client import admission_review
 
-pytestmark = pytest.mark.alone
+pytestmark = pytest.mark.long
 
 START: Final = 10.0
 """Seconds from the start of the process until it is ready."""
