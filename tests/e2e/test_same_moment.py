@@ -13,10 +13,12 @@ from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
+from tests.example_count import some_of
 
 PREFIX: Final = "streams.ibm.com/"
 UNIFORM: Final = f"{PREFIX}kubernetes.worker.mapping.uniform"
-PAIRS: Final = 50
+PAIRS: Final = some_of(50, every_day=20)
+"""Of each kind; 50 in ``make e2e-long``."""
 WEB: Final = {"labelSelector": {"matchLabels": {"app": "web"}}, "topologyKey": "kubernetes.io/hostname"}
 REPELLING: Final = {"podAntiAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [WEB]}}
 

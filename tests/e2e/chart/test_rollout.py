@@ -24,10 +24,10 @@ CLIENTS: Final = 4
 PAUSE: Final = 0.01
 """Seconds between two requests of a client: more than 100 reviews a second in all, since a pod is reviewed twice."""
 
-PODS_ASKED_ABOUT: Final = some_of(5_000, every_day=1_500)
+PODS_ASKED_ABOUT: Final = some_of(5_000, every_day=500)
 """Each is two reviews, all of them while some process is being replaced; 5,000 pods in ``make e2e-long``."""
 
-ROLLOUTS: Final = 3
+ROLLOUTS: Final = some_of(3, every_day=2)
 """At least, however quick the clients are."""
 
 SECONDS: Final = 300

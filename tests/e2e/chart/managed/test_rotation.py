@@ -17,7 +17,7 @@ from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
 from tests.example_count import some_of
 
-NEW: Final = some_of(5_000, every_day=1_500)
+NEW: Final = some_of(5_000, every_day=500)
 KEPT: Final = 3 * NEW
 """Reviews on new connections, and on connections that are used again; 5,000 and 15,000 in ``make e2e-long``."""
 
