@@ -17,6 +17,7 @@ from tests.controller.admissionchecks.checked_cluster import (
 from tests.controller.controlled_cluster import Json
 from tests.controller.controller_process import ControllerProcess
 from webhook.controller.reconciler_settings import ReconcilerSettings
+from webhook.controller.turn import LOOKS
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.text import keys
 
@@ -138,3 +139,39 @@ async def test_one_that_was_admitted_long_ago_is_not_read(checked: CheckedCluste
     checked.candidate.line.failures.append(ApiError(Cause.UNREADABLE, "no"))
     await checked.answered()
     assert (checked.candidate.line.reads, checked.planned("old")) == (1, [])
+
+
+ADMISSION = {"podSetAssignments": [{"name": "main", "flavors": {"cpu": "default"}}]}
+"""With a ResourceFlavor, which is read before the room is kept."""
+
+
+@pytest.mark.parametrize("moment", [0.25, 0.75, 1.25, 1.75, 2.25], ids=["listing", "listed", "asking", "asked", "kept"])
+@pytest.mark.parametrize("late", [0.0, 3.0], ids=["at once", "late"])
+@pytest.mark.parametrize("quota", [False, True], ids=["deleted", "without quota"])
+async def test_one_that_ends_while_a_new_leader_finds_its_room_keeps_none(
+    checked: CheckedCluster, moment: float, late: float, *, quota: bool
+) -> None:
+    """A request takes half a second there and as long back: the list of Workloads, then a ResourceFlavor."""
+    checked.flavor()
+    checked.workload("gone", FULL, checks=READY, admission=ADMISSION)
+    checked.latency, checked.delays[WORKLOADS] = 0.5, late
+    await checked.lead(moment)
+    if quota:
+        checked.kube.change(checked.path("gone"), {"status": {"conditions": [condition("QuotaReserved", "False")]}})
+    else:
+        checked.kube.remove(checked.path("gone"))
+    await checked.answered(5)
+    assert checked.planned("gone") == []
+    assert await asked(checked, "second", FULL, seconds=8) == "Ready"
+
+
+async def test_one_that_changes_all_the_time_is_read_a_few_times_and_keeps_its_room(checked: CheckedCluster) -> None:
+    checked.flavor()
+    checked.workload("busy", FULL, checks=READY, admission=ADMISSION)
+    checked.latency = 0.5
+    await checked.lead(0.25)
+    for number in range(30):
+        checked.kube.change(checked.path("busy"), {"metadata": {"labels": {"example.com/n": str(number)}}})
+        await checked.answered(0.5)
+    assert checked.planned("busy") == ["node-a", "node-b", "node-c"]
+    assert checked.candidate.line.reads == 2 * LOOKS

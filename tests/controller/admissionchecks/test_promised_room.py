@@ -159,9 +159,12 @@ async def test_of_one_that_cannot_be_found_again_nothing_is_kept(checked: Checke
     """It was deleted, or its pods run already and need no more room."""
     ready = [{"name": "placement", "state": "Ready", "message": "", "lastTransitionTime": timestamp(wall_clock())}]
     checked.workload("gone", FULL, checks=ready)
-    await checked.lead(0.001)
+    checked.latency = 0.5
+    await checked.lead(0.25)  # the list of Workloads is on its way
     checked.kube.remove(checked.path("gone"))
-    assert await second(checked) == "Ready"
+    checked.workload("second", FULL)
+    await checked.answered(5)
+    assert checked.answer("second") == READY
 
 
 async def test_one_that_runs_already_keeps_nothing_after_a_restart(checked: CheckedCluster) -> None:

@@ -16,6 +16,8 @@ from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.promised_room import PromisedRoom
 from webhook.controller.admissionchecks.queued_pods import QueuedPods
 from webhook.controller.admissionchecks.records import CheckedWorkload, read_workload
+from webhook.controller.turn import LOOKS
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.text.api_kinds import KUEUE_WORKLOAD
 
 _UNREADABLE: Final = (MalformedError, *decoding.ERRORS)
@@ -42,8 +44,13 @@ class FormerPromises:
 
     async def take_over(self) -> None:
         """Keep room for the pods that have no node yet; called in turn, before anything else is promised."""
-        for text in [text async for text in self._stored()]:
-            await self._resume(text)
+        told: set[Name] = set()
+        self._store.on_workload.append(told.add)
+        try:
+            for text in [text async for text in self._stored()]:
+                await self._resume(text, told)
+        finally:
+            self._store.on_workload.remove(told.add)
         await self._room.settle()
 
     async def _stored(self) -> AsyncIterator[bytes]:
@@ -75,13 +82,21 @@ class FormerPromises:
             return False
         return abs(workload.age(self._now())) < SECONDS  # the clock of Kueue may be ahead
 
-    async def _resume(self, text: bytes) -> None:
-        """Keep the room of that Workload."""
+    async def _resume(self, text: bytes, told: set[Name], again: int = LOOKS - 1) -> None:
+        """Keep the room of that Workload.
+
+        It is read ``again`` so many times at most if the watch has ``told`` of it since it was read: it may be deleted,
+        or have lost its quota, and no later event would give its room back.
+        """
         workload = _workload_in(Raw(text))
         if workload is None or not self._lately(workload) or workload.namespace in self._excluded:
             return
         try:
             pods = await self._pods.read(workload, text)
+            if again and workload.key in told:
+                told.remove(workload.key)
+                await self._resume(await self._server.read(workload.path), told, again - 1)
+                return
         except (ApiError, *_UNREADABLE):
             return
         if isinstance(pods, list):
