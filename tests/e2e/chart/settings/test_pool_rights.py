@@ -6,15 +6,16 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Object
-from tests.e2e.chart.installation import QUICK, install, kubelet
-from tests.e2e.nodes import create_nodes, node
+from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.nodes import create_nodes, delete_nodes, node
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.workloads import namespace, pod
+from tests.e2e.workloads import emptied, namespace, pod
 
 SPACE: Final = "rights"
 POOL: Final = "/apis/streams.ibm.com/v1/namespaces/rights/streamshostpools/p1"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
+DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
 NO_RIGHT: Final = (
     'host(P1): user "jane" may not use HostPool p1 of namespace "rights": '
     "this needs the verb use on streamshostpools.streams.ibm.com"
@@ -23,17 +24,19 @@ _GROUP: Final = "rbac.authorization.k8s.io"
 
 
 @pytest.fixture(scope="module")
-def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
-    """A plane of its own, since the setting is for the whole cluster; jane may create pods and Deployments."""
-    with ControlPlane(tmp_path_factory.mktemp("rights")) as plane, kubelet(plane) as running:
-        create_nodes(plane.admin, [node("node-1", {"streams.ibm.com/hostpool": "ib"})])
-        install(plane, running, {**QUICK, "settings": {**QUICK["settings"], "authorizePools": True}})
-        namespace(plane.admin, SPACE)
-        grant(plane, "work", {"apiGroups": ["", "apps"], "resources": ["pods", "deployments"], "verbs": ["*"]})
-        pool = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": {"name": "p1", "namespace": SPACE}}
-        plane.admin.call("POST", POOL.rpartition("/")[0], {**pool, "spec": {"name": "P1", "tags": ["ib"]}})
-        until(lambda: "jane" in said(plane, asking("seen")), "the webhook knows the pool")
-        yield plane
+def own(upgraded: Upgraded, plane: ControlPlane) -> Iterator[ControlPlane]:
+    """The chart with the setting, and a pool with a node of its own; jane may create pods and Deployments."""
+    upgraded({"settings": {"authorizePools": True}})
+    names = create_nodes(plane.admin, [node("rights-1", {"streams.ibm.com/hostpool": "ib"})])
+    namespace(plane.admin, SPACE)
+    grant(plane, "work", {"apiGroups": ["", "apps"], "resources": ["pods", "deployments"], "verbs": ["*"]})
+    pool = {"apiVersion": "streams.ibm.com/v1", "kind": "HostPool", "metadata": {"name": "p1", "namespace": SPACE}}
+    plane.admin.call("POST", POOL.rpartition("/")[0], {**pool, "spec": {"name": "P1", "tags": ["ib"]}})
+    until(lambda: "jane" in said(plane, asking("seen")), "the webhook knows the pool")
+    yield plane
+    plane.admin.delete(f"{DEPLOYMENTS}/made", propagationPolicy="Foreground")
+    emptied(plane.admin, SPACE)
+    delete_nodes(plane.admin, names)
 
 
 def grant(plane: ControlPlane, name: str, rule: Object) -> None:
@@ -64,7 +67,7 @@ def deployment(name: str) -> Object:
 
 def said(plane: ControlPlane, wanted: Object) -> str:
     """What jane is told when she tries to create it."""
-    path = PODS if wanted["kind"] == "Pod" else f"/apis/apps/v1/namespaces/{SPACE}/deployments"
+    path = PODS if wanted["kind"] == "Pod" else DEPLOYMENTS
     return plane.api("user").send("POST", f"{path}?dryRun=All", wanted).message
 
 
