@@ -78,7 +78,7 @@ class Claims:
         return Claimed(by[_Outcome.WRITTEN], by[_Outcome.LOST], by[_Outcome.CHANGED])
 
     async def standing(self, hosts: Collection[PoolHost]) -> list[PoolHost]:
-        """The hosts whose nodes exist, by a read of the API server. Raises :class:`ApiError`."""
+        """The hosts whose nodes exist, by a read of the API server, which is learned. Raises :class:`ApiError`."""
         turns = asyncio.Semaphore(AT_A_TIME)
         there = await gather_or_cancel(self._write(host.name, host.uid, lambda _: None, turns) for host in hosts)
         return [host for host, node in zip(hosts, there, strict=True) if node is not None]

@@ -107,15 +107,16 @@ SHORT: Final = 5.0
 class Choice(Struct, frozen=True):
     """The chosen hosts. ``unmarked`` are those whose nodes lack the mark according to the cache.
 
-    ``fresh`` are those that have not been published, ``gone`` those that have been and whose nodes are gone, as far as
-    is known. ``due`` are the seconds after which the choice may be another one although nothing has changed; ``None``
-    for never.
+    ``fresh`` are those that have not been published. Of those that have been, ``gone`` are the ones whose nodes are
+    gone, as far as is known, and ``dropped`` the ones that are not chosen although their nodes stand. ``due`` are the
+    seconds after which the choice may be another one although nothing has changed; ``None`` for never.
     """
 
     plan: PoolPlan
     unmarked: list[PoolHost]
     fresh: list[PoolHost]
     gone: list[PoolHost]
+    dropped: list[PoolHost]
     due: float | None
 
 
@@ -151,12 +152,13 @@ class Choices:
             chosen = plan(pool, self._inventory, self._policy, excluded=nodes, dismissed=lost)
             waits.append(SHORT)
         mark, had = self.mark(pool), dict.fromkeys(pool.assigned if published(pool) else ())
-        standing = self._inventory.pools.hosts(pool)
+        standing, kept = self._inventory.pools.hosts(pool), set(chosen.hosts)
         return Choice(
             plan=chosen,
             unmarked=[host for host in chosen.hosts if not self._is_marked(host, mark)],
             fresh=[host for host in chosen.hosts if host not in had],
             gone=[host for host in had if not standing[host.index]],
+            dropped=[host for host in had if standing[host.index] and host not in kept],
             due=min(waits, default=None),
         )
 

@@ -24,7 +24,7 @@ from webhook.controller.reconciler_settings import SOON, ReconcilerSettings
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.inventory.quota import surplus
-from webhook.placement.objects.pool import Phase, Pool
+from webhook.placement.objects.pool import Phase, Pool, PoolHost
 from webhook.placement.pools.allocation import users
 from webhook.placement.pools.host_devices import nodes_with_devices
 from webhook.placement.pools.pool_plan import hopeless, marked_nodes, published
@@ -156,6 +156,7 @@ class HostPools:
         """Choose and claim the hosts, and release marked nodes that were never published as hosts."""
         name, mark = (pool.namespace, pool.name), self._choices.mark(pool)
         had = {host.name for host in pool.assigned if published(pool)}
+        read = set[PoolHost]()
         async with self._choosing:
             for _ in range(CHOICES):
                 choice = self._choices.of(pool)
@@ -163,6 +164,11 @@ class HostPools:
                 chosen_by = {host.name: self._inventory.nodes.get(host.name) for host in choice.plan.hosts}
                 if behind := await self._claims.standing(choice.gone):
                     raise ApiError(Cause.BUSY, f"the cached state of node {behind[0].name} is stale; retrying")
+                if doubtful := [host for host in choice.dropped if host not in read]:
+                    # The cache may lack the pool's mark, which is why it is not chosen: choose again by the answers.
+                    await self._claims.standing(doubtful)
+                    read.update(doubtful)
+                    continue
                 # Nodes that an earlier leader may have marked are read from the API server, whatever the caches say.
                 unseen = self._grace.unseen(name, choice.fresh)
                 claimed = await self._claims.claim_all(dict.fromkeys((*choice.unmarked, *unseen)), mark, chosen_by.get)
