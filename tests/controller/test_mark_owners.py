@@ -264,3 +264,17 @@ class TestAPod:
         await scenario.lead()
         scenario.watched.set_pod(bound_pod())
         assert await scenario.due(60) == ([], [])
+
+
+async def test_pools_of_one_node_are_looked_at_in_the_order_of_their_names(scenario: TriggersScenario) -> None:
+    """What they do depends on that order, and would else be another thing in each process."""
+    names = [f"p{number}" for number in range(9)]
+    for name in reversed(names):
+        scenario.watched.set_pool(pool(name=name, size=1))
+    marked = node(labels={keys.membership("default", name): "0" for name in reversed(names)})
+    await scenario.lead()
+    scenario.watched.set_node(marked)
+    of_node, of_round = await scenario.due(), await scenario.due(5)
+    scenario.watched.set_pod(bound_pod("node-a"))
+    of_pod = await scenario.due(0.5)
+    assert (of_node[0], of_round[0], of_pod[0]) == (names, names, names)

@@ -1,5 +1,6 @@
 """Over a simulated week and more the laws hold: 200 events every day, a million with ``make week``."""
 
+import random
 from typing import Final
 
 import pytest
@@ -13,6 +14,7 @@ from tests.controller.week.life import lived
 from tests.controller.week.lives import JobLife, PoolLife
 from tests.controller.week.wall_clock import WallClock
 from tests.example_count import some_of
+from webhook.controller.hostpools import claims
 
 pytestmark = pytest.mark.examples
 
@@ -25,6 +27,12 @@ SOON: Final = 700.0
 
 JOBS_SOON: Final = 900.0
 """Submissions that time out, and back-offs of five minutes."""
+
+
+@pytest.fixture(autouse=True)
+def _repeatable_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pauses after conflicts are the same in each run, so that everything follows from the seed."""
+    monkeypatch.setattr(claims, "_random", random.Random(0))  # noqa: S311 -- repeatable, not secret
 
 
 async def of_pools(seed: int) -> float:

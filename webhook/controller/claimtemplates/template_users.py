@@ -31,7 +31,7 @@ class TemplateUsers:
     def begin(self) -> None:
         """Queue all templates that are used or were made, and from now on what changes."""
         self._leading = True
-        for name in {*self._users, *self._devices.made()}:
+        for name in sorted({*self._users, *self._devices.made()}):
             self.queue.add_after(name, 0)
 
     def of(self, name: ClaimName) -> Iterator[tuple[str, str]]:
@@ -58,7 +58,7 @@ class TemplateUsers:
             self._pods[uid] = new
             for name in new:
                 self._users.setdefault(name, {})[uid] = after.claimed
-        for name in {*old} ^ {*new} if self._leading else ():
+        for name in sorted({*old} ^ {*new}) if self._leading else ():
             self.queue.add_after(name, _TOGETHER)
 
     def _template(self, name: ClaimName) -> None:

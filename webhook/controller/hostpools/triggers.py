@@ -61,7 +61,7 @@ class Debounce:
 
     def _go(self, namespace: str) -> None:
         del self._due[namespace]
-        for name in self._names[namespace]:
+        for name in sorted(self._names[namespace]):
             self._queue.add((namespace, name))
 
 
@@ -137,7 +137,7 @@ class Triggers:
         if not self._leading:
             return
         at_once = after is None or set(marks(before)) != set(marks(after))
-        for pool in self._whose.pools(before) | self._whose.pools(after):
+        for pool in sorted(self._whose.pools(before) | self._whose.pools(after)):
             self._pools.add_after(pool, 0.0 if at_once else TOGETHER)
         if after is not None:
             self._orphaned(after)
@@ -151,8 +151,8 @@ class Triggers:
             self._open.ask()
         concerning = (pod for pod in (before, after) if pod is not None and self._inventory.concerns_pools(pod))
         seen = {pod.node for pod in concerning if pod.node}
-        for node in seen:
-            for pool in self._whose.pools(self._inventory.nodes.get(node)):
+        for node in sorted(seen):
+            for pool in sorted(self._whose.pools(self._inventory.nodes.get(node))):
                 self._pools.add_after(pool, TOGETHER)
         if seen and (after is None or after.terminating):
             self._waiting.ask()

@@ -171,7 +171,7 @@ class LaunchPlans:
         self._asked.discard(job.key)
         if not replanned.short:
             await self._recovered(job, spec)
-        for element in standing.waiting | replanned.moved:
+        for element in sorted(standing.waiting | replanned.moved):
             for wake in self.wake:
                 wake((job.namespace, element))
         if not replanned.short:
