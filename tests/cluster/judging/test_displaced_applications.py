@@ -1,5 +1,7 @@
 """Room of applications is kept elsewhere where pods come on other nodes than planned: by the worker, on its own."""
 
+import gc
+import tracemalloc
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
@@ -168,3 +170,26 @@ def test_a_pod_that_the_inventory_did_not_take_disturbs_nothing(
         displaced.come("one", "nowhere")
     assert displaced.allows(alone("two"))
     assert (displaced.inventory.promised, searches) == (2, [])
+
+
+def _large(name: str) -> bytes:
+    """An application of one pod, whose object and whose template take a megabyte each."""
+    spec = ray_spec(name, 0, "1")
+    spec["headGroupSpec"]["template"]["spec"]["containers"][0]["args"] = [f"{name}{at:0100}" for at in range(10_000)]
+    return application_review(name, spec={**spec, "unread": name + "x" * 1_000_000})
+
+
+def test_of_an_application_only_what_is_judged_later_is_kept() -> None:
+    """Neither its object, nor what was found out about all nodes: a thousand applications would take gigabytes."""
+    displaced = Displaced(cluster(nodes(1000)))
+    assert displaced.allows(_large("first"))  # what is kept once
+    gc.collect()
+    tracemalloc.start()
+    try:
+        assert all(displaced.allows(_large(f"next-{at}")) for at in range(4))
+        gc.collect()
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert displaced.inventory.promised == 5
+    assert kept < 4 * 30_000

@@ -235,11 +235,24 @@ def _promise(
     home = f"/apis/{review.kind.group}/{review.kind.version}/namespaces/{review.namespace}"
     stored = PromisedObject(review.namespace, f"{home}/{kind.kind.resource}/{metadata.name}", metadata.uid)
 
-    async def judge(some: Sequence[PodsToJudge], now: Inventory, solving: Solving) -> JobVerdict:
-        known = now.with_volumes(inventory.volumes).with_pod_defaults(inventory.pod_defaults)
-        return await judge_at_once(some, review.namespace, known, policy, solving)
+    judge = functools.partial(
+        _judged_later, review.namespace, inventory.volumes, inventory.pod_defaults, policy
+    )  # nothing else of the review is kept, whose body may be large
+    return Promise(stored, verdict.group, verdict.room, tuple(one.without_document() for one in together), judge)
 
-    return Promise(stored, verdict.group, verdict.room, together, judge)
+
+async def _judged_later(  # noqa: PLR0913, PLR0917 -- what is known of the namespace, and what is asked
+    namespace: str,
+    volumes: Volumes,
+    defaults: PodDefaults,
+    policy: Policy,
+    pods: Sequence[PodsToJudge],
+    inventory: Inventory,
+    solving: Solving,
+) -> JobVerdict:
+    """The verdict on some of the pods, over an inventory of later."""
+    known = inventory.with_volumes(volumes).with_pod_defaults(defaults)
+    return await judge_at_once(pods, namespace, known, policy, solving)
 
 
 def _becoming(fault: Fault, policy: Policy) -> str:

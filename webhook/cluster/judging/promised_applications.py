@@ -6,9 +6,10 @@ be free, and be promised to one more.
 """
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from typing import Final
+from collections.abc import Callable, Collection, Coroutine, Sequence
+from typing import Any, Final
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.admission.answer import Promise, PromisedObject
@@ -16,12 +17,20 @@ from webhook.cluster.judging.kept_room import KeptRoom
 from webhook.cluster.judging.stand_ins import stand_ins
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.inventory.inventory import Inventory
+from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.objects.pod import PodInfo
-from webhook.placement.planning.search.solver import finished
+from webhook.placement.planning.search.solver import Solving, finished
 
 TOGETHER: Final = 20
 """Applications whose room is looked for together at most, where there is none for one of them beside the others."""
+
+
+class _AdmittedPods(Struct, frozen=True, eq=False):
+    """What was promised room, as far as it is needed later: the group would hold masks of all nodes."""
+
+    pods: tuple[PodsToJudge, ...]
+    judge: Callable[[Sequence[PodsToJudge], Inventory, Solving], Coroutine[Any, Any, JobVerdict]]
 
 
 class PromisedApplications:
@@ -30,7 +39,7 @@ class PromisedApplications:
     def __init__(self, inventory: Inventory, room: KeptRoom[PromisedObject]) -> None:
         self._inventory = inventory
         self._room = room
-        self._promises: dict[PromisedObject, Promise] = {}
+        self._promises: dict[PromisedObject, _AdmittedPods] = {}
         self._touched: set[str] = set()
         """Nodes that others have taken room of, or that are gone, since the last look."""
         self._lost: list[PromisedObject] = []
@@ -43,7 +52,7 @@ class PromisedApplications:
         made = promise.object
         pods = stand_ins(_uids(made), made.namespace, promise.group, promise.placed)
         self._room.hold(made, made.namespace, pods, passed=passed)
-        self._promises = self._kept() | {made: promise}
+        self._promises = self._kept() | {made: _AdmittedPods(promise.pods, promise.judge)}
 
     def bound(self, pod: PodInfo) -> None:
         """A pod has got its node: most leave room enough for what is kept there."""
@@ -80,9 +89,9 @@ class PromisedApplications:
                 lost = lost[TOGETHER:]
         self._lost = lost
 
-    def _kept(self) -> dict[PromisedObject, Promise]:
+    def _kept(self) -> dict[PromisedObject, _AdmittedPods]:
         holders = self._room.holders()
-        return {one: promise for one, promise in self._promises.items() if one in holders}
+        return {one: promised for one, promised in self._promises.items() if one in holders}
 
     def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""

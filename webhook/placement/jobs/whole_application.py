@@ -65,6 +65,10 @@ class PodsToJudge(Struct, frozen=True, eq=False):
         """So many of these pods, whatever the component may grow to."""
         return replace(self, component=replace(self.component, count=count, most=count))
 
+    def without_document(self) -> "PodsToJudge":
+        """The pods without the JSON that they were read from, which may be large and is not judged."""
+        return replace(self, component=replace(self.component, pod={}))
+
 
 def read_pods(application: OperatorApplication) -> list[PodsToJudge] | tuple[Problem, ...]:
     """The components with their pods, or everything that cannot be read of the object."""
