@@ -13,6 +13,7 @@ from tests.builders import GIB, bound_pod, cluster, nodes
 from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
 from tests.cluster.judging.test_promises import Promising
 from webhook.admission.checks import applications
+from webhook.cluster.judging import promised_applications
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.kept_room import SECONDS
 from webhook.cluster.objects.kinds import KINDS, NODES, PODS
@@ -128,6 +129,28 @@ def test_what_is_found_nowhere_gets_what_comes_free_before_others(searches: list
     displaced.gone("first")
     assert not displaced.allows(alone("four"))
     assert (displaced.node_of("one"), searches) == ("node-a", [1, 1, 1])
+
+
+def test_no_more_is_looked_for_before_a_review_than_it_can_wait_for(
+    searches: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next review goes on with the others, and who found nothing comes last when there is more room."""
+    monkeypatch.setattr(promised_applications, "TOGETHER", 2)
+    displaced = Displaced(cluster(nodes(4)))
+    names = "one", "two", "three"
+    assert all(displaced.allows(alone(name)) for name in names)
+    before = [displaced.node_of(name) for name in names]
+    for node in ("node-a", "node-b", "node-c", "node-d"):
+        displaced.pod(bound_pod(node, job="", uid=f"on-{node}", requests={"cpu": 8000}))
+    looks = [3, 5, 5]  # two by themselves and both together, the third one twice, none
+    for name, many in zip(("four", "five", "six"), looks, strict=True):
+        assert not displaced.allows(alone(name))
+        assert (len(searches), [displaced.node_of(one) for one in names]) == (many, before)
+    for node, name in (("node-d", "one"), (before[0], "three")):
+        displaced.gone(f"on-{node}")
+        assert not displaced.allows(alone("more"))
+        assert displaced.node_of(name) == node
+    assert displaced.node_of("two") == before[1]
 
 
 def test_what_was_given_up_leaves_room_as_well() -> None:

@@ -23,7 +23,7 @@ from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import Solving, finished
 
 TOGETHER: Final = 20
-"""Applications whose room is looked for together at most, where there is none for one of them beside the others."""
+"""Applications whose room is looked for at most before something is judged; and together, where one finds none."""
 
 
 class _AdmittedPods(Struct, frozen=True, eq=False):
@@ -43,7 +43,9 @@ class PromisedApplications:
         self._touched: set[str] = set()
         """Nodes that others have taken room of, or that are gone, since the last look."""
         self._lost: list[PromisedObject] = []
-        """Those whose room is kept where others are, as there is no other."""
+        """Those whose room is kept where others are, as there is no other: the one that was tried last is the last."""
+        self._untried: frozenset[PromisedObject] = frozenset()
+        """Those of them that are yet to be looked for since there may be more room."""
         self.freed = False
         """Whether there may be more room than at the last look."""
 
@@ -72,7 +74,8 @@ class PromisedApplications:
         """Find other nodes for the room that is kept where others or no nodes are by now, in so many seconds.
 
         It is looked for by itself, and if there is none beside what others were promised together with theirs. What is
-        found nowhere stays where it is, and is looked for again once there may be more room.
+        found nowhere stays where it is, and is looked for again once there may be more room. That of so many is looked
+        for at a time: no review waits for a thousand searches.
         """
         kept = self._kept()
         self.freed = self.freed or len(kept) < len(self._promises)
@@ -80,14 +83,17 @@ class PromisedApplications:
         displaced = self._room.on(self._touched) if self._touched else []
         self._touched.clear()
         lost = [one for one in dict.fromkeys((*self._lost, *displaced)) if self._room.pods(one)]
-        if displaced or (lost and self.freed):
-            self.freed = False
-            solving = AtOnce(seconds)
-            lost = [one for one in lost if not self._moved([one], solving)]
-            others = [one for one in kept if one not in lost and self._room.pods(one)]
-            if lost and self._moved([*lost, *others][:TOGETHER], solving):
-                lost = lost[TOGETHER:]
-        self._lost = lost
+        untried = [*lost] if displaced or self.freed else [one for one in lost if one in self._untried]
+        self.freed = False
+        solving = AtOnce(seconds)
+        tried = untried[:TOGETHER]
+        failed = {one: None for one in tried if not self._moved([one], solving)}
+        if failed:
+            others = [one for one in kept if one not in {*lost} and self._room.pods(one)]
+            if self._moved([*failed, *others][:TOGETHER], solving):
+                failed.clear()
+        self._untried = frozenset(untried[TOGETHER:])
+        self._lost = [*(one for one in lost if one not in tried), *failed]
 
     def _kept(self) -> dict[PromisedObject, _AdmittedPods]:
         holders = self._room.holders()
