@@ -9,9 +9,10 @@ import pytest
 from msgspec.structs import replace
 
 from tests.answers import warnings
-from tests.builders import GIB, bound_pod, cluster, nodes
+from tests.builders import GIB, bound_pod, cluster, node, nodes
 from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
 from tests.cluster.judging.test_promises import Promising
+from tests.work import own_calls
 from webhook.admission.checks import applications
 from webhook.cluster.judging import promised_applications
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
@@ -19,12 +20,21 @@ from webhook.cluster.judging.kept_room import SECONDS
 from webhook.cluster.objects.kinds import KINDS, NODES, PODS
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.kube.selection.tolerations import CORDONED, Taint
 from webhook.placement.nodegroups.node_group import NodeGroup
+from webhook.placement.objects.node import Node
 
 
 def alone(name: str, cpu: str = "8") -> bytes:
     """An application of one pod, which fills a node unless it requests less."""
     return application_review(name, spec=ray_spec(name, 0, cpu))
+
+
+def tolerant(name: str) -> bytes:
+    """An application of one pod, which fills a node and tolerates the taint ``own=yes``."""
+    spec = ray_spec(name, 0, "8")
+    spec["headGroupSpec"]["template"]["spec"]["tolerations"] = [{"key": "own", "value": "yes"}]
+    return application_review(name, spec=spec)
 
 
 class Displaced(Promising):
@@ -38,6 +48,10 @@ class Displaced(Promising):
         """A pod of the application gets that node."""
         (pod,) = self.stand_ins(job)
         self.pod(replace(pod, uid=f"real-{job}", node=node))
+
+    def node(self, changed: Node) -> None:
+        """The watch brings a node."""
+        self.judge.take(InventoryChange(KINDS.index(NODES), changed))
 
     def gone(self, uid: str) -> None:
         self.judge.take(InventoryChange(KINDS.index(PODS), uid, gone=True))
@@ -95,6 +109,76 @@ def test_room_on_a_node_that_is_gone_is_kept_on_another_one(searches: list[int],
     assert displaced.allows(alone("two")) is not promised
     assert searches == [1] * promised
     assert not promised or displaced.node_of("one") != gone
+
+
+@pytest.mark.parametrize("effect", ["NoSchedule", "NoExecute"])
+def test_room_on_a_node_that_gets_a_taint_is_kept_on_another_one(searches: list[int], effect: str) -> None:
+    displaced = Displaced()
+    assert displaced.allows(alone("one"))
+    first = displaced.node_of("one")
+    displaced.node(node(first, taints=[Taint(CORDONED, effect=effect)]))
+    assert not displaced.allows(alone("two"))
+    assert (displaced.node_of("one") != first, searches) == (True, [1])
+
+
+def test_a_taint_that_pods_tolerate_disturbs_only_others(searches: list[int]) -> None:
+    displaced = Displaced(cluster(nodes(3)))
+    assert displaced.allows(tolerant("one"))
+    assert displaced.allows(alone("two"))
+    first, second = displaced.node_of("one"), displaced.node_of("two")
+    for name in (first, second):
+        displaced.node(node(name, taints=[Taint("own", "yes", "NoSchedule"), Taint("soft", "", "PreferNoSchedule")]))
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one"), searches) == (first, [1])
+    assert displaced.node_of("two") not in {first, second}
+
+
+def test_a_node_that_changes_but_gets_no_taint_disturbs_nothing(searches: list[int]) -> None:
+    """It was tainted before, has a taint that keeps no pods away, has lost one, or is new; or there is no promise."""
+    hard, soft = Taint(CORDONED, effect="NoSchedule"), Taint("soft", effect="PreferNoSchedule")
+    displaced = Displaced(cluster(nodes(2)))
+    displaced.node(node("node-a", taints=[hard]))
+    assert displaced.allows(alone("one", "2"))
+    displaced.node(node("node-b", taints=[soft], labels={"new": "label"}))
+    for taints in ([hard, soft], [hard], []):
+        displaced.node(node("node-a", taints=taints, labels={"count": str(len(taints))}))
+    displaced.node(node("node-c", taints=[hard]))
+    assert displaced.allows(alone("two", "2"))
+    assert searches == []
+
+
+def test_a_taint_that_is_gone_again_or_goes_with_its_node_is_not_searched_for(searches: list[int]) -> None:
+    displaced = Displaced(cluster(nodes(3)))
+    assert displaced.allows(alone("one"))
+    first = displaced.node_of("one")
+    cordoned = node(first, taints=[Taint(CORDONED, effect="NoSchedule")])
+    displaced.node(cordoned)
+    displaced.node(node(first))
+    assert displaced.allows(alone("two"))
+    assert (displaced.node_of("one"), searches) == (first, [])
+    displaced.node(cordoned)
+    displaced.judge.take(InventoryChange(KINDS.index(NODES), first, gone=True))
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one") != first, searches) == (True, [1])
+
+
+def test_changes_of_tainted_nodes_cost_the_same_however_much_is_promised() -> None:
+    taints = [Taint("own", "yes", "NoSchedule")]
+    displaced = Displaced(cluster(nodes(20, taints=taints, labels={"last": "change"})))
+
+    def cost(change: str) -> int:
+        changed = nodes(20, taints=taints, labels={"last": change})
+
+        def come() -> None:
+            for one in changed:
+                displaced.node(one)
+
+        return own_calls(come)
+
+    without = cost("first")
+    for at in range(20):
+        assert displaced.allows(tolerant(f"job-{at}"))
+    assert cost("second") == without
 
 
 def test_a_pod_that_leaves_room_disturbs_nothing(searches: list[int]) -> None:

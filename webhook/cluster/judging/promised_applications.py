@@ -6,7 +6,7 @@ be free, and be promised to one more.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from msgspec import Struct
@@ -16,9 +16,13 @@ from webhook.admission.answer import Promise, PromisedObject
 from webhook.cluster.judging.kept_room import KeptRoom
 from webhook.cluster.judging.stand_ins import stand_ins
 from webhook.cluster.queries.job_verdicts import AtOnce
+from webhook.placement.inventory.index import HARD
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge
+from webhook.placement.kube.pod import Pod
+from webhook.placement.kube.selection.tolerations import Taint, tolerates
+from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import Solving, finished
 
@@ -42,6 +46,8 @@ class PromisedApplications:
         self._promises: dict[PromisedObject, _AdmittedPods] = {}
         self._touched: set[str] = set()
         """Nodes that others have taken room of, or that are gone, since the last look."""
+        self._tainted: set[str] = set()
+        """Nodes that have got a taint since then."""
         self._lost: list[PromisedObject] = []
         """Those whose room is kept where others are, as there is no other: the one that was tried last is the last."""
         self._untried: frozenset[PromisedObject] = frozenset()
@@ -70,8 +76,15 @@ class PromisedApplications:
         if self._promises:
             self._touched.add(node)
 
+    def node_changed(self, before: Node | None, node: Node) -> None:
+        """A node has changed: where it has got a taint, pods that room was kept for there may not come any more."""
+        if self._promises and before is not None and before.taints != node.taints:
+            known = frozenset(before.taints)
+            if any(taint.effect in HARD and taint not in known for taint in node.taints):
+                self._tainted.add(node.name)
+
     def settle(self, seconds: float) -> None:
-        """Find other nodes for the room that is kept where others or no nodes are by now, in so many seconds.
+        """Find other nodes for the room that is kept where its pods cannot come by now, in so many seconds.
 
         It is looked for by itself, and if there is none beside what others were promised together with theirs. What is
         found nowhere stays where it is, and is looked for again once there may be more room. That of so many is looked
@@ -80,8 +93,7 @@ class PromisedApplications:
         kept = self._kept()
         self.freed = self.freed or len(kept) < len(self._promises)
         self._promises = kept
-        displaced = self._room.on(self._touched) if self._touched else []
-        self._touched.clear()
+        displaced = self._displaced()
         lost = [one for one in dict.fromkeys((*self._lost, *displaced)) if self._room.pods(one)]
         untried = [*lost] if displaced or self.freed else [one for one in lost if one in self._untried]
         self.freed = False
@@ -98,6 +110,23 @@ class PromisedApplications:
     def _kept(self) -> dict[PromisedObject, _AdmittedPods]:
         holders = self._room.holders()
         return {one: promised for one, promised in self._promises.items() if one in holders}
+
+    def _displaced(self) -> list[PromisedObject]:
+        """Those with room where others are, where the node is gone, or where their pods do not tolerate a new taint."""
+        touched, tainted = self._touched, self._tainted
+        self._touched, self._tainted = set(), set()
+        displaced = self._room.on(touched) if touched else []
+        nodes = {name: node for name in tainted if (node := self._inventory.nodes.get(name))}
+        return displaced + [one for one in self._room.on(nodes) if self._barred(one, nodes)] if nodes else displaced
+
+    def _barred(self, one: PromisedObject, nodes: Mapping[str, Node]) -> bool:
+        """Whether room of the object is kept on one of these nodes for a pod that does not tolerate a taint there."""
+        pods = self._promises[one].pods
+        return any(
+            not _tolerated(nodes[pod.node].taints, pods[_member(pod)].pod)
+            for pod in self._room.pods(one)
+            if pod.node in nodes
+        )
 
     def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
@@ -121,7 +150,7 @@ class PromisedApplications:
 
     def _left(self, one: PromisedObject) -> list[PodsToJudge]:
         """The pods of the object that room is kept for still."""
-        counts = Counter(int(pod.uid.split("/")[-2]) for pod in self._room.pods(one))
+        counts = Counter(_member(pod) for pod in self._room.pods(one))
         return [pods.so_many(counts[at]) for at, pods in enumerate(self._promises[one].pods) if counts[at]]
 
     def _placed(self, one: PromisedObject, pods: Collection[PodsToJudge], solving: AtOnce) -> list[PodInfo]:
@@ -134,3 +163,14 @@ class PromisedApplications:
 
 def _uids(one: PromisedObject) -> str:
     return f"promised/{one.uid}"
+
+
+def _member(pod: PodInfo) -> int:
+    """The place of the stand-in's component among those of its application."""
+    return int(pod.uid.split("/")[-2])
+
+
+def _tolerated(taints: Iterable[Taint], pod: Pod) -> bool:
+    """Whether the pod tolerates all of the taints that keep pods away."""
+    tolerations = (pod.spec and pod.spec.tolerations) or ()
+    return all(any(tolerates(one, taint) for one in tolerations) for taint in taints if taint.effect in HARD)

@@ -47,6 +47,7 @@ from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
@@ -147,10 +148,14 @@ class WorkerJudge:
     def _change(self, change: InventoryChange) -> None:
         pod = change.value if isinstance(change.value, PodInfo) else None
         bound = pod is not None and bool(pod.node) and not self._inventory.has_pod(pod.uid)
+        node = change.value if isinstance(change.value, Node) else None
+        before = self._inventory.nodes.get(node.name) if node else None
         with contextlib.suppress(Exception):  # the same was raised in the server, which has said so
             self._changes.apply(change, self._inventory)
         if pod is not None and bound:
             self._promised.bound(pod)
+        elif node is not None:
+            self._promised.node_changed(before, node)
         elif change.gone:
             self._promised.freed = True
             if change.kind == _NODES:
