@@ -237,6 +237,22 @@ def test_no_more_is_looked_for_before_a_review_than_it_can_wait_for(
     assert displaced.node_of("two") == before[1]
 
 
+@pytest.mark.parametrize("comes", ["node-b", "node-c"])
+def test_what_is_found_nowhere_gets_a_node_that_comes_or_is_uncordoned(searches: list[int], comes: str) -> None:
+    cordoned = [Taint(CORDONED, effect="NoSchedule")]
+    displaced = Displaced(cluster([node("node-a"), node("node-b", taints=cordoned)]))
+    assert displaced.allows(alone("one"))
+    displaced.node(node("node-a", taints=cordoned))
+    assert not displaced.allows(alone("two"))
+    assert displaced.node_of("one") == "node-a"
+    displaced.node(node("node-b", taints=cordoned))  # as it was
+    assert not displaced.allows(alone("three"))
+    assert searches == [1, 1]  # by itself, and with all others: there are none
+    displaced.node(node(comes))
+    assert not displaced.allows(alone("four"))
+    assert (displaced.node_of("one"), searches) == (comes, [1, 1, 1])
+
+
 def test_what_was_given_up_leaves_room_as_well() -> None:
     displaced = Displaced()
     displaced.allows(alone("old"))

@@ -77,8 +77,11 @@ class PromisedApplications:
             self._touched.add(node)
 
     def node_changed(self, before: Node | None, node: Node) -> None:
-        """A node has changed: where it has got a taint, pods that room was kept for there may not come any more."""
-        if self._promises and before is not None and before.taints != node.taints:
+        """A node has come or changed: it may have more room, or a taint that keeps away what was promised there."""
+        if not self._promises or before == node:
+            return
+        self.freed = True
+        if before is not None and before.taints != node.taints:
             known = frozenset(before.taints)
             if any(taint.effect in HARD and taint not in known for taint in node.taints):
                 self._tainted.add(node.name)
