@@ -121,7 +121,7 @@ def test_what_is_kept_is_right_after_each_change(many: int, monkeypatch: pytest.
     monkeypatch.setattr(fits, "_MANY", many)
     monkeypatch.setattr(batches, "_TABLE", 1)
     answers = {True: 0, False: 0, None: 0}
-    for seed in range(some_of(300, every_day=20)):
+    for seed in range(some_of(300, every_day=10)):
         chance = random.Random(seed)  # noqa: S311 -- the same changes each time
         inventory = cluster([node(name) for name in NODES])
         inventory.devices.read = True

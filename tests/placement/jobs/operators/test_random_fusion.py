@@ -36,7 +36,7 @@ TYPES: Final = ("channelIsolation", "channelExlocation")
 _FEW_LARGE: Final = 300
 """Of the first Jobs fewer are large: each takes half a second."""
 
-EXAMPLES: Final = some_of(5000, every_day=60)
+EXAMPLES: Final = some_of(5000, every_day=25)
 
 
 def random_job(seed: int) -> tuple[Job, dict[str, int]]:

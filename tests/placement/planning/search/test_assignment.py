@@ -55,7 +55,7 @@ def test_a_limit_by_a_label_that_no_node_has_limits_nothing(*, limited: bool) ->
         check(seed, limited=limited, labelled=False)
 
 
-PROBLEMS = 100 if EVERY_DAY else 200
+PROBLEMS = 50 if EVERY_DAY else 200
 
 
 @pytest.mark.parametrize("first", range(0, PROBLEMS, 50))
