@@ -224,16 +224,16 @@ def test_no_more_is_looked_for_before_a_review_than_it_can_wait_for(
     names = "one", "two", "three"
     assert all(displaced.allows(alone(name)) for name in names)
     before = [displaced.node_of(name) for name in names]
-    for node in ("node-a", "node-b", "node-c", "node-d"):
-        displaced.pod(bound_pod(node, job="", uid=f"on-{node}", requests={"cpu": 8000}))
+    for place in ("node-a", "node-b", "node-c", "node-d"):
+        displaced.pod(bound_pod(place, job="", uid=f"on-{place}", requests={"cpu": 8000}))
     looks = [3, 5, 5]  # two by themselves and both together, the third one twice, none
     for name, many in zip(("four", "five", "six"), looks, strict=True):
         assert not displaced.allows(alone(name))
         assert (len(searches), [displaced.node_of(one) for one in names]) == (many, before)
-    for node, name in (("node-d", "one"), (before[0], "three")):
-        displaced.gone(f"on-{node}")
+    for place, name in (("node-d", "one"), (before[0], "three")):
+        displaced.gone(f"on-{place}")
         assert not displaced.allows(alone("more"))
-        assert displaced.node_of(name) == node
+        assert displaced.node_of(name) == place
     assert displaced.node_of("two") == before[1]
 
 
