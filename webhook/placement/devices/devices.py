@@ -53,8 +53,8 @@ class Devices:
         self._listed: set[DevicePart] = set()
         self._slices: dict[str, DeviceSlice] = {}
         self._pools: dict[DevicePool, dict[str, DeviceSlice]] = {}
-        self._local: dict[str, dict[DevicePool, int]] = {}
-        """By node, the pools that have slices of that node, each with the number of these slices."""
+        self._local: dict[str, tuple[DevicePool, ...]] = {}
+        """By node, the pool of each slice of that node: mostly one, for which a tuple takes a quarter of a dict."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
@@ -116,14 +116,15 @@ class Devices:
         self.marks.put(published)
         if published.unread:
             self._unread[published.name] = published.reach
-        parts = self._pools.setdefault(published.pool_name, {})
+        pool = published.pool_name
+        parts = self._pools.setdefault(pool, {})
         parts[published.name] = published
         if len(parts) > 1:
-            self._parted.add(published.pool_name)
+            self._parted.add(pool)
         if published.reach and (published.unread or published.expected != 1):
             self._odd[published.name] = published.reach.node
-        self._place(published, 1)
-        self._changed(published.pool_name)
+        self._place(published, pool, 1)
+        self._changed(pool)
 
     def drop_slice(self, name: str) -> None:
         """Remove the ResourceSlice; an absent one changes nothing."""
@@ -140,9 +141,7 @@ class Devices:
             self._parted.discard(pool)
         if not self._pools[pool]:
             del self._pools[pool]
-        self._place(removed, -1)
-        if removed.reach and self._local.get(removed.reach.node) == {}:
-            del self._local[removed.reach.node]
+        self._place(removed, pool, -1)
 
     @property
     def empty(self) -> bool:
@@ -164,7 +163,8 @@ class Devices:
 
     def local_pools(self, node: str) -> Iterable[DevicePool]:
         """The pools that have slices of that node."""
-        return self._local.get(node, ())
+        pools = self._local.get(node, ())
+        return pools if len(pools) < 2 else dict.fromkeys(pools)  # noqa: PLR2004 -- one cannot be there twice
 
     def wide_pools(self) -> Iterable[DevicePool]:
         """The pools that have slices for several nodes, or counters."""
@@ -189,14 +189,26 @@ class Devices:
         """Whether what a node can use does not follow from its own slices alone, by shared pools or rules."""
         return bool(self._wide or self._rules)
 
-    def _place(self, published: DeviceSlice, by: int) -> None:
+    def _place(self, published: DeviceSlice, pool: DevicePool, by: int) -> None:
         """Count the slice where its devices are: of one node, or not."""
         if published.reach and published.reach.node and not published.counters:
-            _count(self._local.setdefault(published.reach.node, {}), published.pool_name, by)
+            self._place_local(published.reach.node, pool, by)
             return
-        _count(self._wide, published.pool_name, by)
+        _count(self._wide, pool, by)
         if published.devices or not published.counters:
-            _count(self._shared, published.pool_name, by)
+            _count(self._shared, pool, by)
+
+    def _place_local(self, node: str, pool: DevicePool, by: int) -> None:
+        """Note one slice more, or one less, of the node."""
+        pools = self._local.get(node, ())
+        if by > 0:
+            self._local[node] = (*pools, pool)
+            return
+        at = pools.index(pool)
+        if len(pools) > 1:
+            self._local[node] = pools[:at] + pools[at + 1 :]
+        else:
+            del self._local[node]
 
     def _changed(self, pool: DevicePool) -> None:
         """Record a change of the pool, for all nodes that may use it."""

@@ -50,7 +50,7 @@ class MarkIndex:
                 # The representation of a value tells true from 1, and a version from its text.
                 texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
         ids = tuple(sorted(texts))
-        numbers = array("q", (hash("\n".join(texts[name])) for name in ids))
+        numbers = array("q", [hash("\n".join(texts[name])) for name in ids])  # of a list, so without spare room
         marks = self._in_table(found, ids, numbers, self._rest(found))
         self.by_name[found.name] = marks
 
