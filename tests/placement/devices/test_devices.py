@@ -211,3 +211,16 @@ def test_devices_are_judged_once_all_parts_are_known() -> None:
     assert (devices.read, devices.version) == (True, 1)
     devices.listed(first, readable=False)
     assert (devices.read, devices.version) == (False, 2)
+
+
+def test_a_node_has_a_pool_until_the_last_of_its_slices_is_gone() -> None:
+    """Its other pools are not touched."""
+    devices = Devices()
+    for name, pool in (("a", "x"), ("b", "x"), ("c", "y")):
+        devices.put_slice(DeviceSlice(name, DRIVER, pool, reach=Reach(node="n1")))
+    found = []
+    for name in ("a", "b", "c"):
+        found.append([pool.pool for pool in devices.local_pools("n1")])
+        devices.drop_slice(name)
+    assert found == [["x", "y"], ["x", "y"], ["y"]]
+    assert not list(devices.local_pools("n1"))
