@@ -120,7 +120,7 @@ fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of device
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; fifty minutes
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) -m "hypothesis or examples"
 	PROPERTY_TIMES=1 $(BIN)/python $(PYTEST) tests/controller/jobs/test_fusion.py tests/controller/jobs/test_parallel_regions.py \
-	  tests/placement/jobs/operators/test_fused_job.py tests/placement/planning/search/test_assignment.py tests/placement/planning/test_haste.py \
+	  tests/placement/jobs/operators/test_fused_job.py tests/placement/planning/search/test_assignment.py tests/placement/planning/test_haste.py tests/cli/test_schemas.py \
 	  tests/placement/planning/search/test_packing.py tests/placement/planning/test_counted_devices.py tests/placement/planning/test_planned_devices.py \
 	  tests/placement/devices/test_random_worlds.py tests/placement/numa/test_alignment.py
 	PROPERTY_TIMES=10 $(BIN)/python $(PYTEST) tests/placement/kinds/test_random_applications.py tests/placement/kinds/test_random_new_nodes.py
