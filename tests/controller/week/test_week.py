@@ -13,12 +13,13 @@ from tests.controller.virtual_time import clock, in_virtual_time
 from tests.controller.week.life import lived
 from tests.controller.week.lives import JobLife, PoolLife
 from tests.controller.week.wall_clock import WallClock
-from tests.example_count import some_of
+from tests.example_count import EVERY_DAY, some_of
 from webhook.controller.hostpools import claims
 
 pytestmark = pytest.mark.examples
 
 LIVES: Final = 4
+SEEDS: Final = range(2 if EVERY_DAY else LIVES)
 EVENTS: Final = some_of(3000) // LIVES
 """Of one life of each kind."""
 
@@ -63,11 +64,11 @@ async def of_jobs(seed: int) -> float:
     return clock() - began
 
 
-@pytest.mark.parametrize("seed", range(LIVES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_pools_live_long(seed: int) -> None:
     assert in_virtual_time(of_pools(seed)) > EVENTS
 
 
-@pytest.mark.parametrize("seed", range(LIVES))
+@pytest.mark.parametrize("seed", SEEDS)
 def test_jobs_live_long(seed: int) -> None:
     assert in_virtual_time(of_jobs(seed)) > EVENTS
