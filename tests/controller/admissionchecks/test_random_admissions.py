@@ -12,6 +12,7 @@ import pytest
 
 from tests.apiserver.paths import pod_path
 from tests.controller.admissionchecks.checked_cluster import WORKLOADS, CheckedCluster, condition, pod_set
+from tests.example_count import EVERY_DAY
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
@@ -19,6 +20,7 @@ from webhook.placement.text import keys
 
 NODES: Final = tuple(f"node-{number}" for number in range(4))
 MANY: Final = 8
+SEEDS: Final = range(2 if EVERY_DAY else 6)
 
 
 class RestingSearch(AtOnce):
@@ -75,7 +77,8 @@ class KueueAndScheduler:
         self._checked.kube.change(self._checked.path(name), {"status": {"conditions": ended}})
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.examples
+@pytest.mark.parametrize("seed", SEEDS)
 async def test_no_pod_of_an_admitted_workload_is_without_a_node(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 -- repeatable, not secret
     checked = CheckedCluster(*NODES)
