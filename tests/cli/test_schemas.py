@@ -132,7 +132,8 @@ def test_clusters(answer: Answer) -> None:
 
 def test_conversions(answer: Answer) -> None:
     """In YAML they are one document for each manifest."""
-    assert [one["kind"] for one in answer("convert", "examples/convert/isolation.spl", forms="json")["items"]] == ["Job"]
+    items = answer("convert", "examples/convert/isolation.spl", forms="json")["items"]
+    assert [one["kind"] for one in items] == ["Job"]
 
 
 def test_status_of_a_job(answer: Answer) -> None:
