@@ -5,6 +5,7 @@ import random
 from collections.abc import Iterator
 
 import numpy as np
+from msgspec.structs import replace
 
 from webhook.placement.constraints.topology_limit import MaxSkew, OnePerDomain
 from webhook.placement.inventory.topology import Domains
@@ -29,6 +30,24 @@ def random_problem(chance: random.Random, *, limited: bool = False) -> Assignmen
     pools = tuple(_pool(chance, size) for _ in range(chance.choice((0, 0, 1, 2))))
     blocks = tuple(_block(chance, size, pools, limited=limited) for _ in range(chance.randint(1, 4)))
     return AssignmentProblem(np.arange(size), free.astype(np.int64), blocks, pools)
+
+
+def crowded_problem(chance: random.Random) -> AssignmentProblem:
+    """Such a problem, in which blocks want a third of a node of one resource, or more: few share a node."""
+    problem = random_problem(chance, limited=chance.random() < 0.2)
+    free = [[chance.randint(6, 10) for _ in range(problem.size)], [chance.randint(0, 4) for _ in range(problem.size)]]
+    blocks = tuple(
+        replace(
+            block,
+            count=chance.choice((1, 1, 2)),
+            nodes=block.nodes | (chance.random() < 0.7),
+            requests=(chance.choice((0, 3, 4, 5, 6, 7)), chance.choice((0, 0, 1, 2))),
+            marks=block.marks if chance.random() < 0.2 else frozenset(),
+            hosts=block.hosts if chance.random() < 0.4 else (),
+        )
+        for block in problem.blocks
+    )
+    return replace(problem, free=np.array(free, np.int64), blocks=blocks)
 
 
 def _pool(chance: random.Random, nodes: int) -> PoolChoice:

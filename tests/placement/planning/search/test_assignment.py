@@ -11,7 +11,7 @@ from tests.example_count import EVERY_DAY
 from tests.placement.planning import exhaustive
 from tests.placement.planning.at_once import all_of
 from tests.placement.planning.search.hard_problem import hard_problem
-from tests.placement.planning.search.random_problems import assignments, random_costs, random_problem
+from tests.placement.planning.search.random_problems import assignments, crowded_problem, random_costs, random_problem
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.inventory.topology import NOWHERE, Domains
 from webhook.placement.planning.search import bounds, greedy, integer_program
@@ -68,6 +68,24 @@ def test_all_ways_agree(first: int) -> None:
 def test_all_ways_agree_with_limits(first: int) -> None:
     for seed in range(first, first + 50):
         check(seed, limited=True)
+
+
+CROWDED = 1000 if EVERY_DAY else 10000
+
+
+def test_blocks_that_cannot_be_packed_have_no_assignment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One in a hundred problems is proved by packing alone: by no other count."""
+    problems = [crowded_problem(random.Random(seed)) for seed in range(CROWDED)]  # noqa: S311 -- the same each time
+    proofs = [all_of(bounds.impossible(problem)) for problem in problems]
+    monkeypatch.setattr(bounds, "too_many", lambda *_: None)
+    new = 0
+    for problem, proof in zip(problems, proofs, strict=True):
+        if proof is None or all_of(bounds.impossible(problem)) is not None:
+            continue
+        named = replace(problem, blocks=tuple(problem.blocks[at] for at in sorted(proof)))
+        assert not any(True for _ in assignments(named))
+        new += 1
+    assert new >= CROWDED // 120
 
 
 @pytest.mark.parametrize("seed", range(150))
