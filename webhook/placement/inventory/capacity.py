@@ -1,6 +1,6 @@
 """Allocatable and used amounts of every resource on every node: two numpy rows of ``int64`` per resource."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,10 @@ _CEILING = 2**62
 
 _TAKEN_LIMIT = _CEILING >> 20
 """Largest amount that one pod takes: a million pods of such an amount reach the ceiling."""
+
+
+_FEW = 16
+"""A resource that no node offers has a row once one in so many nodes uses it: until then a dict of slots is smaller."""
 
 
 class _Used:
@@ -48,15 +52,20 @@ class Capacity:
     """Allocatable and used amounts by resource name and node slot.
 
     Amounts are milli-units of ``cpu`` and whole units of everything else. A resource that no node offers has no
-    allocatable row.
+    allocatable row, and no row of used amounts unless pods on many nodes request it: a pod may request any names, as
+    many as its object holds, and a row for each would take a thousand times the memory of the name.
     """
 
-    __slots__ = ("_allocatable", "_known", "_size", "_used")
+    __slots__ = ("_allocatable", "_changes", "_few", "_known", "_size", "_used")
 
     def __init__(self) -> None:
         self._size = _INITIAL
         self._allocatable: dict[str, Row] = {}
         self._used: dict[str, _Used] = {}
+        self._few: dict[str, dict[int, int]] = {}
+        """What pods use of the resources without a row, by slot, without zeros."""
+        self._changes = 0
+        """How often amounts of any of these have changed."""
         self._known: dict[tuple[str, int], Bits] = {}
 
     def offer(self, slot: int, tally: Tally) -> None:
@@ -74,9 +83,30 @@ class Capacity:
         for resource, amount in tally.items():
             used = self._used.get(resource)
             if used is None:
-                used = self._used[resource] = _Used(np.zeros(self._size, np.int64))
+                self._take_of_few(resource, slot, sign * min(amount, _TAKEN_LIMIT))
+                continue
             used.cells[slot] += sign * min(amount, _TAKEN_LIMIT)
             used.changes += 1
+
+    def _take_of_few(self, resource: str, slot: int, amount: int) -> None:
+        """Add the amount to what is used of a resource without a row, which it gets if offered, or used by many."""
+        self._changes += 1
+        few = self._few.setdefault(resource, {})
+        few[slot] = few.get(slot, 0) + amount
+        if not few[slot]:
+            del few[slot]
+        if not few:
+            del self._few[resource]
+        elif resource in self._allocatable or len(few) * _FEW > self._size:
+            used = self._used[resource] = _Used(self._row_of(few))
+            used.changes = self._changes  # never fewer than before
+            del self._few[resource]
+
+    def _row_of(self, few: Mapping[int, int]) -> Row:
+        row = np.zeros(self._size, np.int64)
+        for slot, amount in few.items():
+            row[slot] = amount
+        return row
 
     def unused(self) -> "Capacity":
         """A view of the amounts that nodes offer, none of which are used; callers must not change it."""
@@ -85,18 +115,21 @@ class Capacity:
         return view
 
     def changes(self, resources: Iterable[str]) -> int:
-        """How often the used amounts of these resources have changed."""
-        return sum(self._used[resource].changes for resource in resources if resource in self._used)
+        """A number that grows whenever used amounts of these resources change: by one for each, or more."""
+        used = self._used
+        return sum(used[resource].changes if resource in used else self._changes for resource in resources)
 
     def used(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` used on ``slot``."""
         used = self._used.get(resource)
-        return 0 if used is None or slot >= self._size else used.cells[slot]
+        if used is None:
+            return self._few[resource].get(slot, 0) if resource in self._few else 0
+        return 0 if slot >= self._size else used.cells[slot]
 
     def free(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` that is free on ``slot``; negative if more is used than the node offers."""
         row, used = self._allocatable.get(resource), self._used.get(resource)  # in one call: each bound pod asks often
-        taken = 0 if used is None or slot >= self._size else used.cells[slot]
+        taken = self.used(resource, slot) if used is None else 0 if slot >= self._size else used.cells[slot]
         return (0 if row is None else int(row[slot])) - taken
 
     def allocatable(self, resource: str, slot: int) -> int:
@@ -144,8 +177,9 @@ class Capacity:
     def rows(self, resource: str) -> tuple[Row, Row]:
         """Allocatable and used amounts of a resource by slot; zeros for an unknown resource. Callers must not write."""
         zeros = np.zeros(self._size, np.int64)
-        used = self._used.get(resource)
-        return self._allocatable.get(resource, zeros), zeros if used is None else used.row
+        used, few = self._used.get(resource), self._few.get(resource)
+        taken = used.row if used is not None else self._row_of(few) if few else zeros
+        return self._allocatable.get(resource, zeros), taken
 
     def _offering(self, resource: str, amount: int) -> Bits:
         """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts."""
