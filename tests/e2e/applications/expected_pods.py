@@ -23,7 +23,7 @@ def pods_of(admin: Api, space: str) -> list[Object]:
 
 
 def running(admin: Api, space: str, count: int) -> list[Object]:
-    """The pods of the namespace, once there are so many and all of them run, or have run: those of Jobs for a second."""
+    """The pods of the namespace, once there are so many and each runs or, as those of Jobs soon have, has run."""
 
     def all_run() -> list[Object] | None:
         found = pods_of(admin, space)

@@ -43,7 +43,8 @@ def too_many(amounts: Amounts, counts: Amounts, capacities: Amounts) -> TooMany 
     sizes, at = np.unique(amounts, return_inverse=True)
     times = np.zeros(len(sizes), np.int64)
     np.add.at(times, at, counts)
-    sizes, times = sizes[sizes > 0], times[sizes > 0]
+    asked = (sizes > 0) & (times > 0)
+    sizes, times = sizes[asked], times[asked]
     free = np.sort(capacities)
     if not len(sizes) or float(times.sum()) * float(free[-1]) >= _EXACT or float(free.sum(dtype=np.float64)) >= _EXACT:
         return None
