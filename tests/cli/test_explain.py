@@ -242,3 +242,21 @@ def test_names_of_nodes_have_no_effect_on_a_terminal(explain: Explain, tmp_path:
     _, out, _ = explain("-f", str(pod), "--snapshot", str(tmp_path / "cluster"))
     assert "\x1b" not in out
     assert r"out: end, free\x1b[2J, one\x1b[31m\ntwo (" in out
+
+
+def test_a_job_that_the_api_server_is_to_name_is_judged_by_a_name_of_its_kind(explain: Explain, tmp_path: Path) -> None:
+    job = {
+        "apiVersion": "streams.ibm.com/v1",
+        "kind": "Job",
+        "metadata": {"generateName": "app-"},
+        "spec": {
+            "bundle": {"name": "app.sab"},
+            "hostPools": [{"name": "P", "tags": ["source"]}],
+            "processingElements": [{"operators": [{"name": "Op", "placement": "host(P)"}]}],
+        },
+    }
+    path = tmp_path / "job.json"
+    path.write_text(json.dumps(job))
+    code, out, _ = explain("-f", str(path), "--snapshot", CLUSTER)
+    assert code == 0
+    assert f"{path}: Job app-xxxxx, processing element app-xxxxx-0 in namespace default\n  admitted" in out

@@ -9,6 +9,7 @@ from webhook.cli.terminal.progress import progress
 from webhook.placement.text.defaults import PLAN_SECONDS
 from webhook.placement.text.problem import counted
 from webhook.placementreview.plans.document import PlanDocument
+from webhook.placementreview.plans.fuse import named
 from webhook.placementreview.plans.plan import planned
 from webhook.placementreview.plans.plan_document import document_of
 from webhook.settings import Settings
@@ -28,6 +29,7 @@ def exit_of(document: PlanDocument) -> int:
 
 def planned_document(given: Manifests, settings: Settings, seconds: float, title: str) -> PlanDocument:
     """The plan of the manifests as a document; raises :class:`WrongUse` for a manifest that cannot be used."""
+    given = [(file, named(document)) for file, document in given]
     with progress() as step:
         try:
             world = app.explain.explaining(settings, given, warn, step=step)

@@ -31,6 +31,7 @@ from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.explanation import Explanation, beside, explain
 from webhook.placementreview.explanations.job_explanation import JobExplanation, explain_job
 from webhook.placementreview.explanations.pool_explanation import PoolExplanation, explain_pool, is_pool
+from webhook.placementreview.plans.fuse import named
 from webhook.placementreview.review import WhatIf
 from webhook.setting_fields import flag
 from webhook.settings import Settings
@@ -97,8 +98,8 @@ def _leave_out(unread: Iterable[UnreadManifest]) -> None:
     files: dict[str, dict[str, None]] = {}
     for one in unread:
         files.setdefault(one.reason, {})[one.file] = None
-    for reason, named in files.items():
-        warn(f"{enumerated([*named], _NAMED)}: {reason} (left out)")
+    for reason, paths in files.items():
+        warn(f"{enumerated([*paths], _NAMED)}: {reason} (left out)")
 
 
 def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[UnreadManifest]]:
@@ -106,6 +107,7 @@ def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], li
 
     With the reason for each object whose pods cannot be decoded.
     """
+    given = [(file, named(document)) for file, document in given]
     with progress() as step:
         try:
             world = app.explain.explaining(settings, given, warn, step=step)
