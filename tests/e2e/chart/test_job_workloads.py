@@ -30,6 +30,7 @@ NO_ROOM: Final = """\
 The workloads of job pipeline together, 2 of whose pods run already: requests cpu 5 cannot hold: 1 of 2 pods fits \
 (Deployment sink).
   2 nodes have less than cpu 5 free
+  1 node has room for only 1 of 2 pods that request cpu 5 or more
 Nearest fix: add a node with cpu 5 free, or lower requests cpu 5 to cpu 3 (all 2 would fit), or run 1 of these 2.
 """
 
