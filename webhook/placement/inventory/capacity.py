@@ -115,9 +115,17 @@ class Capacity:
         return view
 
     def changes(self, resources: Iterable[str]) -> int:
-        """A number that grows whenever used amounts of these resources change: by one for each, or more."""
-        used = self._used
-        return sum(used[resource].changes if resource in used else self._changes for resource in resources)
+        """A number that grows whenever used amounts of these resources change: by one for each, or more.
+
+        It may be smaller once a node offers one of them for the first time.
+        """
+        return sum(map(self._changes_of, resources))
+
+    def _changes_of(self, resource: str) -> int:
+        if resource in self._used:
+            return self._used[resource].changes
+        # What is offered gets a row with the first amount that is used of it.
+        return 0 if resource in self._allocatable and resource not in self._few else self._changes
 
     def used(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` used on ``slot``."""
