@@ -127,9 +127,8 @@ async def _disproved(group: Group, some: Sequence[int], change: Change) -> list[
         return bool(await taken(impossible(less), group.solving))
 
     every = range(len(problem.blocks))[::-1]
-    if not await fails(every):
-        return []
-    chosen = await answered_in_turn(irreducible(every, max(1, len(every) // 2)), fails)
+    proved = every if await fails(every) else ()
+    chosen = await answered_in_turn(irreducible(proved, max(1, len(proved) // 2)), fails)
     return sorted({member for at in chosen for pods in owners[at] for member, _ in pods})
 
 
