@@ -356,7 +356,7 @@ async def late(tested: Processes, ends: list[asyncio.Timeout], state: str, secon
 
 
 def busy(_request: AskedWord) -> bytes:
-    """What takes a core for ever."""
+    """Keeps a core busy until it is killed."""
     while True:
         pass
 

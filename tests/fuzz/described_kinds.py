@@ -65,7 +65,7 @@ def definitions(data: bytes) -> None:
 
 
 def formulas(data: bytes) -> None:
-    """A formula is refused with words, or it has a value for every document, twice the same."""
+    """A formula is rejected with a message, or evaluates every document, to the same value each time."""
     first, _, second = data.partition(_BETWEEN)
     text, document = text_of(first), _mapping(second) or _OBJECT
     if len(text) > LENGTH or sum(map(text.count, _OPENINGS)) > NESTING:  # a definition with such a path is not read

@@ -1,4 +1,4 @@
-"""What must hold of objects that servers and controllers read from the API server, whoever wrote them."""
+"""Objects that servers and controllers read from the API server never crash them, no matter who wrote them."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

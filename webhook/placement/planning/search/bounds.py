@@ -90,7 +90,7 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
         there, wanted = free.sum(axis=1, dtype=np.float64), asked[inside].sum(axis=0)
         yield frozenset(inside.tolist()) if ((wanted > there) & (there < _EXACT)).any() else None
         # With that much left over some node always has room for the largest.
-        scarce = wanted + requests[inside].max(axis=0, initial=0) * free.shape[1] > there
+        scarce = wanted + requests[inside].max(axis=0, initial=0) * float(free.shape[1]) > there
         tight.append((inside, free, np.flatnonzero(scarce).tolist()))
     for inside, free, resources in tight:
         for at in resources:
