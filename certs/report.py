@@ -22,7 +22,7 @@ def text_report(folder: Path, inspection: Inspection, now: datetime) -> str:
     lines += [f"  {fault}" for fault in inspection.faults]
     lines += [f"  note: {note}" for note in notes(folder)]
     if inspection.faults:
-        lines.append(f"to repair it: {mending_command(folder, inspection)}")
+        lines.append(f"to repair it: {repair_command(folder, inspection)}")
     for title, half in (("authority", inspection.authority), ("leaf", inspection.leaf)):
         if half.certificate is not None:
             lines += ["", title, *_rows(half.certificate, now)]
@@ -42,7 +42,7 @@ def json_report(folder: Path, inspection: Inspection, now: datetime) -> str:
         "usable": not inspection.faults,
         "problems": inspection.faults,
         "notes": notes(folder),
-        "mend": mending_command(folder, inspection) if inspection.faults else None,
+        "repair": repair_command(folder, inspection) if inspection.faults else None,
         "authority": _facts(inspection.authority, now),
         "leaf": leaf,
     }
@@ -57,7 +57,7 @@ def notes(folder: Path) -> list[str]:
     ]
 
 
-def mending_command(folder: Path, inspection: Inspection) -> str:
+def repair_command(folder: Path, inspection: Inspection) -> str:
     """The command that makes the folder usable, with flags for the names of the leaf if that can be read."""
     # The command must not overwrite another program's authority.
     where = "NEW-FOLDER" if inspection.authority.faults and inspection.is_foreign else str(folder)

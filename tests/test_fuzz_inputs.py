@@ -22,7 +22,7 @@ def test_what_fuzzing_begins_with_is_in_order(target: Target) -> None:
 @pytest.mark.parametrize(
     "path", [pytest.param(path, id=f"{path.parent.name}/{path.name}") for path in sorted(FOUND.glob("*/*"))]
 )
-def test_what_fuzzing_has_found_is_mended(path: Path) -> None:
+def test_what_fuzzing_has_found_stays_corrected(path: Path) -> None:
     TARGETS[path.parent.name].tried(path.read_bytes())
 
 

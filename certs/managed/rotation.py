@@ -33,13 +33,13 @@ Rule: TypeAlias = Callable[[Observed, RotationPolicy, datetime], Action | None]
 
 def decide(observed: Observed, policy: RotationPolicy, now: datetime) -> Action:
     """The next step, for any input. ``now`` is the time of the API server, which verifies leaves by its own clock."""
-    for rule in (_mend, _renew, _stage, _trust, _issue, _put_to_use, _drop):
+    for rule in (_repair, _renew, _stage, _trust, _issue, _put_to_use, _drop):
         if action := rule(observed, policy, now):
             return action
     return Idle()
 
 
-def _mend(observed: Observed, _policy: RotationPolicy, _now: datetime) -> Action | None:
+def _repair(observed: Observed, _policy: RotationPolicy, _now: datetime) -> Action | None:
     """Add the authorities to the bundle if it lacks one of them, because another program has changed it."""
     holding = observed.holding
     needed = [one.certificate for one in (holding.authority, holding.following) if one]

@@ -1,4 +1,4 @@
-"""Pods of ProcessingElements are decided about once their Job is known as the API server has it."""
+"""Pods of ProcessingElements are judged once their Job is known as the API server has it."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -1,6 +1,6 @@
 """The most that a pod can say of each kind, and what its reviews cost: ``python -m tests.admission.worst_pods``.
 
-Each kind comes in two sizes: as much of it as is decided about, and two megabytes, which the API server would store.
+Each kind comes in two sizes: as much of it as is judged, and two megabytes, which the API server would store.
 """
 
 import sys
@@ -135,7 +135,7 @@ KINDS: Final[dict[str, tuple[int, Kind]]] = {
         50_000, lambda count: {"containers": [{"env": [{"name": f"E{at}", "value": "v"} for at in range(count)]}]}
     ),
 }  # fmt: skip
-"""What there may be many of, how many of it are decided about, and a spec of so many; where nothing bounds them,
+"""What there may be many of, how many of it are judged, and a spec of so many; where nothing bounds them,
 as many as two megabytes hold."""
 
 CLAUSES: Final = {"apart": 'hostExlocation("t")', "nowhere": "host(T1)", "host": 'host("node-0001")'}

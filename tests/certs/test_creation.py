@@ -110,7 +110,7 @@ def test_force_replaces_all(tmp_path: Path) -> None:
     [("ca.crt", ALL), ("ca.key", ALL), ("tls.crt", LEAF_ONLY), ("tls.key", LEAF_ONLY)],
 )
 @pytest.mark.parametrize("size", [None, 0, 100], ids=["missing", "empty", "half written"])
-def test_a_broken_file_is_mended(tmp_path: Path, name: str, made: tuple[str, ...], size: int | None) -> None:
+def test_a_broken_file_is_repaired(tmp_path: Path, name: str, made: tuple[str, ...], size: int | None) -> None:
     created(tmp_path)
     data = (tmp_path / name).read_bytes()
     (tmp_path / name).unlink()
@@ -122,7 +122,7 @@ def test_a_broken_file_is_mended(tmp_path: Path, name: str, made: tuple[str, ...
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 4])
 @pytest.mark.parametrize("start", ["empty folder", "older pair"])
-def test_a_kill_between_any_two_steps_is_mended(tmp_path: Path, start: str, steps: int) -> None:
+def test_a_kill_between_any_two_steps_is_repaired(tmp_path: Path, start: str, steps: int) -> None:
     folder, newer = tmp_path / "pair", tmp_path / "newer"
     folder.mkdir()
     created(newer)

@@ -13,7 +13,7 @@ from certs.certificate import fingerprint
 from certs.creation import Created
 from certs.inspection import Inspection
 from certs.names import LOOPBACK, Names, service_names
-from certs.report import days_left, json_report, mending_command, text_report
+from certs.report import days_left, json_report, repair_command, text_report
 from tests.certs.samples import DAY, NOW, created, other_programs
 
 CA = x509.BasicConstraints(ca=True, path_length=None)
@@ -28,8 +28,8 @@ def json_of(folder: Path) -> dict[str, object]:
     return document
 
 
-def mend(folder: Path) -> str:
-    return mending_command(folder, Inspection.of(files.read(folder), NOW))
+def repair(folder: Path) -> str:
+    return repair_command(folder, Inspection.of(files.read(folder), NOW))
 
 
 def whole_text(folder: Path, result: Created) -> str:
@@ -70,7 +70,7 @@ def test_the_json_of_a_usable_pair(tmp_path: Path) -> None:
         "usable": True,
         "problems": [],
         "notes": [],
-        "mend": None,
+        "repair": None,
         "authority": {
             "subject": authority,
             "dnsNames": [],
@@ -143,25 +143,25 @@ def test_no_report_holds_key_material(tmp_path: Path, report: Callable[[Path, In
     assert not [line for line in secrets if line in shown]
 
 
-def test_the_mending_command_asks_for_the_same_names(tmp_path: Path) -> None:
+def test_the_repair_command_asks_for_the_same_names(tmp_path: Path) -> None:
     created(tmp_path, names=service_names("web", "ns") + LOOPBACK + Names(("x.y",)))
     flags = "--service web --namespace ns --loopback --dns x.y"
-    assert mend(tmp_path) == f"streams-placement-certs create --dir {tmp_path} {flags}"
+    assert repair(tmp_path) == f"streams-placement-certs create --dir {tmp_path} {flags}"
 
 
-def test_the_mending_command_quotes_the_folder(tmp_path: Path) -> None:
-    assert "--dir '" + str(tmp_path / "a b") + "'" in mend(tmp_path / "a b")
+def test_the_repair_command_quotes_the_folder(tmp_path: Path) -> None:
+    assert "--dir '" + str(tmp_path / "a b") + "'" in repair(tmp_path / "a b")
 
 
 def test_the_report_never_advises_to_replace_another_programs_authority(tmp_path: Path) -> None:
     files.write(tmp_path, {"ca.crt": other_programs(CA)[0]})
-    assert mend(tmp_path) == ("streams-placement-certs create --dir NEW-FOLDER --service NAME --namespace NAMESPACE")
+    assert repair(tmp_path) == ("streams-placement-certs create --dir NEW-FOLDER --service NAME --namespace NAMESPACE")
 
 
 def test_names_that_no_flag_can_ask_for_are_left_out_of_the_command(tmp_path: Path) -> None:
     alternative = x509.SubjectAlternativeName([x509.DNSName("*.a"), x509.DNSName("b; rm\n"), x509.DNSName("c")])
     files.write(tmp_path, {"tls.crt": other_programs(alternative)[0]})
-    assert mend(tmp_path) == f"streams-placement-certs create --dir {tmp_path} --dns c"
+    assert repair(tmp_path) == f"streams-placement-certs create --dir {tmp_path} --dns c"
 
 
 def test_what_a_certificate_says_cannot_act_on_a_terminal(tmp_path: Path) -> None:

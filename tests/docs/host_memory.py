@@ -34,7 +34,7 @@ class HostMemory(ConstraintDefaults, frozen=True, gc=False):
         """All other nodes."""
         yield Reason(f"has less memory than {self.wanted}", f"have less memory than {self.wanted}", out)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """A larger node."""
         return AddNode(having=f"{self.wanted} of memory")
 

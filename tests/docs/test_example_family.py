@@ -90,7 +90,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def judged(copy: Path, placement: str, spec: str = "") -> dict[str, Any]:
-    """What the copy decides about a pod with this placement text and these further fields of its spec, as JSON."""
+    """How the copy judges a pod with this placement text and these further fields of its spec, as JSON."""
     pod = (
         "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, labels: {streams.ibm.com/job: j, "
         f"streams.ibm.com/pe: j-0}}, annotations: {{streams.ibm.com/placement: '{placement}'}}}}\n"

@@ -1,4 +1,4 @@
-"""Two pods that are created at the same moment are decided about by the same state; their constraints hold."""
+"""Two pods that are created at the same moment are judged by the same state; their constraints hold."""
 
 import threading
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Plays scenarios: their pods are decided about and created as the controller does it, and bound by a scheduler.
+"""Plays scenarios: their pods are judged and created as the controller does it, and bound by a scheduler.
 
 The scheduler is the real one (``tests/e2e/scheduling/batch.py``) or a model (``model_batch``). A play is over when all
 pods are bound, or when those that are left cannot be.
@@ -136,7 +136,7 @@ class Trial(NamedTuple):
 
 
 def _turn(some: Sequence[Case], number: int, batch: SideBySide, tries: dict[str, list[Trial]]) -> None:
-    """One pod of each case, or all pods of those that are decided about at once."""
+    """One pod of each case, or all pods of those that are judged at once."""
     made: list[tuple[Case, Object, Object, bool]] = []
     for case in some:
         cluster = batch.cluster(case.mark)

@@ -19,7 +19,7 @@ MARK: Final = "fid"
 
 @dataclass(frozen=True, repr=False)
 class FidelityScenario:
-    """``subject`` is created in the cluster; ``at_once`` if all of its pods are decided about before any is bound.
+    """``subject`` is created in the cluster; ``at_once`` if all of its pods are judged before any is bound.
 
     ``restarted`` are elements of a Job that are launched again once all of it ran, when the nodes ``cordoned`` are.
     """

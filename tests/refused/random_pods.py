@@ -10,7 +10,7 @@ from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.dropped_clauses import without
 from tests.placement.properties.generated_pods import pod
 from tests.placement.properties.oracle_replicas import Many, decided
-from tests.placement.properties.proposed_changes import crowd_mended, mended
+from tests.placement.properties.proposed_changes import crowd_with, with_change
 from tests.placement.properties.random_choices import RandomChoices
 from tests.placement.properties.strategies import cluster
 from tests.placement.properties.test_proposed_changes import OWN, OWN_OF_MANY, check_change, proposed, runs
@@ -77,7 +77,7 @@ class TriedPod:
 
     def _changed(self) -> Sequence["TriedPod"]:
         change = proposed(self.refusal.text, OWN)
-        return [TriedPod(*case) for case in mended(change, self.pod, self.cluster)] if change else []
+        return [TriedPod(*case) for case in with_change(change, self.pod, self.cluster)] if change else []
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class TriedWorkload:
         missing = self.count - Many(self.pod, self.cluster).room(self.count)
         if not change:
             return []
-        return [TriedWorkload(*case, self.count) for case in crowd_mended(change, self.pod, self.cluster, missing)]
+        return [TriedWorkload(*case, self.count) for case in crowd_with(change, self.pod, self.cluster, missing)]
 
 
 def random_pod(seed: int) -> TriedPod:

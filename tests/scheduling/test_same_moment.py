@@ -1,4 +1,4 @@
-"""Two pods of one moment are decided about without knowing of each other: what they say must hold all the same."""
+"""Two pods of one moment are judged without knowing of each other: what they say must hold all the same."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple

@@ -120,7 +120,7 @@ async def flooded(server: Flooded, kind: str, count: int, size: int) -> AsyncIte
 
 
 def padded(size: int) -> bytes:
-    """A review of so many bytes, which is valid and decided about."""
+    """A review of so many bytes, which is valid and judged."""
     return review(pod("hostIsolation", annotations={"example.com/pad": "x" * size}))
 
 
@@ -130,7 +130,7 @@ def spaced(size: int) -> bytes:
 
 
 def expensive(size: int) -> bytes:
-    """A review of some so many bytes that takes longer to decide about than most: a pod of many terms."""
+    """A review of some so many bytes that takes longer to judge than most: a pod of many terms."""
     needs = [{"key": f"example.com/k{at}", "operator": "NotIn", "values": [f"v{at}"]} for at in range(30)]
     required = {"nodeSelectorTerms": [{"matchExpressions": needs}] * (size // 2000)}
     return review(pod("hostIsolation", affinity={"nodeAffinity": {_REQUIRED: required}}))

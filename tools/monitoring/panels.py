@@ -104,7 +104,7 @@ ROWS: Final = (
         Panel("Reviews", "Time from a review's first byte to its answer.", "s", _quantiles("review_seconds")),
         Panel("Decisions", "Time of the decision alone.", "s", _quantiles("decision_seconds")),
         Panel("Whole Jobs", "Time of decisions about whole Jobs and workloads of one job, with the wait for their turn.", "s", _quantiles("job_decision_seconds")),
-        Panel("Process for Jobs", "Processes that decide about whole Jobs, how often one was started, and the Jobs that a server decided about itself, by why.", "none", (_q("sum(@job_process_running)", "running"), _q("sum(increase(@job_process_starts_total[$__rate_interval]))", "started"), *_increase("job_process_fallbacks_total", "cause"))),
+        Panel("Process for Jobs", "Processes that judge whole Jobs, how often one was started, and the Jobs that a server judged itself, by why.", "none", (_q("sum(@job_process_running)", "running"), _q("sum(increase(@job_process_starts_total[$__rate_interval]))", "started"), *_increase("job_process_fallbacks_total", "cause"))),
         Panel("PlacementReviews", "Time from a PlacementReview's first byte to its answer.", "s", _quantiles("placement_review_seconds")),
         Panel("PlacementReviews answered", "Requests about PlacementReviews by HTTP status, those that wait for their turn, and copies of the webhook for them.", "none", (*_increase("placement_reviews_total", "code"), _q("max(@waiting_placement_reviews)", "waiting"), _q("sum(increase(@placement_review_copy_seconds_count[$__rate_interval]))", "copies"))),
         Panel("Load", "Reviews in a second, by path.", "reqps", (_q("sum by (path) (rate(@reviews_total[$__rate_interval]))", "{{path}}"),)),

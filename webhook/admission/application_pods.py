@@ -38,7 +38,7 @@ _POD: Final = msgspec.json.Decoder(_Pod)
 def with_owners(answer: Answer, review: Review, policy: Policy, resume: Callable[[], Answer]) -> Answer:
     """The refusal of a pod, with the question whether the pod is of an application that was judged, if it may be one.
 
-    ``resume`` decides about such a pod. Nothing is asked about a pod without an owner, nor about the pod of a user who
+    ``resume`` judges such a pod. Nothing is asked about a pod without an owner, nor about the pod of a user who
     is neither an operator nor a ServiceAccount of the pod's namespace.
     """
     user = review.user.username

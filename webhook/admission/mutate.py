@@ -154,7 +154,7 @@ def _asked(
 ) -> Answer:
     """The answer about a pod that asks for placement; where the number of such pods matters, with that number.
 
-    The user who made the pod is looked at only if the pod would be refused: one of a workload that was decided about
+    The user who made the pod is looked at only if the pod would be refused: one of a workload that was judged
     when it was submitted may wait, and so may one of an application of another operator.
     """
     world = World(inventory, policy, assumed=known.assumed)

@@ -1,7 +1,7 @@
-"""Which pods the webhook decides about (opt-in), and when a DaemonSet is believed to be a pod's owner.
+"""Which pods the webhook judges (opt-in), and when a DaemonSet is believed to be a pod's owner.
 
 A pod opts in by an annotation under ``streams.ibm.com/``, or by the label of a job or of a PE (:func:`opted_in`). Any
-other pod is decided about only if its namespace has the label ``inject`` and an HPAIntent is for its workload
+other pod is judged only if its namespace has the label ``inject`` and an HPAIntent is for its workload
 (:func:`concerned`). Any user may write owner references into a pod, so they count together with the user who sent the
 request.
 """
@@ -27,7 +27,7 @@ Any user may write it, so it counts only on pods that a kubelet creates.
 """
 
 _OWNERS: Final = frozenset({"ReplicaSet", "StatefulSet", "DaemonSet", "Job", "ReplicationController"})
-"""Kinds of workloads that are decided about when they are submitted; Kubernetes' own controllers make their pods."""
+"""Kinds of workloads that are judged when they are submitted; Kubernetes' own controllers make their pods."""
 
 NO_METADATA: Final = Metadata()
 """The metadata of a pod without any."""
@@ -69,7 +69,7 @@ def controlled(review: Review, metadata: Metadata | None, policy: Policy) -> boo
 def unknown_job(pod: Pod, namespace: str, inventory: Inventory) -> JobRef | None:
     """The Job of a pod of a ProcessingElement if it is not known, or says something else about that element.
 
-    Colocation groups, isolation and resources of the pod are the Job's, so such a pod is decided about once the Job is
+    Colocation groups, isolation and resources of the pod are the Job's, so such a pod is judged once the Job is
     known. ``None`` for all other pods.
     """
     metadata = pod.metadata or NO_METADATA

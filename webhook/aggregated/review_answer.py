@@ -32,7 +32,7 @@ from webhook.placementreview.review import ReviewSpec
 from webhook.placementreview.what_if import NeededPods, needed_pods
 
 PLAN_SECONDS: Final = 4.0
-"""Seconds to decide about each object of a plan, and to look for the cheapest one: less than the process has."""
+"""Seconds to judge each object of a plan, and to look for the cheapest one: less than the process has."""
 
 POD_BYTES: Final = 32 * 1024 * 1024
 """Bytes of the pods of one node: 500 pods of 64 KiB each."""

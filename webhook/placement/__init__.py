@@ -1,7 +1,7 @@
 """Decision core: a pod, an inventory of the cluster and a policy in; a verdict and the pod's additions out.
 
 Nothing in this package does input or output, logs, or reads a clock or the environment: the state of the cluster is an
-argument (``docs/architecture.md``). ``decision.decision.decide`` decides about one pod; read it first. The packages,
+argument (``docs/architecture.md``). ``decision.decision.decide`` judges one pod; read it first. The packages,
 each of which imports only those after it:
 
 ``workload`` (many pods of one template), ``checks`` (finished pods, bindings, changes of nodes, hosts of pools),

@@ -43,7 +43,7 @@ def silent(what: str, done: int, total: int) -> None:
 
 
 SECONDS: Final = 10.0
-"""Seconds to decide about one Job: ten times what admission takes by default."""
+"""Seconds to judge one Job: ten times what admission takes by default."""
 
 
 def wrong(job: Unstructured, cluster: Inventory) -> list[Problem]:

@@ -283,10 +283,10 @@ class ReviewMetrics(Metrics):
         self._job_decision.observe(seconds)
 
     def job_process(self, running: Callable[[], bool]) -> "JobProcessMetrics":
-        """Add the metrics of the process that decides about whole Jobs; ``running`` says whether there is one."""
+        """Add the metrics of the process that judges whole Jobs; ``running`` says whether there is one."""
         self.gauge(
             "job_process_running",
-            "Whether a process decides about whole Jobs now: 1 or 0.",
+            "Whether a process judges whole Jobs now: 1 or 0.",
             lambda: float(running()),
         )
         return JobProcessMetrics(self)
@@ -297,13 +297,13 @@ class ReviewMetrics(Metrics):
 
 
 class JobProcessMetrics:
-    """Counts what becomes of the process that decides about whole Jobs."""
+    """Counts what becomes of the process that judges whole Jobs."""
 
     def __init__(self, metrics: ReviewMetrics) -> None:
-        self._starts = metrics.counts("job_process_starts", "Starts of the process that decides about whole Jobs.")
+        self._starts = metrics.counts("job_process_starts", "Starts of the process that judges whole Jobs.")
         self._fallbacks = metrics.counts(
             "job_process_fallbacks",
-            "Jobs decided about in the server itself: no process can be started, the last one has just failed, or it "
+            "Jobs judged in the server itself: no process can be started, the last one has just failed, or it "
             "ended, was silent, had too much to do, could not be sent a message or had an error (start, paused, ended, "
             "stuck, full, unsent, failed).",
             "cause",
@@ -316,7 +316,7 @@ class JobProcessMetrics:
         self._starts.count()
 
     def fell_back(self, cause: str) -> None:
-        """Count one Job that the server decides about itself, for that cause."""
+        """Count one Job that the server judges itself, for that cause."""
         self._fallbacks.count(cause)
 
     def took(self, seconds: float) -> None:

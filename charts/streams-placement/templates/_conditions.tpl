@@ -9,7 +9,7 @@
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
-{{/* Which pods the webhook decides about by themselves. Only the webhook writes a seal, so a pod that comes with one is looked at: the guard is not asked about it later. In audit mode there are no seals. */}}
+{{/* Which pods the webhook judges by themselves. Only the webhook writes a seal, so a pod that comes with one is looked at: the guard is not asked about it later. In audit mode there are no seals. */}}
 {{- define "streams-placement.asksOrSealed" -}}
 {{ include "streams-placement.optedIn" . }}{{ if ne .Values.settings.mode "audit" }} || 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
 {{- end -}}
@@ -52,7 +52,7 @@ request.operation != 'UPDATE'
 || [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
-{{/* An application of another operator: only its spec, and what it says of this product itself, decide about its pods. */}}
+{{/* An application of another operator: only its spec, and what it says of this product itself, determine its pods. */}}
 {{- define "streams-placement.applicationChanged" -}}
 request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.metadata, oldObject.metadata], [oldObject.metadata, object.metadata]].exists(m, m[0].?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?annotations[?k] != m[1].?annotations[?k]) || m[0].?labels.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?labels[?k] != m[1].?labels[?k]))
 {{- end -}}

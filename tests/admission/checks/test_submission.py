@@ -1,4 +1,4 @@
-"""``/validate`` of workloads: their pods are decided about before there are any."""
+"""``/validate`` of workloads: their pods are judged before there are any."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The most expensive Jobs that the API server takes: each is decided about within a tenth of a second, or refused."""
+"""The most expensive Jobs that the API server takes: each is judged within a tenth of a second, or refused."""
 
 from typing import Any
 

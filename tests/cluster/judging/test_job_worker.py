@@ -226,7 +226,7 @@ async def test_a_job_is_judged_in_the_server_if_no_process_can_be_started(
     assert not await tested.allows()
     assert not await tested.allows()
     assert (tested.counted.fallbacks, tested.counted.starts) == ({"start": 1, "paused": 1}, 0)
-    said = "the process that decides about Jobs cannot be started; the server decides: "
+    said = "the process that judges Jobs cannot be started; the server decides: "
     assert caplog.messages == [f"{said}[Errno 11] Resource temporarily unavailable"]
 
 
@@ -248,7 +248,7 @@ async def test_a_worker_that_says_nothing_is_ended(tested: Around, caplog: pytes
     tested.worker.look()
     assert refused(await task)[0] == 403
     assert (tested.counted.fallbacks, tested.worker.pid) == ({"stuck": 1}, None)
-    assert caplog.messages == ["the process that decides about Jobs failed (stuck); the server decides"]
+    assert caplog.messages == ["the process that judges Jobs failed (stuck); the server decides"]
 
 
 UNSENDABLE = MappingProxyType({"a": "b"})
@@ -263,10 +263,10 @@ async def test_a_change_that_cannot_be_sent_counts_in_the_server_and_ends_the_wo
     assert (list(tested.inventory.pod_uids), tested.changes.listeners) == ([pod.uid], [])
     assert refused(await task)[0] == 403
     assert (tested.counted.fallbacks, tested.worker.pid) == ({"unsent": 1}, None)
-    said = "a message to the process that decides about Jobs cannot be sent: "
+    said = "a message to the process that judges Jobs cannot be sent: "
     assert caplog.messages == [
         f"{said}InventoryChange: cannot pickle 'mappingproxy' object",
-        "the process that decides about Jobs failed (unsent); the server decides",
+        "the process that judges Jobs failed (unsent); the server decides",
     ]
 
 
@@ -307,7 +307,7 @@ async def test_an_error_in_the_worker_is_logged_and_the_server_decides(
     assert not await tested.allows()
     assert (tested.counted.fallbacks, tested.worker.pid is None) == ({"failed": 1}, False)
     (message,) = caplog.messages
-    assert message.startswith("the process that decides about Jobs had an error; the server decides: Traceback")
+    assert message.startswith("the process that judges Jobs had an error; the server decides: Traceback")
     assert message.splitlines()[-1] == "ValueError: unforeseen"
 
 

@@ -136,7 +136,7 @@ def test_a_bad_object_is_told_of_once() -> None:
     assert kept.sentences == [BAD]
 
 
-def test_a_bad_object_that_was_mended_is_forgotten() -> None:
+def test_a_bad_object_that_was_corrected_is_forgotten() -> None:
     kept = StoreWithSink()
     kept.put(bad(), node())
     assert ([*kept.sink.nodes], kept.store.skipped) == (["node-a"], {})

@@ -1,4 +1,4 @@
-"""The API server is asked how many pods a workload wants, when the first of a group is decided about."""
+"""The API server is asked how many pods a workload wants, when the first of a group is judged."""
 
 import pytest
 from aiohttp import web

@@ -1,4 +1,4 @@
-"""A user with every right on the pods of a namespace cannot change what the webhook decided about a pod."""
+"""A user with every right on the pods of a namespace cannot change how the webhook has placed a pod."""
 
 from collections.abc import Iterator
 from typing import Final

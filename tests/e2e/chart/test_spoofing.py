@@ -61,7 +61,7 @@ def test_labels_do_not_exempt_a_namespace(admin: Api) -> None:
 
 
 def test_the_annotation_of_static_pods_does_not_exempt_a_pod(admin: Api) -> None:
-    """Anybody may write it; where its pod names a node, it is decided about like others."""
+    """Anybody may write it; where its pod names a node, it is judged like others."""
     stored = mirror()
     stored["spec"]["nodeName"] = "node-2"
     answer = admin.send("POST", f"/api/v1/namespaces/{SPACE}/pods?dryRun=All", stored)

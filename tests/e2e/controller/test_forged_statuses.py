@@ -100,7 +100,7 @@ def test_what_is_forged_all_the_same_marks_no_node(admin: Api, pool: str) -> Non
     admin.patch(f"/api/v1/nodes/{VICTIM}", {"metadata": {"labels": plane}})
     try:
         admin.patch(f"{pool}/status", forged(admin))
-        until(lambda: hosts(admin.get(pool)) == [before], "the controller has mended it", 30)
+        until(lambda: hosts(admin.get(pool)) == [before], "the controller has restored it", 30)
         labels = admin.get(f"/api/v1/nodes/{VICTIM}")["metadata"]["labels"]
     finally:
         admin.patch(f"/api/v1/nodes/{VICTIM}", {"metadata": {"labels": dict.fromkeys(plane)}})

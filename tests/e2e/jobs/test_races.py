@@ -71,14 +71,14 @@ def together(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> Non
 
 
 def race(rivals: tuple[Jobs, Jobs], submit: Callable[[Jobs], object]) -> list[str]:
-    """Submit a Job in both namespaces at the same moment; the phases once both are decided about."""
+    """Submit a Job in both namespaces at the same moment; the phases once both are judged."""
     together(rivals, submit)
 
     def phases() -> list[str] | None:
         found = [jobs.job("j").get("status", {}).get("phase") for jobs in rivals]
         return found if set(found) <= {"Running", "Failed"} else None
 
-    return until(phases, "both Jobs are decided about", 30)
+    return until(phases, "both Jobs are judged", 30)
 
 
 @pytest.mark.parametrize("last", ["room", "hosts"])

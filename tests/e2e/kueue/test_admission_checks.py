@@ -66,7 +66,7 @@ def said(admin: Api, space: str, name: str) -> str:
 
 
 def decided(admin: Api, space: str) -> str:
-    """What was decided about all Workloads of the namespace, and when; and where their pods are."""
+    """What became of all Workloads of the namespace, and when; and where their pods are."""
     lines = []
     for one in admin.get(f"{KUEUE}/namespaces/{space}/workloads")["items"]:
         status = one.get("status", {})

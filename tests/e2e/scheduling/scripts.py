@@ -19,7 +19,7 @@ _LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 
 @dataclass(frozen=True, repr=False)
 class Script:
-    """A cluster and the pods that are created in it; ``at_once`` if all are decided about before any is bound."""
+    """A cluster and the pods that are created in it; ``at_once`` if all are judged before any is bound."""
 
     number: int
     mark: str

@@ -49,7 +49,7 @@ class Moment(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class ApplicationScenario:
-    """``at_once`` if all pods are decided about before any is bound, else the operator waits for each."""
+    """``at_once`` if all pods are judged before any is bound, else the operator waits for each."""
 
     number: int
     application: Application

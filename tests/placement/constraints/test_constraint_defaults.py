@@ -35,7 +35,7 @@ def test_it_demands_nothing_of_other_pods() -> None:
 
 def test_it_adds_nothing_to_the_pod_and_has_no_fix() -> None:
     found = Anywhere()
-    assert (tuple(found.inject(WORLD)), found.mend(WORLD, 0b11), list(found.explain(WORLD, 0))) == ((), None, [])
+    assert (tuple(found.inject(WORLD)), found.fix(WORLD, 0b11), list(found.explain(WORLD, 0))) == ((), None, [])
     assert found.filter(WORLD) == WORLD.everything
 
 

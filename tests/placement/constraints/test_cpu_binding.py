@@ -133,5 +133,5 @@ def test_a_pod_that_differs_from_its_job_is_refused(found: Json, inventory: Inve
 
 def test_binding_closes_no_node_and_has_nothing_to_explain() -> None:
     world, found = World(one(), Policy()), CpuBinding(())
-    assert (found.filter(world), [*found.explain(world, 0b1)], found.mend(world, 0b1)) == (0b1, [], None)
+    assert (found.filter(world), [*found.explain(world, 0b1)], found.fix(world, 0b1)) == (0b1, [], None)
     assert (found.spread, found.soft, found.verb, found.node) == (Spread.FREE, False, "drop", "")

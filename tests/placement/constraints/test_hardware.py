@@ -136,4 +136,4 @@ def test_a_selector_for_another_value_is_the_pods_own_contradiction() -> None:
 )
 def test_a_node_is_labelled_if_people_give_such_labels(need: Requirement, expected: str) -> None:
     found = NodeLabel("it", soft=False, need=need, rule=Rule.HARDWARE)
-    assert str(found.mend(World(TWO, Policy()), 0b11)) == expected
+    assert str(found.fix(World(TWO, Policy()), 0b11)) == expected

@@ -60,7 +60,7 @@ def test_no_node_is_out_for_them() -> None:
     world = World(TWO, Policy())
     (found,) = parse(asked(pod(**taking({"hostPort": 80})), TWO), world)
     assert isinstance(found, TakenPorts)
-    assert (found.filter(world), [*found.inject(world)], [*found.explain(world, 0)], found.mend(world, 0)) == (
+    assert (found.filter(world), [*found.inject(world)], [*found.explain(world, 0)], found.fix(world, 0)) == (
         world.everything, [], [], None,
     )  # fmt: skip
 

@@ -81,5 +81,5 @@ def test_one_pod_alone_goes_anywhere() -> None:
 
 def test_no_node_is_out_for_it() -> None:
     found = OwnAntiAffinity(HOST, World(HOSTS, Policy()), growing=True)
-    assert (list(found.explain(found.world, 1)), found.mend(found.world, 1)) == ([], None)
+    assert (list(found.explain(found.world, 1)), found.fix(found.world, 1)) == ([], None)
     assert (found.filter(found.world), list(found.inject(found.world))) == (found.world.everything, [])

@@ -1,4 +1,4 @@
-"""Everything that is decided about a pod."""
+"""All that the core decides for a pod."""
 
 import pytest
 

@@ -239,7 +239,7 @@ FIXES: dict[str, tuple[Json, Inventory, str]] = {
         cluster(nodes(1), [pool("P", selector=selector(MARK, "Exists"))]),
         "drop host(P) (1 node would fit)",
     ),
-    "no label that decides about the hosts of a pool": (
+    "no label that selects the hosts of a pool": (
         pod("host(P)", nodeSelector={"disk": "ssd"}),
         cluster(
             [node(labels={"disk": "hdd"})],

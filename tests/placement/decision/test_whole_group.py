@@ -73,7 +73,7 @@ def test_no_change_of_the_others_is_advised() -> None:
     assert verdict
     (group,) = [judged for judged in verdict.hard if isinstance(judged.constraint, WholeGroup)]
     assert group.constraint.filter(world) == group.nodes == verdict.candidates
-    assert group.constraint.mend(world, world.everything & ~group.nodes) is None
+    assert group.constraint.fix(world, world.everything & ~group.nodes) is None
 
 
 def test_a_workload_is_shown_where_its_first_pod_goes() -> None:

@@ -39,8 +39,8 @@ def test_elements_wait_for_no_new_nodes() -> None:
 
 def test_following_all_of_the_advice_the_job_is_admitted() -> None:
     stated = (element('host("x")'), element(), element(disk="ssd"))
-    mended = cluster([node("node-a", labels={"disk": "ssd"}), node("x")])
-    assert judged(job_spec(*stated), mended).text == ""
+    labelled = cluster([node("node-a", labels={"disk": "ssd"}), node("x")])
+    assert judged(job_spec(*stated), labelled).text == ""
     assert judged(job_spec(element(), element(), element()), THREE).text == ""
 
 

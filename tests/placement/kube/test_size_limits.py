@@ -1,4 +1,4 @@
-"""How much a pod that asks for placement may say: just so much is decided about, more is refused by its field."""
+"""How much a pod that asks for placement may say: just so much is judged, more is refused by its field."""
 
 from typing import Any
 

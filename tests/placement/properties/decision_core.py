@@ -40,7 +40,7 @@ def read(source: Mapping[str, Any]) -> Pod:
 
 
 def decided(source: Mapping[str, Any], cluster: Cluster) -> Decision:
-    """What the core decides about a pod of the team."""
+    """How the core judges a pod of the team."""
     return decide(read(source), TEAM, World(inventory(cluster), POLICY))
 
 

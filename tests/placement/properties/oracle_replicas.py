@@ -92,7 +92,7 @@ class Many:
 
 
 def decided(pod: Json, cluster: Cluster, count: int, *, owner: str = "", **how: bool) -> Decision:
-    """What the core decides about so many of the pod, in turn or suspended."""
+    """How the core judges so many of the pod, in turn or suspended."""
     replicas = Replicas(count, f"replicas {count}", owner=owner, **how)
     return decide_replicas(
         decision_core.read(pod), TEAM, decision_core.inventory(cluster), decision_core.POLICY, replicas

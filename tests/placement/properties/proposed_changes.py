@@ -28,7 +28,7 @@ Case = tuple[Json, Cluster]
 """A pod and a cluster."""
 
 
-def mended(text: str, pod: Json, cluster: Cluster) -> Iterator[Case]:
+def with_change(text: str, pod: Json, cluster: Cluster) -> Iterator[Case]:
     """Pod and cluster after the change, for every node that it could be made to."""
     if stated := re.fullmatch(r"(add a node.*?) (?:and|with) the labels? (\S+(?: and \S+)*)", text):
         yield from labelled(stated[1], stated[2], pod, cluster)
@@ -45,13 +45,13 @@ def labelled(text: str, labels: str, pod: Json, cluster: Cluster) -> Iterator[Ca
     pairs = (pair.partition("=") for pair in labels.split(" and "))
     said = {key: value if equals else "zz-any" for key, equals, value in pairs}
     known = {node.name: node for node in cluster.nodes}
-    for changed_pod, changed in mended(text, pod, cluster):
+    for changed_pod, changed in with_change(text, pod, cluster):
         (new,) = (node for node in changed.nodes if known.get(node.name) != node)
         stated = {key: value for key, value in new.labels.items() if key == HOSTNAME or f" {key} " in f"{text} "}
         yield changed_pod, with_node(changed, replace(new, labels={**stated, **said}))
 
 
-def crowd_mended(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterator[Case]:
+def crowd_with(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterator[Case]:
     """The same for what a refusal of replicas proposes; ``missing`` of them find no room."""
     roomy = {"cpu": 10**6, "memory": 2**50, "pods": 10**3, "example.com/gpu": 10**3, "example.com/fpga": 10**3}
     if re.fullmatch(
@@ -71,7 +71,7 @@ def crowd_mended(text: str, pod: Json, cluster: Cluster, missing: int) -> Iterat
         yield from larger(pod, cluster, found[1], missing)
     else:
         alone = re.sub(r" \((?:.* nodes helps?; )?\d+ more nodes are needed in all\)$", "", text)
-        yield from mended(alone, pod, cluster)
+        yield from with_change(alone, pod, cluster)
 
 
 def like(node: Node, name: str, **changed: Any) -> Node:

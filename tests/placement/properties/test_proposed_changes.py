@@ -9,7 +9,7 @@ from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Cluster, Json
 from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.oracle_replicas import Many, decided
-from tests.placement.properties.proposed_changes import crowd_mended, mended
+from tests.placement.properties.proposed_changes import crowd_with, with_change
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_found_examples import node, ready
@@ -59,7 +59,7 @@ def test_the_change_that_is_proposed_admits_the_pod(cluster: Cluster, pod: Json)
 
 def check_change(change: str, pod: Json, cluster: Cluster) -> None:
     """The same of that change: it helps as many nodes as it says."""
-    cases = mended(change, pod, cluster)
+    cases = with_change(change, pod, cluster)
     helping = (runs(decision_core.decided(*case)) and bool(decision_core.oracle(*case).candidates()) for case in cases)
     if found := HELPED.search(change):
         count, least = sum(helping), int(found[2])
@@ -78,5 +78,5 @@ def test_the_change_that_is_proposed_makes_room_for_more(cluster: Cluster, pod: 
     event(" ".join(change.split(" ")[:4]))
     room = Many(pod, cluster).room(count)
     more = room + 1 if "more nodes are needed" in change else count
-    cases = crowd_mended(change, pod, cluster, count - room)
+    cases = crowd_with(change, pod, cluster, count - room)
     assert any(runs(decided(*case, more)) and Many(*case).room(more) == more for case in cases), refusal.text

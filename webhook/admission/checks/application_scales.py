@@ -72,7 +72,7 @@ def _resumed(
 ) -> Answer:
     """The answer once the object was read, by what makes it ``grown``.
 
-    Nothing is decided about one that is being deleted, or cannot be read.
+    One that is being deleted, or cannot be read, is not judged.
     """
     if found is None or mapping(found, "metadata").get("deletionTimestamp"):
         return allowed(review)

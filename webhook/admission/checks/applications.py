@@ -1,6 +1,6 @@
 """Applications of other operators at ``/validate``: a FlinkDeployment, a RayCluster, ... judged before pods exist.
 
-The kinds are data (``placement/kinds/data``). Nothing is decided about an object that says nothing of this product,
+The kinds are data (``placement/kinds/data``). An object is not judged that says nothing of this product,
 neither itself nor in its templates (``docs/applications.md``).
 """
 
@@ -61,7 +61,7 @@ REFUSED: Final = "pods of this application are refused"
 """How the warning begins for an application with a mistake, because of which its pods are refused."""
 
 OPERATIONS: Final = frozenset({"CREATE", "UPDATE"})
-"""What is done to objects that are decided about."""
+"""What is done to objects that are judged."""
 
 
 def kind_of(review: Review, policy: Policy) -> OperatorKind | None:

@@ -1,4 +1,4 @@
-"""Workloads at ``/validate``: all pods of a Deployment, a Job, ... are decided about when it is submitted.
+"""Workloads at ``/validate``: all pods of a Deployment, a Job, ... are judged when it is submitted.
 
 The user gets the refusal that the controllers of Kubernetes would get later, when they create the pods
 (``docs/workloads.md``). ``CHECKS`` of ``validate`` calls :func:`submitted` at CREATE and UPDATE.
@@ -38,7 +38,7 @@ _LARGE: Final = 256 * 1024
 """Bytes of a workload above which its pod template is decoded alone first, to find out whether it is oversized."""
 
 _MAKERS: Final = frozenset({"Deployment", "CronJob"})
-"""Kinds whose controllers make other workloads (ReplicaSets, Jobs), and that were decided about themselves."""
+"""Kinds whose controllers make other workloads (ReplicaSets, Jobs), and that were judged themselves."""
 
 
 def submitted(review: Review, inventory: Inventory, policy: Policy) -> Answer:
@@ -159,10 +159,10 @@ def _too_large(template: tuple[Pod, tuple[Problem, ...]], review: Review, world:
 
 
 def _described(review: Review) -> DescribedPod | None:
-    """The pods of the workload under review; ``None`` if nothing is decided about it.
+    """The pods of the workload under review; ``None`` if it is not judged.
 
     That is so if the object is not a JSON object, if it is being deleted, and if a controller of Kubernetes created it
-    for a Deployment or CronJob that was decided about. Raises one of ``MALFORMED``.
+    for a Deployment or CronJob that was judged. Raises one of ``MALFORMED``.
     """
     document = msgspec.json.decode(review.object)
     old = msgspec.json.decode(review.old) if review.operation == "UPDATE" else None
@@ -187,7 +187,7 @@ def _answer(review: Review, decision: Decision, policy: Policy) -> Answer:
 
 
 def _excused(document: Unstructured, review: Review) -> bool:
-    """Whether nothing is decided about the workload: it is being deleted, or belongs to one that was decided about."""
+    """Whether the workload is not judged: it is being deleted, or belongs to one that was judged."""
     metadata = mapping(document, "metadata")
     if metadata.get("deletionTimestamp"):
         return True

@@ -44,6 +44,6 @@ def add(subparsers: Subparsers) -> None:
         type=float,
         default=PLAN_SECONDS,
         metavar="N",
-        help="Seconds to look for the cheapest plan, and to decide about each object (default: 10).",
+        help="Seconds to look for the cheapest plan, and to judge each object (default: 10).",
     )
     add_settings(parser, ("snapshot", "context", *JUDGING))

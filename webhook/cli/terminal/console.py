@@ -7,7 +7,7 @@ from rich.console import Console
 
 
 class PlainConsole(Console):
-    """Rich's console without its exit code for a reader that has gone: ``main`` decides about that."""
+    """Rich's console without its exit code for a reader that has gone: ``main`` handles that."""
 
     def on_broken_pipe(self) -> None:
         """Raise the error again that was caught."""

@@ -96,7 +96,7 @@ class Observer(Protocol):
         ...
 
     def took(self, seconds: float) -> None:
-        """The worker has decided about a Job in so many seconds."""
+        """The worker has judged a Job in so many seconds."""
         ...
 
 
@@ -215,7 +215,7 @@ class JobWorker:
             self._forget(worker, number)
             raise
         if isinstance(reply, Failed):
-            _log.error("the process that decides about Jobs had an error; the server decides: %s", reply.trace)
+            _log.error("the process that judges Jobs had an error; the server decides: %s", reply.trace)
             raise WorkerFailedError(FallbackCause.FAILED)
         self._keeping_until = self._clock() + reply.keeping
         return reply.answer
@@ -256,13 +256,13 @@ class JobWorker:
             child = self._fork(functools.partial(judge_from, judge=judge))
         except OSError as error:
             self._paused_until = self._clock() + PAUSE
-            _log.warning("the process that decides about Jobs cannot be started; the server decides: %s", error)
+            _log.warning("the process that judges Jobs cannot be started; the server decides: %s", error)
             raise WorkerFailedError(FallbackCause.START) from error
         worker = _Worker(child, Channel(child.socket, self._take, self._lost), inventory)
         worker.listener = functools.partial(self._changed, worker)
         self._cluster.changes.listeners.append(worker.listener)
         self._observer.started()
-        _log.info("process %d was started to decide about Jobs", child.pid)
+        _log.info("process %d was started to judge Jobs", child.pid)
         return worker
 
     def _changed(self, worker: _Worker, change: InventoryChange) -> None:
@@ -276,7 +276,7 @@ class JobWorker:
         except ChannelFullError:
             self._fail(FallbackCause.FULL)
         except UnsendableError as error:
-            _log.error("a message to the process that decides about Jobs cannot be sent: %s", error)
+            _log.error("a message to the process that judges Jobs cannot be sent: %s", error)
             self._fail(FallbackCause.UNSENT)
 
     def _take(self, message: FromWorker) -> None:
@@ -291,7 +291,7 @@ class JobWorker:
 
     def _fail(self, cause: FallbackCause) -> None:
         """End the worker; those who wait for it are told the cause."""
-        _log.warning("the process that decides about Jobs failed (%s); the server decides", cause)
+        _log.warning("the process that judges Jobs failed (%s); the server decides", cause)
         self._paused_until = self._clock() + PAUSE
         self.end(cause)
 

@@ -43,7 +43,7 @@ _EFFECTS = ("NoSchedule", "NoExecute")
 
 _FINISHED = frozenset({"Succeeded", "Failed"})
 _NO_LABELS: Final[Mapping[str, str]] = {}
-"""Of all pods of no job; a plain dict, as pods are sent to the process that decides about Jobs."""
+"""Of all pods of no job; a plain dict, as pods are sent to the process that judges Jobs."""
 _NO_ANNOTATIONS: Final = wire.Annotations()
 
 

@@ -27,7 +27,7 @@ IDLE: Final = 0.00005
 """Seconds of a turn of the event loop in which others did nothing: it takes some 0.02 ms."""
 
 SECONDS: Final = 1.0
-"""Seconds in which a Job is decided about, unless a setting says otherwise."""
+"""Seconds in which a Job is judged, unless a setting says otherwise."""
 
 
 class JobVerdicts:

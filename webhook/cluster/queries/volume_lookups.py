@@ -1,4 +1,4 @@
-"""Claims of volumes, asked of the API server when a pod is decided about that uses them (``docs/volumes.md``).
+"""Claims of volumes, asked of the API server when a pod is judged that uses them (``docs/volumes.md``).
 
 Few pods that ask for placement have claims, and a cluster may have tens of thousands of these: a watch would cost more
 than the questions do. What is not answered in time stays unknown, and no pod is refused for it.

@@ -1,4 +1,4 @@
-"""How many pods a workload is to have, asked of the API server when the first of its pods is decided about.
+"""How many pods a workload is to have, asked of the API server when the first of its pods is judged.
 
 Only pods that must share a node need the number (``docs/colocation.md``), so no workload is watched.
 """

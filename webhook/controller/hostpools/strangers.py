@@ -77,7 +77,7 @@ SECONDS: Final = 1.0
 class TaintGracePeriod:
     """When hosts were marked that are not published yet, by pool and node.
 
-    The scheduler may still bind pods that it decided about before it saw the taint, so a host is checked for strangers
+    The scheduler may still bind pods that it judged before it saw the taint, so a host is checked for strangers
     only after the grace period.
     """
 

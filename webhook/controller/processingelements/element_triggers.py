@@ -57,5 +57,5 @@ class ElementTriggers:
 
 
 def _gate(job: StoredJob) -> tuple[object, ...]:
-    """What of a Job keeps pods from being created, or decides about restarts."""
+    """What of a Job keeps pods from being created, or controls restarts."""
     return (job.uid, job.deleting, job.undone, job.options)

@@ -38,15 +38,15 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     """What would help: the change of the app that opens most clusters, fewer clusters, or a change of one cluster."""
     missing = max(1, app.replication) - able
     closed = [cluster for cluster in clusters if not cluster.takes(at) and cluster.fits]
-    mended = next((one for one in closed if one.fits[at].fix), None) if missing == 1 else None
-    if mended:
-        yield Advice(f"in cluster {mended.name}, {mended.fits[at].fix}")
+    fixable = next((one for one in closed if one.fits[at].fix), None) if missing == 1 else None
+    if fixable:
+        yield Advice(f"in cluster {fixable.name}, {fixable.fits[at].fix}")
     opened = Counter(opener for cluster in closed for opener in cluster.fits[at].openers)
     for opener, count in sorted(opened.items(), key=lambda opening: (-opening[1], str(opening[0])))[:1]:
         yield replace(opener, gain=f"{counted(able + count, 'cluster')} could take it")
     if able:
         yield Lower("its replication count", able)
-    if mended or opened or able:
+    if fixable or opened or able:
         return
     unread = sum(bool(cluster.trouble) for cluster in clusters)
     helps = f"make sure that {counted(unread, 'cluster')} can be read"

@@ -195,7 +195,7 @@ class Constraint(Protocol):
         """Why the nodes in ``out`` do not meet the constraint; each node is in one reason."""
         ...
 
-    def mend(self, world: World, out: Bits, /) -> Fix | None:
+    def fix(self, world: World, out: Bits, /) -> Fix | None:
         """The change that would open one of the nodes in ``out``; ``None`` if there is none."""
         ...
 
@@ -286,7 +286,7 @@ class ConstraintDefaults(Struct, frozen=True, gc=False):
         """No effects: Kubernetes already enforces what the constraint stands for."""
         return ()
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """No fix: no single label or added node opens a node."""
         return None
 

@@ -145,7 +145,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
         if left:
             yield Reason(f"offers less than {self._less()}", f"offer less than {self._less()}", left)
 
-    def mend(self, world: World, out: Bits) -> Fix | None:
+    def fix(self, world: World, out: Bits) -> Fix | None:
         """A lower count, if that opens a node; else a node with the devices."""
         for lack, nodes in self.lacks:
             if lack.choice is None or not nodes & out:

@@ -47,7 +47,7 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
         """All of them under one reason, which does not say whose hosts the nodes are."""
         yield Reason("is exclusive to another HostPool", "are exclusive to another HostPool", out)
 
-    def mend(self, world: World, out: Bits) -> Fix | None:
+    def fix(self, world: World, out: Bits) -> Fix | None:
         """Delete the one pool that holds such a node, or remove an exclusive taint that belongs to no pool."""
         tainted = dict[str, Bits]()
         for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():

@@ -70,7 +70,7 @@ class NamedHost(ConstraintDefaults, frozen=True, gc=False):
             address = f"not have the address {self.text}"
             yield Reason(f"does {address}", f"do {address}", out)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """Add the node, if it does not exist."""
         if self.nodes:
             return None

@@ -98,7 +98,7 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
             yield Reason(f"is {what}, but lacks {why}", f"are {what}, but lack {why}", spelled)
         yield from self._lost(world, out & ~strangers & ~spelled)
 
-    def mend(self, world: World, out: Bits) -> Fix | None:
+    def fix(self, world: World, out: Bits) -> Fix | None:
         """Label one more node, or what would complete a pool that has no hosts."""
         if world.shortage(self.pool):
             return self._complete(world, out)

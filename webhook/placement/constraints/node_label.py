@@ -83,7 +83,7 @@ class NodeLabel(ConstraintDefaults, frozen=True, gc=False):
         what = f"not match {self.clause}"
         yield Reason(f"does {what}", f"do {what}", out)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """Label one more node if people write that label, else add a node."""
         labels = settable((self.need,))
         return LabelNode(more=1, labels=labels) if labels else AddNode(f"that matches {self.clause}")

@@ -89,7 +89,7 @@ class OwnLabel(ConstraintDefaults, frozen=True, gc=False):
         what = f"not have the label {self.key}={self.value}"
         yield Reason(f"does {what}", f"do {what}", out)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """Label one more node if people write that label, else add a node."""
         labels = settable(self.needs)
         return LabelNode(more=1, labels=labels) if labels else AddNode(having=f"the label {self.key}={self.value}")

@@ -74,7 +74,7 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
                     said = f"no NUMA zones that {amounts} can be aligned with"
                 yield Reason(f"has {said} (policy {policy})", f"have {said} (policy {policy})", found)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """A node with larger zones."""
         return AddNode(having=f"NUMA zones for {_in_words(self.amounts)}")
 

@@ -84,7 +84,7 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
                 if nodes:
                     yield self._reason(resource, nodes, free)
 
-    def mend(self, world: World, out: Bits) -> Fix | None:
+    def fix(self, world: World, out: Bits) -> Fix | None:
         """Add a node with more room or, for pinned nodes, free some room."""
         if out & ~self.pinned:
             return AddNode(having=f"{self._wanted()} to offer" if self.clause else "room for one more pod")

@@ -59,7 +59,7 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
             else:
                 yield Reason(f"has the taint {taint}", f"have the taint {taint}", nodes)
 
-    def mend(self, world: World, out: Bits) -> Fix | None:
+    def fix(self, world: World, out: Bits) -> Fix | None:
         """Tolerate the taint, or lift the cordon, that alone keeps the pod off most of these nodes.
 
         Passing conditions of nodes are not proposed: no pod is refused for these.

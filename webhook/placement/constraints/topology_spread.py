@@ -81,7 +81,7 @@ class TopologySpread(ConstraintDefaults, frozen=True, gc=False):
             what = f"in a {self.key} that would exceed {self.over}"
             yield Reason(f"is {what}", f"are {what}", out & self.reach)
 
-    def mend(self, _world: World, out: Bits) -> Fix | None:
+    def fix(self, _world: World, out: Bits) -> Fix | None:
         """Label a node, or add one in a new domain, which has none of the pods and so can take one."""
         if not self.new:
             return None

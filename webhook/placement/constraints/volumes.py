@@ -53,7 +53,7 @@ class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
         """All other nodes, under one reason."""
         yield Reason(f"cannot use {self.clause}", f"cannot use {self.clause}", out)
 
-    def mend(self, _world: World, _out: Bits) -> Fix | None:
+    def fix(self, _world: World, _out: Bits) -> Fix | None:
         """A node in the place of the volume, if it is not on one node for good."""
         if self.tie is not Tie.NONE or any(need.operator != "In" or not need.values for need in self.needs):
             return None

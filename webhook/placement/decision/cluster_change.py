@@ -1,4 +1,4 @@
-"""Which of the changes that constraints propose (``Constraint.mend``) would open a node to the pod."""
+"""Which of the changes that constraints propose (``Constraint.fix``) would open a node to the pod."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -21,7 +21,7 @@ _NEW = "*"
 """The host name of a node that is yet to be added: no node there is can have it."""
 
 
-def mends(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World) -> Iterator[Fix]:
+def proposed_fixes(hard: Sequence[Judged], opened: Sequence[Bits], ask: Ask, world: World) -> Iterator[Fix]:
     """The changes for constraints that alone keep nodes closed, first for the one that keeps most.
 
     ``opened`` are, for each of ``hard``, the nodes that fail it alone.
@@ -40,7 +40,7 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
     """
     constraint = constraints[at]
     others = [*constraints[:at], *constraints[at + 1 :]]
-    fix = constraint.mend(world, out)
+    fix = constraint.fix(world, out)
     if fix is None:
         return None
     needs, pools = constraint.needs, [pool for _, pool in ask.pools]

@@ -1,6 +1,6 @@
 """``decide``, the entrance of the decision core: a pod and a ``World`` in, a ``Decision`` out.
 
-``guard`` decides about pods that ask for no placement.
+``guard`` judges pods that ask for no placement.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -87,7 +87,7 @@ def decide(pod: Pod, namespace: str, world: World, count: int | None = None) -> 
     """Read the pod, find the nodes that can run it, and what must be added to it. Nothing that a user writes raises.
 
     ``count`` is how many pods of this template are to run at the same time, ``None`` if that is not known. If no node
-    can run the pod now, it is decided about as if passing conditions of nodes had ended: no pod is refused for these.
+    can run the pod now, it is judged as if passing conditions of nodes had ended: no pod is refused for these.
     """
     if too_much := oversized(pod):
         return Decision(read(replace(pod, spec=None), namespace, world)[0], too_much)

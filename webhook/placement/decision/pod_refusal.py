@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from webhook.placement.decision.clause_nodes import ClauseNodes, without_each
-from webhook.placement.decision.cluster_change import mends
+from webhook.placement.decision.cluster_change import proposed_fixes
 from webhook.placement.decision.lowered_requests import lowered_of_pod
 from webhook.placement.decision.partial_pod import PartialPods
 from webhook.placement.decision.refusal import Refusal, cannot_hold
@@ -54,12 +54,12 @@ def _fixes(
     A pair of clauses to drop if no single change helps.
     """
     opened = without_each(verdict.everything, [judged.nodes for judged in verdict.hard])
-    mended = next(mends(verdict.hard, opened, ask, world), None)
+    fix = next(proposed_fixes(verdict.hard, opened, ask, world), None)
     count, best = relaxation.best()
-    if not (mended or count):
+    if not (fix or count):
         count, best = relaxation.best_of(clause_nodes.pairs())
-    if mended:
-        yield mended
+    if fix:
+        yield fix
     if count:
         to, fitting = lowered_of_pod(verdict.hard, best, partial.left(best), ask, world)
         yield Drop.of(best, relaxation.verbs, f"{counted(fitting or count, 'node')} would fit", to)

@@ -1,7 +1,7 @@
 """Refusal of pods that could get onto another pool's exclusive host, by node name or by what they tolerate.
 
 The ways are ``spec.nodeName``, a toleration of the exclusive taint, and a toleration of everything. They are refused
-wherever a pod is decided about: at ``/mutate``, at ``/validate``, and when the workload is submitted that is going to
+wherever a pod is judged: at ``/mutate``, at ``/validate``, and when the workload is submitted that is going to
 create the pod (``docs/hostpool.md``, exclusive pools).
 """
 

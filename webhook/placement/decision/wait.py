@@ -22,7 +22,7 @@ class WaitCause(enum.StrEnum):
     SCALE_UP = "scale-up"
     """A node group can make a node that can run the pod."""
     CONTROLLED = "controlled"
-    """A controller of Kubernetes creates the pod, and its workload was decided about when that was submitted."""
+    """A controller of Kubernetes creates the pod, and its workload was judged when that was submitted."""
 
 
 class Wait(Struct, frozen=True, gc=False):

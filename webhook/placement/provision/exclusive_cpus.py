@@ -14,7 +14,7 @@ from webhook.placement.kube.resource_name import CPU, MEMORY
 from webhook.placement.text.problem import quote
 
 _COUNTED = (CPU, MEMORY)
-"""Resources that decide about the QoS class of a pod."""
+"""Resources that determine the QoS class of a pod."""
 
 
 def amounts(resources: Resources, name: str) -> tuple[int, int]:

@@ -1,7 +1,7 @@
 """The choice between ``spec.nodeName`` and node affinity for ``host("name")`` (``docs/host.md``).
 
 A pod with ``nodeName`` goes past the scheduler. What only the scheduler keeps (terms about other pods, topology spread,
-ports, claims) is lost for such a pod, and two pods of one moment, both decided about from the same state, may get the
+ports, claims) is lost for such a pod, and two pods of one moment, both judged from the same state, may get the
 same room. So ``auto`` chooses ``nodeName`` only for a pod that leaves the scheduler nothing to arbitrate, onto a node
 with ample room.
 """

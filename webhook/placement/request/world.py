@@ -50,8 +50,8 @@ class Preemption(enum.Enum):
 class World:
     """An inventory, a policy, and the hosts that pools have or would get; one object for each decision.
 
-    ``leaving`` is a workload whose live pods are left out, as they make room for the pods decided about. It may
-    be whole jobs (their namespaces and names), which are decided about as if none of their pods ran. ``assumed``
+    ``leaving`` is a workload whose live pods are left out, as they make room for the pods judged. It may
+    be whole jobs (their namespaces and names), which are judged as if none of their pods ran. ``assumed``
     are pods that were bound a moment ago and may not be in the inventory yet. ``patient`` tells that the pod may wait
     for what the cluster lacks, ``unbound`` that the pod is to wait, so that ``nodeName`` must not be set.
     ``preemption`` is what counts as free for groups of pods; single pods are compared with what nodes offer in all.

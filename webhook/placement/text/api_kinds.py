@@ -130,7 +130,7 @@ POD_TEMPLATE: Final = ApiKind("", "PodTemplate", "podtemplates")
 WORKLOADS: Final = (
     DEPLOYMENT, REPLICA_SET, STATEFUL_SET, DAEMON_SET, BATCH_JOB, CRON_JOB, REPLICATION_CONTROLLER, POD_TEMPLATE,
 )  # fmt: skip
-"""Kinds with a template of pods, which are decided about when they are submitted."""
+"""Kinds with a template of pods, which are judged when they are submitted."""
 
 REVIEWED: Final = (
     POD,

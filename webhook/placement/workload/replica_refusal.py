@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from webhook.placement.constraints.constraint import Constraint, Spread, Tie
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.decision.clause_nodes import verbs_of, without_each
-from webhook.placement.decision.cluster_change import joinable, mends
+from webhook.placement.decision.cluster_change import joinable, proposed_fixes
 from webhook.placement.decision.conflict import answered, smallest_failing
 from webhook.placement.decision.lowered_requests import lowered_of_replicas
 from webhook.placement.decision.refusal import Refusal, cannot_hold
@@ -133,7 +133,7 @@ def _cluster_changes(fit: ReplicaFit, verdict: Verdict, ask: Ask, world: World, 
         yield from new_domains(fit, missing) if Spread.APART not in spreads else ()
         return
     opened = without_each(verdict.everything, [judged.nodes for judged in fit.hard])
-    fix = next(mends(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), None)
+    fix = next(proposed_fixes(fit.hard, [nodes & ~verdict.candidates for nodes in opened], ask, world), None)
     if (Spread.APART in spreads or fit.limits()) and fix:
         yield Partly(fix, f"{missing} more nodes are needed in all") if missing > 1 else fix
     else:

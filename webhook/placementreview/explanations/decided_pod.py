@@ -1,4 +1,4 @@
-"""``DecidedPod``: one pod, or pod template, decided about as admission would if it asked for placement."""
+"""``DecidedPod``: one pod, or pod template, judged as admission would if it asked for placement."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -87,7 +87,7 @@ class Planned(Struct, frozen=True, eq=False):
 def planned(manifests: Manifests, world: World, seconds: float, step: Step = silent) -> Planned:
     """The plan of all pods, workloads and Jobs of manifests that are applied in that world.
 
-    Each object is decided about in at most so many seconds, and the cheapest plan looked for in as many. Raises
+    Each object is judged in at most so many seconds, and the cheapest plan looked for in as many. Raises
     ``ValueError`` for an object that is not readable. ``step`` is called before each object and each search.
     """
     jobs = [name_of(document) for _, document in manifests if is_job(document)]

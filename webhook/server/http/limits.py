@@ -18,7 +18,7 @@ class Limits(Struct, frozen=True, gc=False, kw_only=True):
     hold at most 64 MB of small bodies."""
 
     bodies: int = 32 * MIB
-    """All larger bodies that are read or decided about at a time. A body that is being decided about is in memory three
+    """All larger bodies that are read or judged at a time. A body that is being judged is in memory three
     times, as bytes, as decoded values and as an answer: some 60 MB in all."""
 
     share: int = 16 * MIB

@@ -41,7 +41,7 @@ BAD: Final[dict[str, tuple[Callable[[Leaf, Leaf], Pair], str]]] = {
 
 
 @pytest.fixture(autouse=True)
-def _nobody_mends(certificates: Certificates) -> Iterator[None]:
+def _without_repair(certificates: Certificates) -> Iterator[None]:
     """The chart's own process would do so at once."""
     certificates.work(0)
     yield

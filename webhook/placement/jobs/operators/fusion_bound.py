@@ -98,7 +98,7 @@ class CostBound(Struct, frozen=True):
         return True
 
     async def _members(self, world: World, solving: Solving) -> list[Member] | None:
-        """The units with their costs alone; ``None`` if more decides about their nodes, or time is over."""
+        """The units with their costs alone; ``None`` if more restricts their nodes, or time is over."""
         choices = open_pools(self.pools, world)
         chosen = frozenset((pool.namespace, pool.name) for pool in choices)
         found: list[Member] = []
