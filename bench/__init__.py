@@ -1,8 +1,6 @@
 """Benchmark of the webhook as one process: ``python -m bench``. Its figures are ratios within one run.
 
-In reading order: ``topology``, ``nodes``, ``pods`` and ``streams`` say what is in the generated cluster,
-``generator`` writes it to files or into an inventory, and ``bodies`` makes the reviews. ``echo`` is the server
-without any logic that the webhook is compared with; ``processes`` runs both. ``throughput``, ``latency``, ``memory``
-and ``evaluation`` measure (``nodeloop`` is what the latter compares with). ``goals`` and ``report`` compare the
-figures with the goals and write them down. ``__main__`` runs everything.
+``generated`` is the cluster and the reviews, ``servers`` are the processes that are measured and the client that asks
+them, ``reviews`` measures and reports, and ``__main__`` runs everything. ``memory`` and ``machine`` serve all
+benchmarks; each other file is a benchmark of its own.
 """

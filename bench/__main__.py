@@ -8,11 +8,14 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bench import bodies, evaluation, generator, latency, machine, memory, options, processes, report, throughput
-from bench.findings import Findings
-from bench.goals import Scales, scales
-from bench.options import Options
-from bench.topology import Scale, node_name, topology
+from bench import machine, memory
+from bench.generated import bodies, generator
+from bench.generated.topology import Scale, node_name, topology
+from bench.reviews import evaluation, latency, options, report, throughput
+from bench.reviews.findings import Findings
+from bench.reviews.goals import Scales, scales
+from bench.reviews.options import Options
+from bench.servers import processes
 from bench.trouble import Trouble
 
 TROUBLE = 3

@@ -26,8 +26,10 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
-from bench import bodies, client, fusion, generator, machine, memory, processes
-from bench.topology import Scale
+from bench import fusion, machine, memory
+from bench.generated import bodies, generator
+from bench.generated.topology import Scale
+from bench.servers import client, processes
 from bench.trouble import Trouble
 from bench.wholejobs import KINDS
 from webhook.placement.objects.jobs.job_spec import JobSpec

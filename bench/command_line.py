@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from bench import machine
-from bench.generator import folder
-from bench.topology import Scale
+from bench.generated.generator import folder
+from bench.generated.topology import Scale
 
 ROOT: Final = Path(__file__).parents[1]
 RESULTS: Final = Path(__file__).parent / "RESULTS-command-line.md"

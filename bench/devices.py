@@ -20,9 +20,11 @@ from typing import Any, Final
 import msgspec
 from msgspec import Raw
 
-from bench import generator, memory, processes
-from bench.evaluation import Times, times
-from bench.topology import NAMESPACE, Scale, node_name, pick, uid
+from bench import memory
+from bench.generated import generator
+from bench.generated.topology import NAMESPACE, Scale, node_name, pick, uid
+from bench.reviews.evaluation import Times, times
+from bench.servers import processes
 from bench.trouble import Trouble
 from webhook.cluster.objects.kinds import DEVICES
 from webhook.cluster.snapshot.loader import SnapshotLoader

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from bench.processes import ROOT
+from bench.servers.processes import ROOT
 
 _PROGRAM = """
 import time

@@ -13,12 +13,12 @@ from typing import Final
 
 import msgspec
 
-from bench import bodies
-from bench.evaluation import POLICY, Times, times
-from bench.generator import inventory
+from bench.generated import bodies
+from bench.generated.generator import inventory
+from bench.generated.topology import NAMESPACE, Scale
 from bench.review_flood import GOAL as FLOOD_GOAL
 from bench.review_flood import RATE, FloodFigures, measure_flood
-from bench.topology import NAMESPACE, Scale
+from bench.reviews.evaluation import POLICY, Times, times
 from webhook.admission.review import read_review
 from webhook.app.cluster_source import settle
 from webhook.placementreview.answer import ReviewedCluster, answer

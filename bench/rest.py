@@ -21,7 +21,8 @@ from urllib.parse import urlsplit
 import uvloop
 from msgspec import Struct
 
-from bench import machine, memory, processes
+from bench import machine, memory
+from bench.servers import processes
 from bench.trouble import Trouble
 
 RESULTS: Final = Path(__file__).parent / "RESULTS-rest.md"

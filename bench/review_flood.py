@@ -20,8 +20,9 @@ from typing import Final
 import msgspec
 from msgspec import Struct
 
-from bench import bodies, client, generator, processes
-from bench.topology import NAMESPACE, Scale
+from bench.generated import bodies, generator
+from bench.generated.topology import NAMESPACE, Scale
+from bench.servers import client, processes
 from bench.trouble import Trouble
 from tests.e2e.ports import free_ports
 from tests.server.pki import Authority

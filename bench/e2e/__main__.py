@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Final
 
 from bench import machine
-from bench.e2e import options, report
 from bench.e2e.cluster import cluster
-from bench.e2e.observation import observe
-from bench.e2e.options import Options
-from bench.e2e.results import results
-from bench.findings import Findings
+from bench.e2e.creations import options, report
+from bench.e2e.creations.observation import observe
+from bench.e2e.creations.options import Options
+from bench.e2e.creations.results import results
+from bench.reviews.findings import Findings
 from bench.trouble import Trouble
 from tests.e2e import binaries
 

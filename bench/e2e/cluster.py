@@ -11,12 +11,13 @@ from typing import Final
 from msgspec import Struct
 
 from bench.e2e import echo as echo_server
-from bench.e2e import peers, pods
+from bench.e2e import peers
 from bench.e2e.chart import Chart
-from bench.e2e.load import Load, clients
-from bench.e2e.orders import Order
-from bench.e2e.variants import OURS, VARIANTS, Variant
-from bench.processes import ROOT
+from bench.e2e.clients import pods
+from bench.e2e.clients.load import Load, clients
+from bench.e2e.clients.orders import Order
+from bench.e2e.clients.variants import OURS, VARIANTS, Variant
+from bench.servers.processes import ROOT
 from bench.trouble import Trouble
 from tests.e2e.addresses import loopback, next_pod_address
 from tests.e2e.api import Api, Object

@@ -1,4 +1,4 @@
-"""The echo server (``bench.echo``) behind a Service: it listens on an address of a pod, and patches if it is asked to.
+"""The echo server (``bench.servers.echo``) behind a Service: it listens on an address of a pod, and patches if asked to.
 
 ``python -m bench.e2e.echo ADDRESS PORT CERTIFICATE KEY`` answers until it is ended.
 """
@@ -13,8 +13,8 @@ import msgspec
 import uvloop
 from aiohttp import web
 
-from bench.e2e.pods import FAST
-from bench.echo import KEEP_ALIVE
+from bench.e2e.clients.pods import FAST
+from bench.servers.echo import KEEP_ALIVE
 from webhook.placement.text import keys
 
 PATH: Final = "/mutate"

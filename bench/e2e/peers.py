@@ -13,9 +13,9 @@ from typing import Final
 import msgspec
 
 from bench.e2e.chart import GROUP
+from bench.e2e.clients.pods import FAST
+from bench.e2e.clients.variants import ECHO, OTHER, POLICY, SAME, Variant
 from bench.e2e.echo import PATCH_PATH, PATH
-from bench.e2e.pods import FAST
-from bench.e2e.variants import ECHO, OTHER, POLICY, SAME, Variant
 from bench.trouble import Trouble
 from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT

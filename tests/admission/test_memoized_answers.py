@@ -8,8 +8,8 @@ from tests.builders import Json, cluster, node, nodes, pod, pool, review
 from tests.placement.devices.clusters import GPU, equipped, on, template, wanting
 from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, Ruling, mutate
-from webhook.placement.devices.claims import DeviceChoice
-from webhook.placement.devices.device import Attribute, Device
+from webhook.placement.devices.published.claims import DeviceChoice
+from webhook.placement.devices.published.device import Attribute, Device
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.memo import Memo
 

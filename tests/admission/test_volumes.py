@@ -20,9 +20,9 @@ from webhook.admission.answer import (
 )
 from webhook.admission.mutate import Known, Ruling, mutate
 from webhook.admission.validate import validate
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
-from webhook.cluster.queries.volume_lookups import VolumeLookups
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.volumes import Claim, ClaimName, PersistentVolume, Volumes

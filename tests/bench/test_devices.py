@@ -7,7 +7,7 @@ from bench.devices import DRIVER, decisions, pages, row
 from bench.memory import Memory
 from tests.cluster.objects import Recorder
 from webhook.cluster.snapshot.loader import SnapshotLoader
-from webhook.placement.devices.claims import DeviceName
+from webhook.placement.devices.published.claims import DeviceName
 
 
 def read(nodes: int, each: int) -> Recorder:

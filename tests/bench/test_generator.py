@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from msgspec.json import Decoder
 
-from bench import bodies, generator, nodeloop
-from bench.topology import NAMESPACE, Scale, node_name
+from bench.generated import bodies, generator
+from bench.generated.topology import NAMESPACE, Scale, node_name
+from bench.reviews import nodeloop
 from webhook.admission.answer import Outcome
 from webhook.admission.mutate import Known, mutate
 from webhook.admission.review import read_review

@@ -5,9 +5,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from bench.generator import PAGE, pages
-from bench.listing import VERSION, page
-from bench.topology import Scale
+from bench.generated.generator import PAGE, pages
+from bench.generated.topology import Scale
+from bench.servers.listing import VERSION, page
 from kubeapi.client.api_types import Page
 
 SCALE = Scale(100, 600)

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.options import RESULTS, Options, read
+from bench.reviews.options import RESULTS, Options, read
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import pytest
 
 from bench import placementreviews
-from bench.evaluation import Times
+from bench.generated.topology import Scale
 from bench.review_flood import FloodFigures
-from bench.topology import Scale
+from bench.reviews.evaluation import Times
 
 SMALL = ["--nodes", "100", "--pods", "1000", "--rounds", "1"]
 

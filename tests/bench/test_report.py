@@ -4,9 +4,9 @@ from datetime import date
 
 import pytest
 
-from bench.findings import Figure
-from bench.goals import GOALS, scales
-from bench.report import render, table
+from bench.reviews.findings import Figure
+from bench.reviews.goals import GOALS, scales
+from bench.reviews.report import render, table
 
 SCALES = scales(5000, 150_000)
 

@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from bench import processes, rest
+from bench import rest
+from bench.servers import processes
 from bench.trouble import Trouble
 
 pytestmark = pytest.mark.integration

@@ -2,7 +2,7 @@
 
 import json
 
-from bench.lives import SIZE, VERSION, chunks, life
+from bench.servers.lives import SIZE, VERSION, chunks, life
 from bench.watching import row
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.items import decode

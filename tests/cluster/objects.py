@@ -4,10 +4,10 @@ import dataclasses
 from collections.abc import KeysView
 from typing import Any
 
-from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
-from webhook.placement.devices.devices import DevicePart
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.published.devices import DevicePart
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.nodegroups.node_groups import NodeGroups
 from webhook.placement.numa.topology import NodeTopology
 from webhook.placement.objects.device_classes import DeviceClass

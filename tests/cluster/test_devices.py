@@ -20,7 +20,7 @@ from webhook.cluster.objects.device_classes import read_class, read_rule
 from webhook.cluster.objects.device_slices import read_slice
 from webhook.cluster.objects.items import Item
 from webhook.cluster.objects.metadata import MalformedError
-from webhook.placement.devices.claims import (
+from webhook.placement.devices.published.claims import (
     Agreement,
     ClaimAllocation,
     ClaimSpec,
@@ -31,7 +31,7 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
-from webhook.placement.devices.device import (
+from webhook.placement.devices.published.device import (
     PLAIN,
     Attribute,
     CapacityPolicy,
@@ -43,8 +43,8 @@ from webhook.placement.devices.device import (
     Value,
     Version,
 )
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.kube.selection.tolerations import Taint

@@ -1,7 +1,7 @@
 """Answers of the API server that are kept for some seconds."""
 
 from tests.fake_clock import FakeClock
-from webhook.cluster.queries.kept_answers import KeptAnswers
+from webhook.cluster.queries.lookups.kept_answers import KeptAnswers
 from webhook.placement.planning.search.solver import finished
 
 

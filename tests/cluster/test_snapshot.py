@@ -29,7 +29,7 @@ from tests.cluster.objects import (
 from tests.yaml_values import loaded
 from webhook.cluster.objects.report import Report, SnapshotError
 from webhook.cluster.snapshot.snapshot import read_snapshot
-from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.published.devices import DevicePart
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node

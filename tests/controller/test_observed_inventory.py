@@ -9,9 +9,9 @@ from msgspec.structs import replace
 from tests.placement.devices.clusters import CLASS, on, wanting
 from webhook.cluster.objects.sink import Sink
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
-from webhook.placement.devices.claims import ClaimName, ClaimTemplate, ResourceClaim
-from webhook.placement.devices.devices import DevicePart
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimName, ClaimTemplate, ResourceClaim
+from webhook.placement.devices.published.devices import DevicePart
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.nodegroups.node_claim import node_claim

@@ -58,11 +58,11 @@ def source() -> Block:
     return found
 
 
-MEMORY = "webhook/placement/constraints/host_memory.py"
+MEMORY = "webhook/placement/constraints/hardware/host_memory.py"
 
 SECOND: Final = {
     "webhook/placement/constraints/families.py": (
-        ("    host_ports,\n", "    host_memory,\n    host_ports,\n"),
+        ("import cpu_binding, devices, numa,", "import cpu_binding, devices, host_memory, numa,"),
         ("    host.parse,\n", "    host.parse,\n    host_memory.parse,\n"),
     ),
     "webhook/placement/spl/clauses.py": (('    ZONE = "zone"\n', '    ZONE = "zone"\n    MEMORY = "hostMemory"\n'),),

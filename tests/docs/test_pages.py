@@ -13,7 +13,7 @@ from webhook.admission.checks.jobs import CONTAINERS_LIMIT
 from webhook.admission.review import OBJECT_LIMIT
 from webhook.cluster.crds import hpaintent_schema, job_schema, processingelement_schema
 from webhook.cluster.objects import report
-from webhook.cluster.queries import job_workloads
+from webhook.cluster.queries.lookups import job_workloads
 from webhook.cluster.snapshot import folder, yaml_documents
 from webhook.controller import hostpools
 from webhook.placement.annotations import hardware_text

@@ -5,15 +5,16 @@ from datetime import date
 
 import pytest
 
-from bench.e2e import bindings, report
+from bench.e2e import bindings
+from bench.e2e.clients.load import clients
+from bench.e2e.clients.orders import Order
+from bench.e2e.clients.variants import OURS, VARIANTS
 from bench.e2e.cluster import Cluster, cluster
-from bench.e2e.load import clients
-from bench.e2e.observation import Observation, observe
-from bench.e2e.options import Options
-from bench.e2e.orders import Order
-from bench.e2e.results import results
-from bench.e2e.rounds import Slot
-from bench.e2e.variants import OURS, VARIANTS
+from bench.e2e.creations import report
+from bench.e2e.creations.observation import Observation, observe
+from bench.e2e.creations.options import Options
+from bench.e2e.creations.results import results
+from bench.e2e.creations.rounds import Slot
 from bench.trouble import Trouble
 
 TINY = Options(nodes=20, rounds=2, pods=40, singles=8, clients=4, seconds=1)

@@ -8,8 +8,8 @@ from typing import Final
 from tests.fuzz.oracles import text_of
 from tests.fuzz.second_opinion import opinion
 from webhook.placement.annotations.expressions import is_key
-from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Version
-from webhook.placement.devices.selector import DeviceBudget, Selector
+from webhook.placement.devices.published.device import Attribute, Device, DeviceCapacity, Version
+from webhook.placement.devices.selectors.selector import DeviceBudget, Selector
 from webhook.placement.kube.addresses import canonical, parse_address
 from webhook.placement.kube.names import LABEL_VALUE, is_namespace, is_object_name
 from webhook.placement.kube.quantity import LENGTH_LIMIT, NANO, format_quantity, parse_quantity

@@ -25,7 +25,7 @@ from tests.placement.properties.test_replica_fit import (
 )
 from tests.refused.census import Tried
 from webhook.placement.decision.decision import Decision
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.text.problem import Fault
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.review import User
-from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.lookups.authorization import Authorization
 from webhook.placement.text.api_kinds import NODE, POD, ApiKind
 from webhook.placement.text.problem import quote
 from webhook.placementreview.review import GROUP, RESOURCE, VERSION, Visible

@@ -44,7 +44,7 @@ async def read_references(settings: Settings, documents: Iterable[Unstructured])
     # As in cluster_source: the HTTP client takes long to import, and a snapshot does without.
     from kubeapi.client.connection import Connection  # noqa: PLC0415
     from kubeapi.client.object_client import ObjectClient  # noqa: PLC0415
-    from webhook.cluster.queries.referenced_objects import ReferencedObjects  # noqa: PLC0415
+    from webhook.cluster.queries.lookups.referenced_objects import ReferencedObjects  # noqa: PLC0415
 
     async with Connection(configuration_of(settings)) as connection:
         objects = ReferencedObjects(ObjectClient(connection))

@@ -6,7 +6,7 @@ import time
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import AnyKind
-from webhook.cluster.queries.volume_lookups import VolumeLookups
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.controller.admissionchecks.check_reports import CheckReports
 from webhook.controller.admissionchecks.check_store import CheckStore
 from webhook.controller.admissionchecks.promised_room import PromisedRoom

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from kubeapi.clock import Clock, seconds
 from webhook.cluster.objects.kinds import AnyKind
-from webhook.cluster.queries.volume_lookups import VolumeLookups
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.controller.concurrency import gather_or_cancel
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory

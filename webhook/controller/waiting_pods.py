@@ -10,7 +10,7 @@ turns: no pod waits for the owners of another one.
 from typing import Final
 
 from kubeapi.clock import Clock, seconds
-from webhook.cluster.queries.pod_owners import PodOwners
+from webhook.cluster.queries.lookups.pod_owners import PodOwners
 from webhook.controller.events.event import Regarding
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.hostpools.observed_inventory import ObservedInventory

@@ -16,7 +16,7 @@ from webhook.cluster.objects.kinds import (
     PODS,
     AnyKind,
 )
-from webhook.cluster.queries.pod_owners import PodOwners
+from webhook.cluster.queries.lookups.pod_owners import PodOwners
 from webhook.controller.check_work import CheckWork
 from webhook.controller.claimtemplates.reconciler import DescribedTemplates
 from webhook.controller.claimtemplates.template_users import TemplateUsers

@@ -17,7 +17,7 @@ from webhook.convert.operator_model import OperatorModel, operator_model
 from webhook.convert.overlay import JobOverlay
 from webhook.convert.streams_application import StreamsApplication, StreamsOperator
 from webhook.placement.annotations.placement_text import contradictions
-from webhook.placement.decision.refusal import cannot_hold
+from webhook.placement.decision.refusal.refusal import cannot_hold
 from webhook.placement.fusion.application import application_of
 from webhook.placement.fusion.graph import TOO_LARGE, Graph, graph_of
 from webhook.placement.fusion.rules.mark import Setting

@@ -1,6 +1,6 @@
 """``HiddenNames``: names of nodes that a user may not list, kept out of what is made for the user.
 
-Refusals name no node that the object itself does not name (``placement/decision/refusal.py``). A patch may: a HostPool
+Refusals name no node that the object itself does not name (``placement/decision/refusal/refusal.py``). A patch may: a HostPool
 with a list of hosts, or a pod that is bound outright, is steered to nodes by name.
 """
 

@@ -14,7 +14,7 @@ from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.placement.checks.completion import complete
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -19,7 +19,7 @@ from kubeapi.client.decoding import ERRORS
 from kubeapi.client.errors import ApiError
 from kubeapi.client.object_client import ObjectClient
 from webhook.admission.review import User
-from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.lookups.authorization import Authorization
 from webhook.placement.text.api_kinds import HPA_INTENT
 from webhook.placement.text.problem import quote
 from webhook.rest.access import Action, bearer_token, unauthorized

@@ -2,11 +2,11 @@
 
 import os
 
+from bench.e2e.clients.orders import Outcome
+from bench.e2e.clients.variants import VARIANTS
 from bench.e2e.counters import Calls
-from bench.e2e.orders import Outcome
-from bench.e2e.rounds import Slot
+from bench.e2e.creations.rounds import Slot
 from bench.e2e.usage import Usage
-from bench.e2e.variants import VARIANTS
 
 CLIENTS = 20
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from bench.e2e import figures
-from bench.e2e.orders import Outcome
+from bench.e2e.clients.orders import Outcome
+from bench.e2e.creations import figures
 from tests.bench.e2e.sample_turn import CLIENTS, a_round
 
 

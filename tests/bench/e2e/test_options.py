@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.e2e.options import RESULTS, read
-from bench.e2e.rounds import turns, warm_ups
-from bench.e2e.variants import VARIANTS
+from bench.e2e.clients.variants import VARIANTS
+from bench.e2e.creations.options import RESULTS, read
+from bench.e2e.creations.rounds import turns, warm_ups
 
 
 @pytest.mark.parametrize(

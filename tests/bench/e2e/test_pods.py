@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from bench.e2e import pods
-from bench.e2e.variants import ECHO, NONE, OTHER, OURS, VARIANTS
+from bench.e2e.clients import pods
+from bench.e2e.clients.variants import ECHO, NONE, OTHER, OURS, VARIANTS
 from webhook.placement.spl.placement import parse_placement
 from webhook.placement.text import keys
 

@@ -4,12 +4,12 @@ from datetime import date
 
 import pytest
 
-from bench.e2e.observation import Observation
-from bench.e2e.options import Options
-from bench.e2e.orders import Outcome
-from bench.e2e.report import cpu_table, goal_table, render, rounds_table, table
-from bench.e2e.results import Results, results
-from bench.e2e.rounds import Slot
+from bench.e2e.clients.orders import Outcome
+from bench.e2e.creations.observation import Observation
+from bench.e2e.creations.options import Options
+from bench.e2e.creations.report import cpu_table, goal_table, render, rounds_table, table
+from bench.e2e.creations.results import Results, results
+from bench.e2e.creations.rounds import Slot
 from tests.bench.e2e.sample_turn import CLIENTS, a_round
 
 FAST = Outcome(sent=5000, ok=5000, seconds=1.0)

@@ -3,7 +3,7 @@
 from aiohttp import web
 
 from tests.apiserver.server import ApiServer, Seen
-from webhook.cluster.queries.authorization import PATH
+from webhook.cluster.queries.lookups.authorization import PATH
 
 
 class FakeAuthorizer:

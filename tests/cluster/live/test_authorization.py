@@ -18,8 +18,8 @@ from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer, Outcome, RightsQuestion
 from webhook.admission.review import User
 from webhook.admission.validate import validate
-from webhook.cluster.queries import authorization
-from webhook.cluster.queries.authorization import Authorization
+from webhook.cluster.queries.lookups import authorization
+from webhook.cluster.queries.lookups.authorization import Authorization
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy

@@ -16,7 +16,7 @@ from tests.apiserver.server import TOO_OLD, ApiServer, status
 from tests.cluster.live.watched_cluster import FAST, WatchedCluster, until
 from tests.cluster.objects import device_class, node, pool, resource_slice, taint_rule
 from webhook.cluster.watch.backoff import Pace
-from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.published.devices import DevicePart
 
 pytestmark = pytest.mark.integration
 

@@ -15,9 +15,9 @@ from tests.builders import JOB, NAMESPACE, Json, cluster, nodes, review
 from tests.workload_templates import group, workload
 from webhook.admission.answer import Answer
 from webhook.app.serve import queries_of, validator
-from webhook.cluster.queries import job_workloads
 from webhook.cluster.queries.job_verdicts import JobVerdicts
-from webhook.cluster.queries.job_workloads import AT_A_TIME, JobWorkloads
+from webhook.cluster.queries.lookups import job_workloads
+from webhook.cluster.queries.lookups.job_workloads import AT_A_TIME, JobWorkloads
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory

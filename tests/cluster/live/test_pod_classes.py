@@ -16,7 +16,7 @@ from tests.cluster.objects import priority_class, runtime_class
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.cluster.queries.pod_classes import KEPT, MISSING_SECONDS, PodClasses
+from webhook.cluster.queries.lookups.pod_classes import KEPT, MISSING_SECONDS, PodClasses
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy

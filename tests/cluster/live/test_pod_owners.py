@@ -17,8 +17,8 @@ from tests.builders import NAMESPACE, Json, review
 from webhook.admission.answer import Answer
 from webhook.admission.mutate import mutate
 from webhook.app.application_kinds import application_kinds
-from webhook.cluster.queries import pod_owners
-from webhook.cluster.queries.pod_owners import KEPT_SECONDS, READS, PodOwners
+from webhook.cluster.queries.lookups import pod_owners
+from webhook.cluster.queries.lookups.pod_owners import KEPT_SECONDS, READS, PodOwners
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 from webhook.placement.inventory.policy import Policy

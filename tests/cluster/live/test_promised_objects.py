@@ -12,7 +12,7 @@ from tests.apiserver.server import ApiServer, Seen
 from tests.apiserver.server import refused as said_no
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import PromisedObject, PromisedQuestion
-from webhook.cluster.queries.promised_objects import LASTS, PAUSE, PromisedObjects
+from webhook.cluster.queries.lookups.promised_objects import LASTS, PAUSE, PromisedObjects
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 

@@ -15,7 +15,7 @@ from tests.apiserver.server import refused as said_no
 from tests.builders import review
 from webhook.admission.answer import Answer
 from webhook.admission.validate import validate
-from webhook.cluster.queries.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.lookups.referenced_objects import ReferencedObjects
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
 

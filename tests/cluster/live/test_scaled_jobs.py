@@ -16,9 +16,9 @@ from webhook.admission.responses import allowed
 from webhook.admission.review import read_review
 from webhook.admission.validate import validate
 from webhook.cluster.queries.job_verdicts import JobVerdicts
+from webhook.cluster.queries.lookups.scaled_jobs import ScaledJobs
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
-from webhook.cluster.queries.scaled_jobs import ScaledJobs
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.jobs.parallel_region import ParallelRegionSpec
 

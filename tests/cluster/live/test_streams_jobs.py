@@ -13,9 +13,9 @@ from tests.builders import Json, cluster, review
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer, JobRef, Outcome
 from webhook.admission.validate import validate
+from webhook.cluster.queries.lookups.streams_jobs import KEPT, MISSING_SECONDS, StreamsJobs
 from webhook.cluster.queries.review_lookups import ReviewLookups
 from webhook.cluster.queries.review_queries import ReviewQueries
-from webhook.cluster.queries.streams_jobs import KEPT, MISSING_SECONDS, StreamsJobs
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.jobs.job import Element, StreamsJob
 

@@ -13,7 +13,7 @@ from tests.builders import cluster, nodes, review
 from tests.fake_clock import FakeClock
 from webhook.admission.answer import Answer
 from webhook.app.serve import queries_of, validator
-from webhook.cluster.queries.template_fields import GRANTED, KEPT, TemplateFields
+from webhook.cluster.queries.lookups.template_fields import GRANTED, KEPT, TemplateFields
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.policy import Policy
 

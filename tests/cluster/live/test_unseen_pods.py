@@ -17,8 +17,8 @@ from webhook.admission.answer import Answer, Outcome, PodQuestion, PodRef
 from webhook.admission.validate import validate
 from webhook.app.cluster_source import cluster_of
 from webhook.app.serve import queries_of, validator
+from webhook.cluster.queries.lookups.unknown_pods import KEPT, KEPT_SECONDS, UnknownPods
 from webhook.cluster.queries.review_queries import ReviewQueries
-from webhook.cluster.queries.unknown_pods import KEPT, KEPT_SECONDS, UnknownPods
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -9,8 +9,8 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.cluster.test_storage import ON_A, TERMS, claim, storage_class, volume
 from tests.fake_clock import FakeClock
-from webhook.cluster.queries import volume_lookups
-from webhook.cluster.queries.volume_lookups import AT_A_TIME, KEPT_SECONDS, MOST, VolumeLookups
+from webhook.cluster.queries.lookups import volume_lookups
+from webhook.cluster.queries.lookups.volume_lookups import AT_A_TIME, KEPT_SECONDS, MOST, VolumeLookups
 from webhook.placement.objects.volumes import UNREAD, Claim, PersistentVolume, StorageClass
 
 CLAIMS = "/api/v1/namespaces/apps/persistentvolumeclaims"

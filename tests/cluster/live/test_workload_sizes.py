@@ -13,7 +13,7 @@ from tests.fake_clock import FakeClock
 from tests.placement.hardware_containers import GPU, equipped
 from webhook.admission.answer import Answer, WorkloadRef
 from webhook.app.serve import mutator, queries_of
-from webhook.cluster.queries.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
+from webhook.cluster.queries.lookups.workload_sizes import KEPT, KEPT_SECONDS, WorkloadSizes
 from webhook.cluster.watch.live import LiveCluster
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

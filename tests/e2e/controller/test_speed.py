@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 
-from bench.topology import Scale
+from bench.generated.topology import Scale
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hosts, phase, pools, wait_for, wait_until_gone

@@ -11,9 +11,9 @@ import aiohttp
 import msgspec
 import uvloop
 
-from bench.nodes import node_objects
-from bench.pods import pod_objects
-from bench.topology import Scale, topology
+from bench.generated.nodes import node_objects
+from bench.generated.pods import pod_objects
+from bench.generated.topology import Scale, topology
 from tests.e2e.api import Object
 from tests.e2e.paths import collection
 from tests.e2e.plane import ControlPlane

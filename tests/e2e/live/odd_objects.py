@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import yaml
 
-from bench.topology import Scale
+from bench.generated.topology import Scale
 from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART
 from tests.e2e.live.bare_plane import ACCOUNT, HOSTPOOLS, BarePlane, allow_reading, served

@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import pytest
 
-from bench.topology import Scale
+from bench.generated.topology import Scale
 from tests.e2e.api import Answer, Object
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.live.bare_plane import BarePlane

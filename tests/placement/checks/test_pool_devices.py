@@ -11,9 +11,9 @@ from tests.placement.planning.at_once import element, job_spec, judged
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.checks.completion import Completion, complete
 from webhook.placement.checks.pool_growth import pool_growth
-from webhook.placement.devices.device import Attribute, Counters, Device, Reach, Traits
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.device import Attribute, Counters, Device, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement.constraints.colocation import group_label, token_label
+from webhook.placement.constraints.pods.colocation import group_label, token_label
 from webhook.placement.decision.merge import Additions
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import LabelSelector, PodTerm, Requirement

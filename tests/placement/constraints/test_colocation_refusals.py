@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, decided, job, node, nodes, pod
-from webhook.placement.constraints.colocation import token_label
+from webhook.placement.constraints.pods.colocation import token_label
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.jobs.job import StreamsJob

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.builders import JOB, Json, bound_pod, cluster, decided, nodes, pod
 from tests.placement.hardware_containers import BOUND, FIRST, container, guaranteed
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.constraints.cpu_binding import CpuBinding
+from webhook.placement.constraints.hardware.cpu_binding import CpuBinding
 from webhook.placement.decision.merge import ContainerAmounts
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -19,12 +19,18 @@ from tests.placement.devices.clusters import (
 )
 from tests.placement.hardware_containers import amount, required
 from tests.placement.planning.at_once import job_spec, judged
-from webhook.placement.constraints import devices
 from webhook.placement.constraints.constraint import Spread
+from webhook.placement.constraints.hardware import devices
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.devices.claims import ClaimAllocation, ClaimSpec, DeviceChoice, DeviceRequest, ResourceClaim
-from webhook.placement.devices.device import Device, Reach
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import (
+    ClaimAllocation,
+    ClaimSpec,
+    DeviceChoice,
+    DeviceRequest,
+    ResourceClaim,
+)
+from webhook.placement.devices.published.device import Device, Reach
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, Requirement

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import Json, cluster, decided, node, pod
 from tests.placement.hardware_containers import FIELD, label, required
-from webhook.placement.constraints.node_label import NodeLabel
+from webhook.placement.constraints.hosts.node_label import NodeLabel
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.pod import NodeTerm, PreferredNodeTerm, Requirement

@@ -4,7 +4,7 @@ import pytest
 
 from tests.builders import Json, asked, cluster, decided, nodes, pod
 from tests.workload_templates import crowded
-from webhook.placement.constraints.host_ports import TakenPorts, parse
+from webhook.placement.constraints.pods.host_ports import TakenPorts, parse
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 

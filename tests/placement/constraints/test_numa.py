@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from tests.builders import NAMESPACE, Json, cluster, nodes, pod, typed
 from tests.placement.hardware_containers import amount, required
-from webhook.placement.constraints.numa import NAMED
+from webhook.placement.constraints.hardware.numa import NAMED
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

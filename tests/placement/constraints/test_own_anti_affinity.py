@@ -7,7 +7,7 @@ import pytest
 from tests.builders import cluster, node, nodes
 from tests.placement.spreading_pods import APP, HOST, OF_APP, ZONE, apart, zones
 from tests.workload_templates import crowded, replica
-from webhook.placement.constraints.own_anti_affinity import OwnAntiAffinity
+from webhook.placement.constraints.pods.own_anti_affinity import OwnAntiAffinity
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 
 import pytest
 
-from webhook.placement.decision.clause_nodes import ClauseNodes
-from webhook.placement.decision.conflict import (
+from webhook.placement.decision.refusal.clause_nodes import ClauseNodes
+from webhook.placement.decision.refusal.conflict import (
     answered,
     answered_in_turn,
     irreducible,

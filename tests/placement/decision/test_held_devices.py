@@ -6,9 +6,15 @@ from msgspec.structs import replace
 from tests.builders import NAMESPACE, Json, nodes, pod, typed
 from tests.placement.devices.clusters import GPU, RESOURCE, asking, equipped, held, on, template, wanting
 from webhook.placement.decision.held_devices import held_devices
-from webhook.placement.devices.claims import ClaimAllocation, ClaimSpec, DeviceChoice, HeldDevice, ResourceClaim
-from webhook.placement.devices.device import Counters, Device, Reach, Traits
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import (
+    ClaimAllocation,
+    ClaimSpec,
+    DeviceChoice,
+    HeldDevice,
+    ResourceClaim,
+)
+from webhook.placement.devices.published.device import Counters, Device, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.quantity import NANO

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import pod, typed
-from webhook.placement.constraints import pod_terms
+from webhook.placement.constraints.pods import pod_terms
 from webhook.placement.decision.merge import Additions, PodTerms, foreign_labels, merge
 from webhook.placement.kube.pod import NodeTerm, Pod, PreferredNodeTerm, Requirement, Toleration, WeightedPodTerm
 from webhook.placement.provision.effects import (

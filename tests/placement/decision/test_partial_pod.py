@@ -15,10 +15,10 @@ from tests.placement.properties.generated_pods import equipped, requested
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.work import calls
-from webhook.placement.decision import partial_pod
 from webhook.placement.decision.decision import decide
-from webhook.placement.decision.partial_pod import PartialPods, anew
-from webhook.placement.decision.relaxation import REFUSED
+from webhook.placement.decision.refusal.partial_pod import PartialPods, anew
+from webhook.placement.decision.refusal.refusal import partial_pod
+from webhook.placement.decision.refusal.relaxation import REFUSED
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -5,7 +5,7 @@ import string
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, nodes, pod, pool
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.node import Node

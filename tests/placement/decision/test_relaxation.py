@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from webhook.placement.decision.relaxation import REFUSED, Relaxation
+from webhook.placement.decision.refusal.relaxation import REFUSED, Relaxation
 
 Decide = Callable[[frozenset[str]], int]
 

@@ -5,9 +5,9 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from tests.placement.devices.worlds import GI, GPU, NIC, NODE, SELECTORS, ZONE, PlacedWorld
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceName, HeldDevice
-from webhook.placement.devices.device import Device, Reach, Version
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice, DeviceName, HeldDevice
+from webhook.placement.devices.published.device import Device, Reach, Version
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.kube.quantity import NANO
 
 Place = tuple[DeviceSlice, Device]

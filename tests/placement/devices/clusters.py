@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tests.builders import Json, cluster, nodes, pod
-from webhook.placement.devices.claims import (
+from webhook.placement.devices.published.claims import (
     Agreement,
     ClaimAllocation,
     ClaimSpec,
@@ -14,8 +14,8 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
-from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.device import Attribute, Device, DeviceCapacity, Reach
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.quantity import NANO

@@ -6,12 +6,12 @@ import pytest
 
 from tests.builders import node
 from tests.placement.devices.clusters import GPU, equipped, wanting
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice
-from webhook.placement.devices.device import Attribute, Device, Reach
 from webhook.placement.devices.fits import Fit, Wanted
-from webhook.placement.devices.selector import EVALUATIONS, NODES, DeviceBudget
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice
+from webhook.placement.devices.published.device import Attribute, Device, Reach
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
+from webhook.placement.devices.selectors.selector import EVALUATIONS, NODES, DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selection.tolerations import Taint

@@ -2,9 +2,9 @@
 
 import pytest
 
-from webhook.placement.devices.claims import DeviceChoice
-from webhook.placement.devices.consumption import consumption, fits
-from webhook.placement.devices.device import CapacityPolicy, Device, DeviceCapacity
+from webhook.placement.devices.allocation.consumption import consumption, fits
+from webhook.placement.devices.published.claims import DeviceChoice
+from webhook.placement.devices.published.device import CapacityPolicy, Device, DeviceCapacity
 from webhook.placement.kube.quantity import NANO
 
 VALUES = CapacityPolicy(default=20, valid=(10, 20, 40))

@@ -7,11 +7,11 @@ import pytest
 from tests.builders import node
 from tests.placement.devices.clusters import GPU, equipped, wanting
 from tests.work import calls
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice
-from webhook.placement.devices.device import Attribute, Device, Reach
 from webhook.placement.devices.fits import Fit, Wanted
-from webhook.placement.devices.selector import DeviceBudget
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice
+from webhook.placement.devices.published.device import Attribute, Device, Reach
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 
 

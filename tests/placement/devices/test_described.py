@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from webhook.cluster.objects.device_claims import read_template
 from webhook.controller.claimtemplates.template_object import template_object, template_path
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate
-from webhook.placement.devices.described import content_of, describes, spec_of
+from webhook.placement.devices.published.claims import ClaimSpec, ClaimTemplate
+from webhook.placement.devices.published.described import content_of, describes, spec_of
 
 DESCRIBED = st.builds(
     DescribedDevices,

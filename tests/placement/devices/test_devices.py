@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.placement.devices.changes import Changes
-from webhook.placement.devices.claims import (
+from webhook.placement.devices.published.changes import Changes
+from webhook.placement.devices.published.claims import (
     ClaimAllocation,
     ClaimSpec,
     ClaimTemplate,
@@ -11,10 +11,18 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
-from webhook.placement.devices.device import Counters, Device, Reach, Traits, attribute, capacity, shared_traits
-from webhook.placement.devices.devices import DevicePart, Devices
-from webhook.placement.devices.slices import DevicePool, DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.device import (
+    Counters,
+    Device,
+    Reach,
+    Traits,
+    attribute,
+    capacity,
+    shared_traits,
+)
+from webhook.placement.devices.published.devices import DevicePart, Devices
+from webhook.placement.devices.published.slices import DevicePool, DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.objects.device_classes import DeviceClass
 

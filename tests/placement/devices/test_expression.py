@@ -2,8 +2,8 @@
 
 import pytest
 
-from webhook.placement.devices.expression import Reads, reads
-from webhook.placement.devices.selector import EVALUATIONS
+from webhook.placement.devices.selectors.expression import Reads, reads
+from webhook.placement.devices.selectors.selector import EVALUATIONS
 
 D = 'device.attributes["d.example.com"]'
 C = 'device.capacity["d.example.com"]'

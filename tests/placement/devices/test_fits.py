@@ -8,15 +8,23 @@ from tests.builders import nodes as some_nodes
 from tests.placement.devices.clusters import GI, GPU, MODEL, devices_of, equipped, held, on, wanting
 from tests.work import calls
 from webhook.placement.devices import fits as fits_module
-from webhook.placement.devices import looks as looks_module
-from webhook.placement.devices import marks as marks_module
-from webhook.placement.devices.allocation import Lack
-from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Attribute, CapacityPolicy, Counters, Device, DeviceCapacity, Reach, Traits
+from webhook.placement.devices.allocation.allocation import Lack
 from webhook.placement.devices.fits import BOUNDLESS, Fit, Wanted
-from webhook.placement.devices.selector import NODES, DeviceBudget
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.looks.looks import looks as looks_module
+from webhook.placement.devices.published import marks as marks_module
+from webhook.placement.devices.published.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
+from webhook.placement.devices.published.device import (
+    Attribute,
+    CapacityPolicy,
+    Counters,
+    Device,
+    DeviceCapacity,
+    Reach,
+    Traits,
+)
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
+from webhook.placement.devices.selectors.selector import NODES, DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.quantity import NANO

@@ -8,11 +8,11 @@ from tests.builders import node
 from tests.placement.devices.clusters import GPU, devices_of, equipped, on, wanting
 from tests.work import calls
 from webhook.placement.devices import fits as fits_module
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice
-from webhook.placement.devices.device import Attribute, Device, Reach
 from webhook.placement.devices.fits import Fit, Wanted
-from webhook.placement.devices.selector import NODES, DeviceBudget
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice
+from webhook.placement.devices.published.device import Attribute, Device, Reach
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.selectors.selector import NODES, DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement
 

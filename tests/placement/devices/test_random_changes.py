@@ -8,16 +8,17 @@ import pytest
 from tests.builders import cluster, node
 from tests.example_count import some_of
 from tests.placement.devices.clusters import GPU
-from webhook.placement.devices import batches, fits
-from webhook.placement.devices.allocation import NodeOutcome, allocatable
-from webhook.placement.devices.candidates import different
-from webhook.placement.devices.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Attribute, Counters, Device, Reach, Traits
+from webhook.placement.devices import fits
+from webhook.placement.devices.allocation.allocation import NodeOutcome, allocatable
+from webhook.placement.devices.allocation.candidates import different
+from webhook.placement.devices.allocation.node_devices import NodeDevices, NodeSights
 from webhook.placement.devices.fits import BOUNDLESS, Wanted
-from webhook.placement.devices.node_devices import NodeDevices, NodeSights
-from webhook.placement.devices.selector import DeviceBudget
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.looks.looks import batches
+from webhook.placement.devices.published.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
+from webhook.placement.devices.published.device import Attribute, Counters, Device, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
+from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.pod import NodeTerm, Requirement
 from webhook.placement.kube.selection.tolerations import Taint

@@ -5,10 +5,10 @@ import pytest
 from tests.example_count import some_of
 from tests.placement.devices.brute_force import BruteForce, usable_by
 from tests.placement.devices.worlds import NODE, PlacedWorld, world
-from webhook.placement.devices.allocation import Holders, allocatable
-from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.node_devices import NodeSights
-from webhook.placement.devices.selector import Answer, DeviceBudget
+from webhook.placement.devices.allocation.allocation import Holders, allocatable
+from webhook.placement.devices.allocation.node_devices import NodeSights
+from webhook.placement.devices.published.devices import Devices
+from webhook.placement.devices.selectors.selector import Answer, DeviceBudget
 
 
 def answer(found: PlacedWorld, *, held: bool) -> Answer:

@@ -5,9 +5,9 @@ import sys
 
 import pytest
 
-from webhook.placement.devices import selector as module
-from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Traits, Value, Version
-from webhook.placement.devices.selector import DeviceBudget, Selector, selector
+from webhook.placement.devices.published.device import Attribute, Device, DeviceCapacity, Traits, Value, Version
+from webhook.placement.devices.selectors import selector as module
+from webhook.placement.devices.selectors.selector import DeviceBudget, Selector, selector
 from webhook.placement.kube.quantity import NANO
 
 DRIVER = "gpu.example.com"
@@ -121,7 +121,7 @@ def test_the_library_is_imported_with_the_first_selector() -> None:
     """A process that compiles no selector does not import the library of CEL."""
     there = "print('cel_expr_python' in sys.modules)"
     code = (
-        "import sys; from webhook.app import serve; from webhook.placement.devices.selector import Selector; "
+        "import sys; from webhook.app import serve; from webhook.placement.devices.selectors.selector import Selector; "
         f"{there}; Selector(\"device.driver == 'x'\"); {there}"
     )
     found = subprocess.run((sys.executable, "-c", code), capture_output=True, text=True, check=True)  # noqa: S603 -- code of this test

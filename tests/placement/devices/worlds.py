@@ -5,7 +5,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from webhook.placement.devices.claims import (
+from webhook.placement.devices.published.claims import (
     Agreement,
     ClaimAllocation,
     ClaimSpec,
@@ -15,7 +15,7 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
-from webhook.placement.devices.device import (
+from webhook.placement.devices.published.device import (
     Attribute,
     CapacityPolicy,
     Counters,
@@ -25,8 +25,8 @@ from webhook.placement.devices.device import (
     Traits,
     Version,
 )
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.kube.selection.tolerations import Taint

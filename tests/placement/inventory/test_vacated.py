@@ -1,7 +1,7 @@
 """The inventory as if no pods ran, no claim held a device, and all nodes were back."""
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, job, node, pool
-from webhook.placement.devices.claims import ClaimAllocation, ClaimSpec, DeviceName, HeldDevice, ResourceClaim
+from webhook.placement.devices.published.claims import ClaimAllocation, ClaimSpec, DeviceName, HeldDevice, ResourceClaim
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.selection.tolerations import CORDONED, Taint
 from webhook.placement.request.world import World

@@ -10,7 +10,7 @@ from tests.placement.devices.clusters import CLASS, GPU, on, template, wanting
 from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec
 from tests.placement.planning.test_planned_devices import element as claiming
 from tests.placement.pod_defaults.completing import known
-from webhook.placement.devices.claims import DeviceChoice
+from webhook.placement.devices.published.claims import DeviceChoice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict

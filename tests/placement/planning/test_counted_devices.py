@@ -15,10 +15,10 @@ from tests.placement.jobs.test_job_workloads import judged as workloads
 from tests.placement.jobs.test_job_workloads import own
 from tests.placement.planning.at_once import job_spec, judged
 from tests.placement.planning.test_planned_devices import PAIR, asked, element, rooted
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Device, Reach, Traits
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice, DeviceRequest
+from webhook.placement.devices.published.device import Device, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.device_classes import DeviceClass

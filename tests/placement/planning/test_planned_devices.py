@@ -12,9 +12,9 @@ from tests.builders import nodes
 from tests.example_count import some_of
 from tests.placement.devices.clusters import CLASS, GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
-from webhook.placement.devices.claims import Agreement, DeviceChoice, ResourceClaim
-from webhook.placement.devices.device import Attribute, CapacityPolicy, Device, DeviceCapacity, Reach, Traits
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import Agreement, DeviceChoice, ResourceClaim
+from webhook.placement.devices.published.device import Attribute, CapacityPolicy, Device, DeviceCapacity, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.device_classes import DeviceClass

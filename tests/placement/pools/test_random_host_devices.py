@@ -13,8 +13,8 @@ from tests.placement.devices.clusters import GI, GPU, large
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.pool_health import troubles
-from webhook.placement.devices.device import Attribute, Device, DeviceCapacity, Reach, Traits
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.device import Attribute, Device, DeviceCapacity, Reach, Traits
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.bits import slots

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from tests.placement.properties.random_choices import examples
-from webhook.placement.decision.clause_nodes import ClauseNodes
+from webhook.placement.decision.refusal.clause_nodes import ClauseNodes
 
 
 def smallest(base: int, sets: list[int]) -> tuple[int, ...]:

@@ -19,7 +19,7 @@ from tests.placement.properties.oracle_mapping import LIST, SINGLE, SWITCH, UNIF
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import PREFIX
 from tests.placement.properties.test_own_output import Admission, admissions, owned, with_sidecar
-from webhook.placement.constraints.pod_terms import PodsAntiAffinity
+from webhook.placement.constraints.pods.pod_terms import PodsAntiAffinity
 from webhook.placement.decision.decision import decide
 from webhook.placement.request.world import World
 from webhook.placement.text import keys

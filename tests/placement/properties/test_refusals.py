@@ -14,7 +14,7 @@ from tests.placement.properties.generated_pods import requested
 from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.decision.decision import Decision
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, shorten
 
 REASON = re.compile(r"  (\d+) nodes? ")

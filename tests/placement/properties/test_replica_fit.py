@@ -18,7 +18,7 @@ from tests.placement.properties.strategies import clusters
 from tests.placement.properties.test_found_examples import node, ready
 from tests.placement.properties.test_refusals import TO, lowered, named, words
 from webhook.placement.decision.decision import Decision
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.decision.replica_fit import ReplicaFit
 from webhook.placement.objects.pool import Phase
 from webhook.placement.request.world import World

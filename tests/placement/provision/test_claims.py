@@ -10,10 +10,10 @@ from tests.placement.hardware_containers import amount, required
 from webhook.placement.annotations.hardware import Hardware
 from webhook.placement.annotations.hardware_claim import DeviceSource
 from webhook.placement.decision.decision import decide
-from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate, DeviceChoice, DeviceRequest
-from webhook.placement.devices.device import Device, Reach
-from webhook.placement.devices.devices import DevicePart
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import ClaimSpec, ClaimTemplate, DeviceChoice, DeviceRequest
+from webhook.placement.devices.published.device import Device, Reach
+from webhook.placement.devices.published.devices import DevicePart
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.containers import Place
 from webhook.placement.kube.pod import PodClaim, PodSpec

@@ -8,11 +8,11 @@ from tests.placement.hardware_containers import amount, required
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.decision.decision import decide
 from webhook.placement.decision.replica_fit import Replicas
-from webhook.placement.devices.claims import ClaimTemplate
-from webhook.placement.devices.described import MADE_LIMIT, spec_of
-from webhook.placement.devices.device import Attribute, Device, Reach
-from webhook.placement.devices.devices import DevicePart
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.claims import ClaimTemplate
+from webhook.placement.devices.published.described import MADE_LIMIT, spec_of
+from webhook.placement.devices.published.device import Attribute, Device, Reach
+from webhook.placement.devices.published.devices import DevicePart
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.request.world import World

@@ -8,7 +8,7 @@ import pytest
 from tests.builders import NAMESPACE, Json, asked, bound_pod, cluster, job, node, nodes, pod, pool, typed
 from tests.placement.devices.clusters import CLASS, asking, on
 from tests.placement.spreading_pods import spread
-from webhook.placement.devices.claims import ClaimSpec, ClaimTemplate, ResourceClaim
+from webhook.placement.devices.published.claims import ClaimSpec, ClaimTemplate, ResourceClaim
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.nodegroups.node_group import NodeGroup

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from webhook.placement.decision.refusal import alternatives
+from webhook.placement.decision.refusal.refusal import alternatives
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.fix import (
     AddDomain,

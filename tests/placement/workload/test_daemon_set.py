@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, Json, bound_pod, cluster, node, nodes, pod, typed
-from webhook.placement.constraints.colocation import token_label
+from webhook.placement.constraints.pods.colocation import token_label
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.inventory.inventory import Inventory

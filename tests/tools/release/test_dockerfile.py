@@ -66,8 +66,8 @@ import asyncio, sys
 from webhook.cli import COMMANDS, load, main
 from rich import progress
 import numpy, uvloop, yaml
-from webhook.placement.devices.device import Attribute, Device
-from webhook.placement.devices.selector import DeviceBudget, Selector
+from webhook.placement.devices.published.device import Attribute, Device
+from webhook.placement.devices.selectors.selector import DeviceBudget, Selector
 for name in COMMANDS:
     load(name)
 device = Device("gpu-0", (Attribute("model", "A100"),), ())

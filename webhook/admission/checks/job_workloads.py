@@ -1,7 +1,7 @@
 """The question about the other workloads of a job, which a workload that is submitted is judged with.
 
 See ``docs/workloads.md``, "Workloads of one job". Workloads are not watched, so the API server is asked for those that
-there are (``cluster/queries/job_workloads.py``); nothing is asked about workloads whose pods belong to no job.
+there are (``cluster/queries/lookups/job_workloads.py``); nothing is asked about workloads whose pods belong to no job.
 """
 
 import functools

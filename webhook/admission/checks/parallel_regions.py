@@ -15,7 +15,7 @@ from webhook.admission.checks.jobs import SubmittedJob, after_classes
 from webhook.admission.checks.submitted_scale import SubmittedScale
 from webhook.admission.responses import allowed, answered, denied
 from webhook.admission.review import MALFORMED, Review
-from webhook.placement.decision.refusal import alternatives
+from webhook.placement.decision.refusal.refusal import alternatives
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.element_pods import claims_of_job

@@ -15,7 +15,7 @@ from webhook.cluster.objects import wire
 from webhook.cluster.objects.device_slices import NamedObject, nano
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import MalformedError, Notes, full_name
-from webhook.placement.devices.claims import (
+from webhook.placement.devices.published.claims import (
     Agreement,
     ClaimAllocation,
     ClaimSpec,
@@ -26,7 +26,7 @@ from webhook.placement.devices.claims import (
     HeldDevice,
     ResourceClaim,
 )
-from webhook.placement.devices.described import MADE_LABEL, content_of
+from webhook.placement.devices.published.described import MADE_LABEL, content_of
 from webhook.placement.kube.pod import Amount, NodeSelector, NodeTerm, Toleration
 from webhook.placement.text.problem import REASON_LIMIT, shorten
 

@@ -8,7 +8,7 @@ from webhook.cluster.objects.device_claims import SelectorObject, expressions
 from webhook.cluster.objects.device_slices import taints
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import MalformedError, Notes, metadata_of
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass
 from webhook.placement.text.problem import REASON_LIMIT, shorten
 

@@ -15,7 +15,7 @@ from kubeapi.client import decoding
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import MalformedError, Notes, metadata_of
-from webhook.placement.devices.device import (
+from webhook.placement.devices.published.device import (
     PLAIN,
     Attribute,
     CapacityPolicy,
@@ -30,7 +30,7 @@ from webhook.placement.devices.device import (
     capacity,
     shared_traits,
 )
-from webhook.placement.devices.slices import DeviceSlice
+from webhook.placement.devices.published.slices import DeviceSlice
 from webhook.placement.kube.pod import Amount, NodeSelector
 from webhook.placement.kube.quantity import parse_quantity
 from webhook.placement.kube.selection.tolerations import Taint

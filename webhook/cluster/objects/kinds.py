@@ -22,8 +22,8 @@ from webhook.cluster.objects import (
 from webhook.cluster.objects.items import Item, decode
 from webhook.cluster.objects.metadata import NAMESPACE, Notes
 from webhook.cluster.objects.sink import Sink
-from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
-from webhook.placement.devices.devices import DevicePart
+from webhook.placement.devices.published.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.published.devices import DevicePart
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.intent import Intent
 from webhook.placement.objects.jobs.job import StreamsJob

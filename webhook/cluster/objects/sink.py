@@ -3,10 +3,10 @@
 from collections.abc import KeysView
 from typing import Protocol
 
-from webhook.placement.devices.claims import ClaimTemplate, ResourceClaim
-from webhook.placement.devices.devices import DevicePart
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimTemplate, ResourceClaim
+from webhook.placement.devices.published.devices import DevicePart
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.nodegroups.node_claim import NodeClaim
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.nodegroups.node_pool import StatedNodePool

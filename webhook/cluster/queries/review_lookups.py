@@ -7,28 +7,28 @@ from msgspec import Struct
 
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ObjectClient
-from webhook.cluster.queries.authorization import Authorization
-from webhook.cluster.queries.job_workloads import LIST_BYTES, JobWorkloads
-from webhook.cluster.queries.job_workloads import SECONDS as LIST_SECONDS
-from webhook.cluster.queries.pod_classes import SECONDS as CLASS_SECONDS
-from webhook.cluster.queries.pod_classes import PodClasses
-from webhook.cluster.queries.pod_owners import SECONDS as OWNER_SECONDS
-from webhook.cluster.queries.pod_owners import PodOwners
-from webhook.cluster.queries.promised_objects import SECONDS as PROMISED_SECONDS
-from webhook.cluster.queries.promised_objects import PromisedObjects
-from webhook.cluster.queries.referenced_objects import SECONDS as REFERENCE_SECONDS
-from webhook.cluster.queries.referenced_objects import ReferencedObjects
-from webhook.cluster.queries.scaled_jobs import ScaledJobs
-from webhook.cluster.queries.streams_jobs import SECONDS as JOB_SECONDS
-from webhook.cluster.queries.streams_jobs import StreamsJobs
-from webhook.cluster.queries.template_fields import SECONDS as FIELD_SECONDS
-from webhook.cluster.queries.template_fields import TemplateFields
-from webhook.cluster.queries.unknown_pods import SECONDS as POD_SECONDS
-from webhook.cluster.queries.unknown_pods import UnknownPods
-from webhook.cluster.queries.volume_lookups import SECONDS as VOLUME_SECONDS
-from webhook.cluster.queries.volume_lookups import VolumeLookups
-from webhook.cluster.queries.workload_sizes import SECONDS as SIZE_SECONDS
-from webhook.cluster.queries.workload_sizes import WorkloadSizes
+from webhook.cluster.queries.lookups.authorization import Authorization
+from webhook.cluster.queries.lookups.job_workloads import LIST_BYTES, JobWorkloads
+from webhook.cluster.queries.lookups.job_workloads import SECONDS as LIST_SECONDS
+from webhook.cluster.queries.lookups.pod_classes import SECONDS as CLASS_SECONDS
+from webhook.cluster.queries.lookups.pod_classes import PodClasses
+from webhook.cluster.queries.lookups.pod_owners import SECONDS as OWNER_SECONDS
+from webhook.cluster.queries.lookups.pod_owners import PodOwners
+from webhook.cluster.queries.lookups.promised_objects import SECONDS as PROMISED_SECONDS
+from webhook.cluster.queries.lookups.promised_objects import PromisedObjects
+from webhook.cluster.queries.lookups.referenced_objects import SECONDS as REFERENCE_SECONDS
+from webhook.cluster.queries.lookups.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.lookups.scaled_jobs import ScaledJobs
+from webhook.cluster.queries.lookups.streams_jobs import SECONDS as JOB_SECONDS
+from webhook.cluster.queries.lookups.streams_jobs import StreamsJobs
+from webhook.cluster.queries.lookups.template_fields import SECONDS as FIELD_SECONDS
+from webhook.cluster.queries.lookups.template_fields import TemplateFields
+from webhook.cluster.queries.lookups.unknown_pods import SECONDS as POD_SECONDS
+from webhook.cluster.queries.lookups.unknown_pods import UnknownPods
+from webhook.cluster.queries.lookups.volume_lookups import SECONDS as VOLUME_SECONDS
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
+from webhook.cluster.queries.lookups.workload_sizes import SECONDS as SIZE_SECONDS
+from webhook.cluster.queries.lookups.workload_sizes import WorkloadSizes
 
 
 class ReviewLookups(Struct, frozen=True, eq=False):

@@ -27,17 +27,17 @@ from webhook.admission.answer import (
     WorkloadsQuestion,
 )
 from webhook.admission.responses import errored
-from webhook.cluster.queries.authorization import Authorization
 from webhook.cluster.queries.job_verdicts import JobVerdicts
-from webhook.cluster.queries.job_workloads import JobWorkloads
-from webhook.cluster.queries.pod_classes import PodClasses
-from webhook.cluster.queries.pod_owners import PodOwners
-from webhook.cluster.queries.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.lookups.authorization import Authorization
+from webhook.cluster.queries.lookups.job_workloads import JobWorkloads
+from webhook.cluster.queries.lookups.pod_classes import PodClasses
+from webhook.cluster.queries.lookups.pod_owners import PodOwners
+from webhook.cluster.queries.lookups.referenced_objects import ReferencedObjects
+from webhook.cluster.queries.lookups.scaled_jobs import ScaledJobs
+from webhook.cluster.queries.lookups.streams_jobs import StreamsJobs
+from webhook.cluster.queries.lookups.unknown_pods import UnknownPods
+from webhook.cluster.queries.lookups.workload_sizes import WorkloadSizes
 from webhook.cluster.queries.review_lookups import NO_LOOKUPS, ReviewLookups
-from webhook.cluster.queries.scaled_jobs import ScaledJobs
-from webhook.cluster.queries.streams_jobs import StreamsJobs
-from webhook.cluster.queries.unknown_pods import UnknownPods
-from webhook.cluster.queries.workload_sizes import WorkloadSizes
 
 Findable = RightsQuestion | ClassQuestion | VolumesQuestion | WorkloadsQuestion | FieldsQuestion
 """The questions to the API server on which the answer about a whole Job may depend."""

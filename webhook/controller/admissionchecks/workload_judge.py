@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.cluster.queries.volume_lookups import VolumeLookups
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.controller.turn import Turn
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -15,8 +15,8 @@ from webhook.controller.events.event import Regarding
 from webhook.controller.events.recorder import EventRecorder
 from webhook.controller.object_editor import REFUSALS, ObjectEditor
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.claims import ClaimName, ClaimTemplate
-from webhook.placement.devices.described import MADE_LIMIT, describes
+from webhook.placement.devices.published.claims import ClaimName, ClaimTemplate
+from webhook.placement.devices.published.described import MADE_LIMIT, describes
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.text.api_kinds import CLAIM_TEMPLATE, POD
 

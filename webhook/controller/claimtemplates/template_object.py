@@ -3,8 +3,8 @@
 from typing import Any
 
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.claims import ClaimName
-from webhook.placement.devices.described import MADE_LABEL, REQUEST
+from webhook.placement.devices.published.claims import ClaimName
+from webhook.placement.devices.published.described import MADE_LABEL, REQUEST
 from webhook.placement.text.api_kinds import CLAIM_TEMPLATE
 
 

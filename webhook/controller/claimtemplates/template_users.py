@@ -8,7 +8,7 @@ from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.workqueue.queue import Queue
 from webhook.controller.workqueue.workers import fair_queue
 from webhook.placement.annotations.described_devices import MADE_NAME, DescribedDevices
-from webhook.placement.devices.claims import ClaimName
+from webhook.placement.devices.published.claims import ClaimName
 from webhook.placement.objects.pod import ClaimedTemplates, PodInfo
 
 _TOGETHER: Final = 0.02

@@ -9,10 +9,10 @@ import logging
 from collections.abc import Callable, Iterator, KeysView
 from typing import Final, TypeVar
 
-from webhook.placement.devices.claims import ClaimName, ClaimTemplate
-from webhook.placement.devices.devices import DevicePart, Devices
-from webhook.placement.devices.slices import DeviceSlice
-from webhook.placement.devices.taint_rules import TaintRule
+from webhook.placement.devices.published.claims import ClaimName, ClaimTemplate
+from webhook.placement.devices.published.devices import DevicePart, Devices
+from webhook.placement.devices.published.slices import DeviceSlice
+from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.nodegroups.node_claim import NodeClaim

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.cluster.queries.volume_lookups import VolumeLookups
+from webhook.cluster.queries.lookups.volume_lookups import VolumeLookups
 from webhook.controller.jobs.reservations import Reservations
 from webhook.controller.jobstore.records import StoredJob
 from webhook.controller.turn import Turn

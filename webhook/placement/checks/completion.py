@@ -13,8 +13,8 @@ from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, ru
 from webhook.placement.checks.pool_devices import device_doubt, fewer_devices, look_at_devices, unmet_devices
 from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.cluster_change import labels_of_new
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.cluster_change import labels_of_new
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.quota import excess, surplus, wanted
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.selection.selector import matching_all, requirements_of

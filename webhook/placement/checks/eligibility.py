@@ -11,8 +11,8 @@ from msgspec import Struct
 
 from webhook.placement.constraints import families
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.clause_nodes import without_each
-from webhook.placement.decision.cluster_change import helped_by_labels
+from webhook.placement.decision.refusal.clause_nodes import without_each
+from webhook.placement.decision.refusal.cluster_change import helped_by_labels
 from webhook.placement.kube.bits import Bits, union
 from webhook.placement.kube.selection.selector import holds, matching_all, requirements_of
 from webhook.placement.kube.selection.tolerations import CORDONED

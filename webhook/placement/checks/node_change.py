@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from webhook.placement.decision.refusal import written
+from webhook.placement.decision.refusal.refusal import written
 from webhook.placement.inventory.index import HARD, NodeIndex
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name

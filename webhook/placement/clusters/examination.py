@@ -13,7 +13,7 @@ from msgspec import Struct
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.compatible_sets import CompatibleSets, maximal_sets
 from webhook.placement.decision.optional_hardware import granted_hardware
-from webhook.placement.decision.refusal import cannot_hold
+from webhook.placement.decision.refusal.refusal import cannot_hold
 from webhook.placement.kube.selection.selector import matching
 from webhook.placement.planning.change import Change
 from webhook.placement.planning.group import Group

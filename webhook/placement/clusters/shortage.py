@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.examination import ExaminedCluster
-from webhook.placement.decision.refusal import written
+from webhook.placement.decision.refusal.refusal import written
 from webhook.placement.text.fix import Advice, Fix, Lower
 from webhook.placement.text.problem import counted, enumerated
 

@@ -7,28 +7,27 @@ from this module alone: by these parsers, or by the functions for conditions tha
 
 from collections.abc import Iterable
 
-from webhook.placement.constraints import (
-    colocation,
-    cpu_binding,
-    devices,
+from webhook.placement.constraints.constraint import Constraint, Parse, ParseFinished
+from webhook.placement.constraints.hardware import cpu_binding, devices, numa, resources
+from webhook.placement.constraints.hosts import (
     exclusive,
-    exlocation,
     host,
-    host_ports,
     hostpool,
-    isolation,
     node_label,
     node_selector,
-    numa,
-    own_anti_affinity,
-    resources,
-    run_with,
     taints,
-    topology_spread,
-    uniform,
     volumes,
 )
-from webhook.placement.constraints.constraint import Constraint, Parse, ParseFinished
+from webhook.placement.constraints.pods import (
+    colocation,
+    exlocation,
+    host_ports,
+    isolation,
+    own_anti_affinity,
+    run_with,
+    topology_spread,
+    uniform,
+)
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits

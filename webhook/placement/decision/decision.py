@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.merge import NOTHING, Additions, foreign_labels, merge
 from webhook.placement.decision.optional_hardware import granted_hardware
-from webhook.placement.decision.partial_pod import PartialPods
-from webhook.placement.decision.pod_refusal import refuse
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.partial_pod import PartialPods
+from webhook.placement.decision.refusal.pod_refusal import refuse
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.decision.scale_up import ScaleUp, scale_up
 from webhook.placement.decision.tolerated_hosts import refuse_tolerations
 from webhook.placement.decision.verdict import Parsed, Verdict, constraints_of, effects_of, judge, standing_of

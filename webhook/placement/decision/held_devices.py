@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.devices.claims import ClaimName, ClaimSpec
+from webhook.placement.devices.published.claims import ClaimName, ClaimSpec
 from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.ask import Ask
 from webhook.placement.request.claimed_devices import WantedDevices

@@ -5,7 +5,7 @@ import enum
 from msgspec import Struct
 
 from webhook.placement.constraints.families import tolerated
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.decision.scale_up import ScaleUp
 from webhook.placement.kube.bits import Bits
 from webhook.placement.request.ask import Ask

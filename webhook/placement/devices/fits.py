@@ -9,17 +9,24 @@ from typing import Final, NamedTuple
 import numpy as np
 from msgspec import Struct
 
-from webhook.placement.devices.allocation import LIMIT, Lack, NodeOutcome, allocatable, granted_in_turn
-from webhook.placement.devices.batches import Batches
-from webhook.placement.devices.candidates import different, options_of
-from webhook.placement.devices.claims import ClaimName, ClaimSpec, DeviceChoice, DeviceName, DeviceRequest, HeldDevice
-from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.followed_nodes import FollowedNodes, IndexedNodes
-from webhook.placement.devices.looks import Looks, names_read
-from webhook.placement.devices.node_devices import NodeDevices, confused
-from webhook.placement.devices.nodes_by_looks import GroupKey, NodesByLooks
-from webhook.placement.devices.presence import present
-from webhook.placement.devices.selector import Answer, DeviceBudget
+from webhook.placement.devices.allocation.allocation import LIMIT, Lack, NodeOutcome, allocatable, granted_in_turn
+from webhook.placement.devices.allocation.candidates import different, options_of
+from webhook.placement.devices.allocation.node_devices import NodeDevices, confused
+from webhook.placement.devices.allocation.presence import present
+from webhook.placement.devices.looks.batches import Batches
+from webhook.placement.devices.looks.followed_nodes import FollowedNodes, IndexedNodes
+from webhook.placement.devices.looks.looks import Looks, names_read
+from webhook.placement.devices.looks.nodes_by_looks import GroupKey, NodesByLooks
+from webhook.placement.devices.published.claims import (
+    ClaimName,
+    ClaimSpec,
+    DeviceChoice,
+    DeviceName,
+    DeviceRequest,
+    HeldDevice,
+)
+from webhook.placement.devices.published.devices import Devices
+from webhook.placement.devices.selectors.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
 
 _KEPT: Final = 256

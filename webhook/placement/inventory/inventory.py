@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from webhook.placement.devices.devices import Devices
 from webhook.placement.devices.fits import DeviceFits
+from webhook.placement.devices.published.devices import Devices
 from webhook.placement.inventory.foreign_pods import ForeignPods, NamedPools
 from webhook.placement.inventory.guests import Guests
 from webhook.placement.inventory.index import NodeIndex

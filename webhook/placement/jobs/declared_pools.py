@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterable, Sequence
 
 from webhook.placement.checks.completion import complete
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.quota import fewer_pools, wanted
 from webhook.placement.kube.bits import Bits, union

@@ -6,7 +6,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.planning.group import Group, GroupAnswer, Placed
 from webhook.placement.planning.optional_hardware import GrantedAmount
 from webhook.placement.text.problem import Fault, counted

@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.decision.decision import Decision, decide
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.jobs.tolerant_elements import tolerance_problems
 from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.members import Member

@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.devices.claims import DeviceChoice, DeviceRequest
 from webhook.placement.devices.fits import BOUNDLESS, Counts
+from webhook.placement.devices.published.claims import DeviceChoice, DeviceRequest
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.bits import Bits, to_slots, union
 from webhook.placement.planning.members import Demand, Member

@@ -13,8 +13,8 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import StandingConstraint
-from webhook.placement.devices.claims import ClaimSpec, HeldDevice
-from webhook.placement.devices.selector import Answer, DeviceBudget
+from webhook.placement.devices.published.claims import ClaimSpec, HeldDevice
+from webhook.placement.devices.selectors.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits
 from webhook.placement.kube.selection.selector import matching_any
 from webhook.placement.planning.change import SAME, Change

@@ -10,11 +10,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.allocation import Lack
-from webhook.placement.devices.claims import DeviceRequest
-from webhook.placement.devices.described import spec_of
+from webhook.placement.devices.allocation.allocation import Lack
 from webhook.placement.devices.fits import Fit, Wanted
-from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.published.claims import DeviceRequest
+from webhook.placement.devices.published.described import spec_of
+from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.kube.bits import Bits
 from webhook.placement.objects.pool import Pool

@@ -13,11 +13,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.annotations.described_devices import DescribedDevices
-from webhook.placement.devices.allocation import Lack
-from webhook.placement.devices.claims import ClaimSpec, DeviceChoice, DeviceRequest, HeldDevice, ResourceClaim
-from webhook.placement.devices.described import spec_of
-from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.selector import selector
+from webhook.placement.devices.allocation.allocation import Lack
+from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice, DeviceRequest, HeldDevice, ResourceClaim
+from webhook.placement.devices.published.described import spec_of
+from webhook.placement.devices.published.devices import Devices
+from webhook.placement.devices.selectors.selector import selector
 from webhook.placement.kube.amounts import Tally
 from webhook.placement.kube.pod import Container, NodeTerm, PodClaim, PodSpec, Resources
 from webhook.placement.kube.quantity import format_quantity

@@ -8,8 +8,8 @@ from typing import Final
 
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.annotations.hardware import Hardware
-from webhook.placement.devices.described import MADE_LIMIT, describes
-from webhook.placement.devices.devices import Devices
+from webhook.placement.devices.published.described import MADE_LIMIT, describes
+from webhook.placement.devices.published.devices import Devices
 from webhook.placement.provision.effects import UseClaim
 from webhook.placement.text.problem import Fault, Problem
 

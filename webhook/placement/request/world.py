@@ -12,8 +12,8 @@ from typing import Final, TypeVar, cast
 
 from msgspec.structs import replace
 
-from webhook.placement.devices.devices import Devices
-from webhook.placement.devices.selector import DeviceBudget
+from webhook.placement.devices.published.devices import Devices
+from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.inventory.assumed_pods import AssumedPods
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.job_pods import JobPods

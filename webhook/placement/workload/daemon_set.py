@@ -15,7 +15,7 @@ from webhook.placement.annotations.placement_text import annotation
 from webhook.placement.annotations.worker_mapping import PREFERRED
 from webhook.placement.constraints.constraint import Spread
 from webhook.placement.constraints.topology_limit import OnePerDomain, fitting
-from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.replica_fit import Replicas
 from webhook.placement.decision.verdict import Judged, Verdict, judge
 from webhook.placement.kube.bits import Bits, to_slots

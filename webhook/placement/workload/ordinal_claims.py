@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Spread
-from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import ClaimSource, EphemeralClaim, EphemeralClaimSpec, EphemeralSource, Pod, PodSpec

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterator, Sequence
 
 from webhook.placement.constraints.constraint import Constraint, Spread, Tie
 from webhook.placement.constraints.topology_limit import OnePerDomain
-from webhook.placement.decision.clause_nodes import verbs_of, without_each
-from webhook.placement.decision.cluster_change import joinable, proposed_fixes
-from webhook.placement.decision.conflict import answered, smallest_failing
-from webhook.placement.decision.lowered_requests import lowered_of_replicas
-from webhook.placement.decision.refusal import Refusal, cannot_hold
-from webhook.placement.decision.relaxation import Fitting, Relaxation
+from webhook.placement.decision.refusal.clause_nodes import verbs_of, without_each
+from webhook.placement.decision.refusal.cluster_change import joinable, proposed_fixes
+from webhook.placement.decision.refusal.conflict import answered, smallest_failing
+from webhook.placement.decision.refusal.lowered_requests import lowered_of_replicas
+from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal.relaxation import Fitting, Relaxation
 from webhook.placement.decision.replica_fit import ReplicaFit, Replicas
 from webhook.placement.decision.verdict import Verdict
 from webhook.placement.kube.bits import union

@@ -9,9 +9,9 @@ from msgspec.structs import replace
 
 from webhook.placement.decision.decision import Decision, decide, decide_again, forged_seal, guard
 from webhook.placement.decision.merge import NOTHING
-from webhook.placement.decision.partial_pod import PartialPods
-from webhook.placement.decision.refusal import Refusal
-from webhook.placement.decision.relaxation import REFUSED
+from webhook.placement.decision.refusal.partial_pod import PartialPods
+from webhook.placement.decision.refusal.refusal import Refusal
+from webhook.placement.decision.refusal.relaxation import REFUSED
 from webhook.placement.decision.replica_fit import ClaimTemplates, ReplicaFit, Replicas
 from webhook.placement.decision.scale_up import scale_up
 from webhook.placement.decision.verdict import Verdict

@@ -14,7 +14,7 @@ from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cluster.objects import wire
 from webhook.cluster.objects.custom_resources import job
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.applied_job import open_pools, pools_of_job
 from webhook.placement.jobs.declared_pools import cannot_be_had, settled_hosts, unlisted_pools

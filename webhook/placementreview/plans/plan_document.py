@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 from msgspec.structs import replace
 
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.kube.amounts import PODS, amount, ordered
 from webhook.placement.kube.bits import Bits, slots, to_slots
 from webhook.placement.kube.selection.selector import matching_all

@@ -15,7 +15,7 @@ from tests.example_count import some_of
 from tests.fusion_jobs import fused_job
 from tests.placement.jobs.operators.fusion_oracle import Job, Oracle, expanded
 from tests.placement.jobs.operators.fusion_refusals import wrong_words
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.text.fix import Advice
 from webhook.placement.text.problem import Fault

@@ -9,8 +9,8 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.conflict import answered_in_turn, smallest_failing
-from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal.conflict import answered_in_turn, smallest_failing
+from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.fusion.application import Application, PhysicalOperator
 from webhook.placement.fusion.graph import TOO_LARGE
 from webhook.placement.fusion.rules.channels import EXLOCATION, ISOLATION

@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.decision.conflict import answered_in_turn, irreducible, least, smallest_failing
+from webhook.placement.decision.refusal.conflict import answered_in_turn, irreducible, least, smallest_failing
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.change import Change
 from webhook.placement.planning.group import Group

@@ -12,8 +12,8 @@ from typing import Final
 from msgspec.structs import replace
 
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.conflict import answered_in_turn, least
-from webhook.placement.decision.refusal import Refusal, cannot_hold
+from webhook.placement.decision.refusal.conflict import answered_in_turn, least
+from webhook.placement.decision.refusal.refusal import Refusal, cannot_hold
 from webhook.placement.planning.group import Group
 from webhook.placement.planning.refusal.conflict import GroupConflict, smallest
 from webhook.placement.planning.refusal.contradiction import contradictory

@@ -9,9 +9,15 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from webhook.placement.decision.cluster_change import all_needs, joinable, labels_of_new, needs_of_new, opening_change
-from webhook.placement.decision.conflict import answered_in_turn, least_up_to
-from webhook.placement.decision.lowered_requests import largest, said, shares
+from webhook.placement.decision.refusal.cluster_change import (
+    all_needs,
+    joinable,
+    labels_of_new,
+    needs_of_new,
+    opening_change,
+)
+from webhook.placement.decision.refusal.conflict import answered_in_turn, least_up_to
+from webhook.placement.decision.refusal.lowered_requests import largest, said, shares
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import slots, union

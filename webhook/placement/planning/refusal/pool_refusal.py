@@ -9,7 +9,7 @@ from typing import Final
 from webhook.placement.checks.completion import enlarging
 from webhook.placement.checks.eligibility import hurdles, ruled_out
 from webhook.placement.constraints.constraint import Reason
-from webhook.placement.decision.refusal import Refusal
+from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.bits import union
 from webhook.placement.objects.pool import Pool

@@ -1,0 +1,7 @@
+"""Why a pod cannot run: the smallest set of clauses, the reasons of all nodes, and the nearest fix.
+
+``pod_refusal`` refuses a pod, from ``clause_nodes`` (the nodes that meet each clause), ``conflict`` (searches for a
+smallest set that fails, of groups as well), ``relaxation`` and ``partial_pod`` (the pod judged anew without some
+clauses), ``cluster_change`` (whether a change of the cluster would help) and ``lowered_requests`` (the largest requests
+that would fit); ``refusal`` writes the text.
+"""

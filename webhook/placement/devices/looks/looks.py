@@ -1,0 +1,125 @@
+"""What nodes have in common that have equal devices, as far as the selectors of some claims can tell."""
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import Final
+from weakref import WeakKeyDictionary
+
+from webhook.placement.devices.allocation.node_devices import NodeDevices, SharedPool, UsableDevice, UsablePool
+from webhook.placement.devices.published.claims import ClaimSpec
+from webhook.placement.devices.published.device import Device
+from webhook.placement.devices.published.devices import Devices
+from webhook.placement.devices.selectors.selector import selector
+
+_KEPT: Final = 32_768
+"""So many looks are remembered. A number never stands for other looks again."""
+
+Names = frozenset[str] | None
+"""Ids of attributes without their domain; ``None`` stands for all."""
+
+
+def names_read(claims: Iterable[ClaimSpec]) -> Names:
+    """The ids of attributes that the claims may depend on."""
+    names: set[str] = set()
+    for spec in claims:
+        names.update((found.match or found.distinct).partition("/")[2] for found in spec.agreements)
+        for expression in {
+            text for request in spec.requests for choice in request.choices for text in choice.selectors
+        }:
+            read = selector(expression).read
+            if read is not None and read.names is None:
+                return None
+            names.update((read and read.names) or ())
+    return frozenset(names)
+
+
+class Looks:
+    """The looks of slices by the attributes of these names, as numbers: equal slices have the same one."""
+
+    __slots__ = ("_last", "_matching", "_names", "_numbers", "_relevant", "_shared")
+
+    def __init__(self, names: Names) -> None:
+        self._names = names
+        self._last = 0
+        self._relevant: dict[str, bool] = {}
+        """Full names of attributes, and whether they matter."""
+        self._matching: dict[tuple[str, ...], tuple[int, ...]] = {}
+        """By ids of attributes of a slice, where those are that matter."""
+        self._numbers: dict[Hashable, int] = {}
+        self._shared = WeakKeyDictionary[SharedPool, int]()
+
+    def of_node(self, devices: Devices, node: str) -> Hashable | None:
+        """The looks of the devices of a node with pools of its own, each one legible slice; else ``None``."""
+        looks, marks_of, matching = list[tuple[Hashable, ...]](), devices.marks.by_name, self._matching
+        for pool in devices.local_pools(node):
+            published = devices.slices_of(pool)
+            if len(published) > 1:
+                return None
+            (found,) = published.values()
+            if found.expected != 1 or found.unread:
+                return None
+            marks = marks_of[found.name]
+            places = matching.get(marks.ids)
+            if places is None:
+                places = self._places(marks.ids)
+            numbers = marks.numbers
+            looks.append((pool.driver, marks.rest, *[numbers[at] for at in places]))
+        return looks[0] if len(looks) == 1 else tuple(sorted(looks))
+
+    def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
+        """The looks of the devices that a node can use; ``named`` tells that their names matter as well."""
+        return found.unsure, tuple(self._of_pool(pool, named=named) for pool in found.pools)
+
+    def of_shared(self, found: SharedPool) -> int:
+        """The looks of what several nodes see of a pool: found out once for all of them."""
+        looks = self._shared.get(found)
+        if looks is None:
+            pool = found.pool
+            looks = self._number((found.known, pool and self._of_pool(pool, named=False)))
+            self._shared[found] = looks
+        return looks
+
+    def _of_pool(self, pool: UsablePool, *, named: bool) -> Hashable:
+        return (
+            pool.name if named else pool.name.driver,
+            self._all(pool.devices, named=named),
+            tuple(sorted(pool.counters.items())),
+            self._all(pool.others, named=named),
+        )
+
+    def _places(self, ids: tuple[str, ...]) -> tuple[int, ...]:
+        """Where among the ids of attributes those are that matter."""
+        if len(self._matching) >= _KEPT:
+            self._matching.clear()
+        places = tuple(at for at, name in enumerate(ids) if self._names is None or name in self._names)
+        self._matching[ids] = places
+        return places
+
+    def _number(self, looks: Hashable) -> int:
+        """The number that stands for these looks."""
+        if len(self._numbers) >= _KEPT:
+            self._numbers.clear()
+        if looks not in self._numbers:
+            self._last += 1
+            self._numbers[looks] = self._last
+        return self._numbers[looks]
+
+    def _all(self, devices: Sequence[UsableDevice], *, named: bool) -> Hashable:
+        return tuple((named and found.name, found.taints, self._of_device(found.device)) for found in devices)
+
+    def _of_device(self, device: Device) -> Hashable:
+        """All of the device but its name and attributes of other names; ``True`` differs from 1."""
+        relevant, looks = self._relevant, list[Hashable]()
+        for found in device.attributes:
+            matters = relevant.get(found.name)
+            if matters is None:
+                matters = self._matters(found.name)
+            if matters:
+                looks.append((found.name, found.value.__class__, found.value))
+        return tuple(looks), device.capacity, device.traits
+
+    def _matters(self, name: str) -> bool:
+        """Whether an attribute of that full name matters."""
+        if len(self._relevant) >= _KEPT:
+            self._relevant.clear()
+        matters = self._relevant[name] = self._names is None or name.rpartition("/")[2] in self._names
+        return matters
