@@ -154,9 +154,9 @@ bench: $(VENV)/run.stamp                ## throughput, latency and memory agains
 	$(BIN)/python -m bench.placementreviews
 	$(BIN)/python -m bench
 
-bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 20 minutes
+bench-e2e: $(VENV)/dev.stamp            ## through a real API server: what admission costs those who ask, and others, and how fast Jobs are; 40 minutes
 	$(BIN)/python -m bench.e2e
-	$(BIN)/python -m bench.e2e.bystanders --results bench/RESULTS-bystanders.md
+	$(BIN)/python -m bench.e2e.bystanders --kinds --results bench/RESULTS-bystanders.md
 	$(BIN)/python -m bench.e2e.jobs --results bench/RESULTS-jobs.md
 	$(BIN)/python -m bench.e2e.leaders
 

@@ -1,7 +1,7 @@
 """``python -m bench.watching``: the CPU time that an event of a pod costs a process that watches the cluster.
 
-The webhook runs as in a pod, and an API server tells it of whole lives of pods (``bench.servers.lives``), at several rates.
-The figure is the CPU time of the process during these lives, as the kernel counts it, by the number of events.
+The webhook runs as in a pod, and an API server tells it of whole lives of pods (``bench.servers.lives``), at several
+rates. The figure is the CPU time of the process during these lives, as the kernel counts it, by the number of events.
 """
 
 import argparse

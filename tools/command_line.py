@@ -18,11 +18,11 @@ def entries() -> tuple[CommandEntry, ...]:
     return tuple(map(command_entry, COMMANDS))
 
 
-def page_text(found: Iterable[CommandEntry], before: str) -> str:
+def page_text(declarations: Iterable[CommandEntry], before: str) -> str:
     """The page with its made part as it should be, and everything else as it was."""
     head, _, rest = before.partition(BEGIN)
     _, _, tail = rest.partition(END)
-    return f"{head}{BEGIN}\n{''.join(map(_section, found))}{END}{tail}"
+    return f"{head}{BEGIN}\n{''.join(map(_section, declarations))}{END}{tail}"
 
 
 def _section(entry: CommandEntry) -> str:

@@ -69,23 +69,23 @@ def placed_everywhere(one: Input) -> Input:
     """The program with ``hostExlocation("made-up-3")`` in the body of every operator invocation."""
     text = one.content.decode(errors="replace")
     pieces, position = [], 0
-    for number, found in enumerate(_INVOCATION.finditer(_SKIPPED.sub(_plain, text))):
-        pieces += [text[position : found.end()], f' config placement: hostExlocation("made-up-{number}"); ']
-        position = found.end()
+    for number, invocation in enumerate(_INVOCATION.finditer(_SKIPPED.sub(_plain, text))):
+        pieces += [text[position : invocation.end()], f' config placement: hostExlocation("made-up-{number}"); ']
+        position = invocation.end()
     return Input(one.name, "".join([*pieces, text[position:]]).encode(), one.kind)
 
 
-def outcome(one: Input, found: Conversion) -> Outcome:
+def outcome(one: Input, conversion: Conversion) -> Outcome:
     """What became of a program, and of its host clauses."""
     clauses = list(host_clauses(one.content.decode(errors="replace")))
-    if found.problems:
-        why = _NAMES.sub("…", found.problems[0].message)
+    if conversion.problems:
+        why = _NAMES.sub("…", conversion.problems[0].message)
         return Outcome("refused", why, Counter({"refused": len(clauses)}))
-    placed = _placed(found.manifests)
-    noted = [(remark.at.line, remark.what) for remark in found.remarks if remark.at.file == one.name]
+    placed = _placed(conversion.manifests)
+    noted = [(remark.at.line, remark.what) for remark in conversion.remarks if remark.at.file == one.name]
     counts = Counter(_account(clause, placed, noted) for clause in clauses)
-    lost = any(remark.demand for remark in found.remarks)
-    return Outcome("lost" if lost else "converted" if found.manifests else "library", "", counts)
+    lost = any(remark.demand for remark in conversion.remarks)
+    return Outcome("lost" if lost else "converted" if conversion.manifests else "library", "", counts)
 
 
 def _placed(manifests: Sequence[Mapping[str, Any]]) -> str:
@@ -112,12 +112,12 @@ def census(inputs: Sequence[Input]) -> Iterator[tuple[Input, Outcome]]:
     group = list(inputs)
     while group:
         try:
-            found = convert(group, ConvertOptions())
+            conversions = convert(group, ConvertOptions())
         except Exception:  # noqa: BLE001 -- any exception is what is looked for
             why = traceback.format_exc().strip().rpartition("\n")[2]
             yield from ((one, Outcome("crashed", why, Counter())) for one in group)
             return
-        outcomes = [(one, outcome(one, conversion)) for one, conversion in zip(group, found, strict=True)]
+        outcomes = [(one, outcome(one, conversion)) for one, conversion in zip(group, conversions, strict=True)]
         refused = [(one, what) for one, what in outcomes if what.what == "refused"]
         yield from refused or outcomes
         group = [one for one, what in outcomes if what.what != "refused"] if refused else []
@@ -125,25 +125,25 @@ def census(inputs: Sequence[Input]) -> Iterator[tuple[Input, Outcome]]:
 
 def read_folder(folder: Path) -> dict[str, list[Input]]:
     """The programs in a folder and below, by the name of the folder directly below it."""
-    found: dict[str, list[Input]] = {}
+    inputs_of: dict[str, list[Input]] = {}
     for path in sorted(folder.rglob("*.spl")):
         if path.is_file():
             name = str(path.relative_to(folder))
-            found.setdefault(name.partition("/")[0], []).append(Input(name, path.read_bytes(), InputKind.SPL))
-    return found
+            inputs_of.setdefault(name.partition("/")[0], []).append(Input(name, path.read_bytes(), InputKind.SPL))
+    return inputs_of
 
 
 def report(title: str, outcomes: Iterable[tuple[Input, Outcome]]) -> int:
     """Print the counts; returns how many programs and clauses were not dealt with."""
     known = list(outcomes)
-    programs = Counter(found.what for _, found in known)
-    reasons = Counter(f"{found.what}: {found.why}" for _, found in known if found.why)
-    clauses = sum((found.clauses for _, found in known), Counter[str]())
+    programs = Counter(ending.what for _, ending in known)
+    reasons = Counter(f"{ending.what}: {ending.why}" for _, ending in known if ending.why)
+    clauses = sum((ending.clauses for _, ending in known), Counter[str]())
     lines = [f"{title}: {len(known)} programs, {clauses.total()} host clauses"]
     lines += [f"  {count:5} {what}" for what, count in programs.most_common()]
     lines += [f"  {count:5} host clauses {what}" for what, count in clauses.most_common()]
     lines += [f"  {count:5} {reason}" for reason, count in reasons.most_common()]
-    lines += [f"        silent: {one.name}" for one, found in known if found.clauses["silent"]]
+    lines += [f"        silent: {one.name}" for one, ending in known if ending.clauses["silent"]]
     print("\n".join(lines))  # noqa: T201 -- this is a command
     return programs["crashed"] + clauses["silent"]
 
@@ -154,11 +154,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("folder", type=Path, metavar="DIR", help="A folder of repositories with SPL programs.")
     folders = read_folder(parser.parse_args(arguments).folder)
     every = [one for inputs in folders.values() for one in inputs]
-    wrong = report("one by one", (found for one in every for found in census([one])))
+    wrong = report("one by one", (ending for one in every for ending in census([one])))
     wrong += report(
-        "with a clause in every invocation", (found for one in every for found in census([placed_everywhere(one)]))
+        "with a clause in every invocation", (ending for one in every for ending in census([placed_everywhere(one)]))
     )
-    wrong += report("by folder", (found for inputs in folders.values() for found in census(inputs)))
+    wrong += report("by folder", (ending for inputs in folders.values() for ending in census(inputs)))
     return 1 if wrong else 0
 
 

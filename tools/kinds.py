@@ -51,14 +51,14 @@ def _tree(paths: Iterable[Sequence[str]]) -> Tree:
 
 def _asks(value: str, tree: Tree, depth: int = 0) -> str:
     """The condition that metadata at the end of one of the paths, from the value on, have a key of this product."""
-    found = [
+    conditions = [
         f"'{step}' in {value} && {_asks(f'{value}.{step}', after, depth)}"
         for step, after in tree.items()
         if step not in {"", "[]"}
     ]
     if "" in tree:
-        found[:0] = _says(value)
-    either = [f"type({value}) == map && {_any(found)}"] if found else []
+        conditions[:0] = _says(value)
+    either = [f"type({value}) == map && {_any(conditions)}"] if conditions else []
     if "[]" in tree:
         name = f"l{depth or ''}"
         either += [f"type({value}) == list && {value}.exists({name}, {_asks(name, tree['[]'], depth + 1)})"]
@@ -123,10 +123,10 @@ def table() -> str:
 
 def with_table(page: str) -> str:
     """The page with the table in place of the one that it has."""
-    found = re.search(rf"^{re.escape(_HEAD)}(?:\|.*\n)*", page, re.MULTILINE)
-    if found is None:
+    standing = re.search(rf"^{re.escape(_HEAD)}(?:\|.*\n)*", page, re.MULTILINE)
+    if standing is None:
         raise ValueError("the page has no table of kinds")
-    return page[: found.start()] + table() + page[found.end() :]
+    return page[: standing.start()] + table() + page[standing.end() :]
 
 
 if __name__ == "__main__":

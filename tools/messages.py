@@ -264,8 +264,8 @@ def texts(source: str, *, of_rules: bool = False) -> list[str]:
     tree = ast.parse(source)
     skipped = {id(node) for node in _no_texts(tree)}
     roots: list[ast.AST] = [ast.Tuple([rule.args[1]]) for rule in _rules(tree)] if of_rules else [tree]
-    found = (_text(node) for root in roots for node in _literals(root, skipped))
-    return list(dict.fromkeys(text for text in found if text is not None))
+    literals = (_text(node) for root in roots for node in _literals(root, skipped))
+    return list(dict.fromkeys(text for text in literals if text is not None))
 
 
 def _rules(tree: ast.Module) -> Iterator[ast.Call]:
@@ -341,18 +341,18 @@ def topics() -> dict[Topic, list[str]]:
 
     Raises ``LookupError`` for a module with texts that belongs to no topic.
     """
-    found: dict[Topic, list[str]] = {topic: [] for topic in TOPICS}
+    said_of: dict[Topic, list[str]] = {topic: [] for topic in TOPICS}
     for top in ("webhook", "certs", "kubeapi"):
         for path in sorted((REPOSITORY / top).rglob("*.py")):
             module = path.relative_to(REPOSITORY).as_posix()
             if module.startswith(_DESCRIPTIONS):
                 continue
             if said := texts(path.read_text(), of_rules=module.startswith(_RULES)):
-                found[_topic(module)] += said
+                said_of[_topic(module)] += said
     for path in sorted((REPOSITORY / "charts" / "streams-placement" / "templates").iterdir()):
         if said := [text for text in map(said_by, template_texts(path.read_text())) if text is not None]:
-            found[_topic(path.relative_to(REPOSITORY).as_posix())] += said
-    return {topic: list(dict.fromkeys(said)) for topic, said in found.items()}
+            said_of[_topic(path.relative_to(REPOSITORY).as_posix())] += said
+    return {topic: list(dict.fromkeys(said)) for topic, said in said_of.items()}
 
 
 def _topic(module: str) -> Topic:

@@ -34,24 +34,24 @@ TABLE: Final = """
 def fields(name: str) -> dict[str, str]:
     """The fields of a model, each with its own model, and ``[]`` for a list; empty for texts, numbers and maps."""
     model: Any = getattr(models, name)
-    found = {}
+    kinds = {}
     for attribute, kind in model.openapi_types.items():
         match = _TYPE.fullmatch(kind)
         inner = match[1] if match and hasattr(getattr(models, match[1], None), "openapi_types") else ""
-        found[model.attribute_map[attribute]] = inner and inner + "[]" * kind.startswith("List[")
-    return found
+        kinds[model.attribute_map[attribute]] = inner and inner + "[]" * kind.startswith("List[")
+    return kinds
 
 
 def table() -> dict[str, dict[str, str]]:
     """The fields of all models that a pod template is made of."""
-    found: dict[str, dict[str, str]] = {}
+    fields_of: dict[str, dict[str, str]] = {}
     left = [_ROOT]
     while left:
         name = left.pop()
-        if name not in found:
-            found[name] = fields(name)
-            left += [inner.removesuffix("[]") for inner in found[name].values() if inner]
-    return {name: found[name] for name in sorted(found)}
+        if name not in fields_of:
+            fields_of[name] = fields(name)
+            left += [inner.removesuffix("[]") for inner in fields_of[name].values() if inner]
+    return {name: fields_of[name] for name in sorted(fields_of)}
 
 
 def text() -> str:

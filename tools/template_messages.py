@@ -39,8 +39,8 @@ def template_texts(source: str) -> Iterator[str]:
 
 def _literals(before: str, line: str) -> list[str]:
     """What a line says, if it says something: a message, what is printed, or all of it where it is a named text."""
-    if found := _POLICY.search(line):
-        return [found["text"]]
+    if match := _POLICY.search(line):
+        return [match["text"]]
     if printed := _PRINTED.findall(line):
         return list(printed)
     return [line] if before.startswith("{{- define") and not line.startswith("#") else []

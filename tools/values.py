@@ -42,10 +42,10 @@ def marked(values: str) -> str:
 
 def with_table(readme: str, rows: str) -> str:
     """The README with this table in place of the one that it has; raises ``ValueError`` if it has none."""
-    found = re.search(rf"^{re.escape(_HEAD)}(?:\|.*\n)*", readme, re.MULTILINE)
-    if found is None:
+    standing = re.search(rf"^{re.escape(_HEAD)}(?:\|.*\n)*", readme, re.MULTILINE)
+    if standing is None:
         raise ValueError(f"the README has no table that begins with {_HEAD!r}")
-    return readme[: found.start()] + rows + readme[found.end() :]
+    return readme[: standing.start()] + rows + readme[standing.end() :]
 
 
 if __name__ == "__main__":

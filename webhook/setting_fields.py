@@ -271,11 +271,11 @@ class Declared(Struct, frozen=True):
 
 def declared(fields: type[SettingFields] = SettingFields) -> dict[str, Declared]:
     """The settings that the class declares, by their names, in the order of their declarations."""
-    found: dict[str, Declared] = {}
+    declared_fields: dict[str, Declared] = {}
     for name, hint in get_type_hints(fields, include_extras=True).items():
         kind, rule = get_args(hint)
-        found[name] = Declared(kind, getattr(fields, name), rule)
-    return found
+        declared_fields[name] = Declared(kind, getattr(fields, name), rule)
+    return declared_fields
 
 
 def flag(field: str) -> str:

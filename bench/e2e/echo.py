@@ -1,4 +1,4 @@
-"""The echo server (``bench.servers.echo``) behind a Service: it listens on an address of a pod, and patches if asked to.
+"""The echo server (``bench.servers.echo``) behind a Service: it listens on an address of a pod, and can patch.
 
 ``python -m bench.e2e.echo ADDRESS PORT CERTIFICATE KEY`` answers until it is ended.
 """

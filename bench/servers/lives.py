@@ -1,4 +1,4 @@
-"""Whole lives of pods as watches tell of them: ``python -m bench.servers.lives CERTIFICATE KEY COUNT RATE`` serves them.
+"""Whole lives of pods as watches tell them: ``python -m bench.servers.lives CERTIFICATE KEY COUNT RATE`` serves them.
 
 Pods are created, bound, reported on three times, asked to end and deleted. A pod has 8 KB with its ``managedFields``.
 The server lists nothing. Who watches pods is told of so many lives at that rate a second, each event in a chunk and in

@@ -158,8 +158,8 @@ def existing_files(files: str) -> list[Path]:
     ``files`` is a list as in ``KUBECONFIG``; a ``~`` at the beginning of a path is the home folder.
     """
     paths = dict.fromkeys(Path(path).expanduser() for path in files.split(os.pathsep) if path)
-    if found := [path for path in paths if path.exists()]:
-        return found
+    if existing := [path for path in paths if path.exists()]:
+        return existing
     raise FileNotFoundError(f"there is no file {files}")
 
 
@@ -273,7 +273,7 @@ def _absolute(entry: Struct, folder: Path, *fields: str) -> None:
 
 
 def _first(named: Iterable[N]) -> dict[str, N]:
-    found: dict[str, N] = {}
+    by_name: dict[str, N] = {}
     for each in named:
-        found.setdefault(each.name, each)
-    return found
+        by_name.setdefault(each.name, each)
+    return by_name

@@ -105,16 +105,16 @@ def distributions(folder: Path) -> Iterator[Distribution]:
 def share(libraries: Path, tags: Sequence[str]) -> None:
     """Keep what any version of Python can use once, in ``common``; forget what is not used."""
     shared = {
-        found.name
-        for found in distributions(libraries / tags[0])
-        if found.any_python and len({_wheel(libraries / each, found.name) for each in tags}) == 1
+        library.name
+        for library in distributions(libraries / tags[0])
+        if library.any_python and len({_wheel(libraries / each, library.name) for each in tags}) == 1
     }
     for folder in (libraries / each for each in tags):
-        for found in list(distributions(folder)):
-            if found.name.rpartition("-")[0] in _UNUSED:
-                _remove(folder, found.files)
-            elif found.name in shared:
-                _move(folder, libraries / "common", found.files)
+        for library in list(distributions(folder)):
+            if library.name.rpartition("-")[0] in _UNUSED:
+                _remove(folder, library.files)
+            elif library.name in shared:
+                _move(folder, libraries / "common", library.files)
     for path in sorted(libraries.rglob("*"), reverse=True):
         if path.is_dir() and not any(path.iterdir()):
             path.rmdir()

@@ -82,15 +82,15 @@ def _panels() -> Iterator[Json]:
 
 def _placed(row: Row, top: int) -> tuple[list[tuple[Panel, Json]], int]:
     """The panels of a row with their places, and the first line below them."""
-    found: list[tuple[Panel, Json]] = []
+    placed: list[tuple[Panel, Json]] = []
     left = line = 0
     for panel in row.panels:
         width, height = _SIZES[panel.kind]
         if left + width > _WIDTH or line not in {0, height}:
             left, top, line = 0, top + line, 0
-        found.append((panel, _place(left, top, width, height)))
+        placed.append((panel, _place(left, top, width, height)))
         left, line = left + width, height
-    return found, top + line
+    return placed, top + line
 
 
 def _place(left: int, top: int, width: int, height: int) -> Json:

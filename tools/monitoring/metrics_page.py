@@ -53,10 +53,10 @@ def _topics() -> Iterator[str]:
         yield "```\n"
 
 
-def _row(entry: Entry, found: MetricDescription, programs: tuple[str, ...]) -> str:
-    labels = ", ".join(f"`{label}`" for label in found.labels)
+def _row(entry: Entry, metric: MetricDescription, programs: tuple[str, ...]) -> str:
+    labels = ", ".join(f"`{label}`" for label in metric.labels)
     where = "all" if len(programs) == len(PROGRAMS) else ", ".join(f"`{one}`" for one in programs)
-    return f"| `{entry.name}` | {found.kind} | {labels} | {where} | {entry.answers} |"
+    return f"| `{entry.name}` | {metric.kind} | {labels} | {where} | {entry.answers} |"
 
 
 def _labels() -> Iterator[str]:

@@ -24,8 +24,8 @@ class Query(Struct, frozen=True):
     def promql(self) -> str:
         """The query as Grafana sends it, but for its variables."""
 
-        def whole(found: re.Match[str]) -> str:
-            return f"{PREFIX}{found[1]}{{{_NAMESPACE}{',' if found[2] else '}'}"
+        def whole(match: re.Match[str]) -> str:
+            return f"{PREFIX}{match[1]}{{{_NAMESPACE}{',' if match[2] else '}'}"
 
         return re.sub(r"@(\w+)(\{)?", whole, self.short)
 

@@ -61,14 +61,14 @@ PROGRAMS: Final = {"serve": serve, "controller": controller, "hpa-api": hpa_api}
 
 def registered() -> dict[str, tuple[MetricDescription, tuple[str, ...]]]:
     """Every metric by its name, with the programs that have it; raises if two programs describe one differently."""
-    found: dict[str, tuple[MetricDescription, tuple[str, ...]]] = {}
+    metrics: dict[str, tuple[MetricDescription, tuple[str, ...]]] = {}
     for program, make in PROGRAMS.items():
         for one in make().described:
-            known, programs = found.get(one.name, (one, ()))
+            known, programs = metrics.get(one.name, (one, ()))
             if known != one:
                 raise ValueError(f"{one.name} is described as {known} and as {one}")
-            found[one.name] = (one, (*programs, program))
-    return found
+            metrics[one.name] = (one, (*programs, program))
+    return metrics
 
 
 def sample_names(metrics: Iterable[MetricDescription]) -> set[str]:

@@ -37,5 +37,5 @@ def libraries(lock: str) -> Iterator[LockedLibrary]:
         pin = _PIN.match(head)
         if pin is None:
             raise ValueError(f"{head} is no pinned library: expected NAME==VERSION")
-        by = tuple(found["by"] for line in rest if (found := _VIA.match(line)))
+        by = tuple(via["by"] for line in rest if (via := _VIA.match(line)))
         yield LockedLibrary(pin["name"], pin["version"], pin["marker"] or "", tuple(_HASH.findall(block)), by)

@@ -48,9 +48,9 @@ def mentions(root: Path) -> Iterator[VersionMention]:
     for pattern, said in _PLACES:
         for path in sorted(root.glob(pattern)):
             text = path.read_text()
-            for found in said.finditer(text):
+            for match in said.finditer(text):
                 name = path.relative_to(root).as_posix()
-                yield VersionMention(name, text.count("\n", 0, found.start(1)) + 1, found[1])
+                yield VersionMention(name, text.count("\n", 0, match.start(1)) + 1, match[1])
 
 
 def version_of(root: Path) -> str:

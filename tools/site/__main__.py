@@ -32,8 +32,8 @@ def build(target: Path, work: Path) -> None:
     shutil.copy(_HOME / "zensical.toml", work)
     generate(work)
     take_in(html, Path(str(resources.files("mermaidx"))) / "assets" / "mermaid.js")
-    if found := problems(html):
-        raise BuildError("\n".join(found))
+    if faults := problems(html):
+        raise BuildError("\n".join(faults))
     shutil.rmtree(target, ignore_errors=True)
     shutil.copytree(html, target)
 

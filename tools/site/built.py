@@ -53,15 +53,15 @@ def problems(folder: Path) -> list[str]:
     def parsed(path: Path) -> Page:
         return Page(path.read_text())
 
-    found: dict[str, list[str]] = {}
+    places_of: dict[str, list[str]] = {}
     for path in sorted(folder.rglob("*.html")):
         for target in (*parsed(path).links, *parsed(path).loaded):
             if wrong := _wrong(path, target, parsed, folder):
-                found.setdefault(wrong, []).append(str(path.relative_to(folder)))
+                places_of.setdefault(wrong, []).append(str(path.relative_to(folder)))
     for path in sorted(folder.rglob("*.css")):
         for target in _styles(path):
-            found.setdefault(f"{target} is loaded from outside", []).append(str(path.relative_to(folder)))
-    return [f"{places[0]}{_more(len(set(places)))}: {wrong}" for wrong, places in found.items()]
+            places_of.setdefault(f"{target} is loaded from outside", []).append(str(path.relative_to(folder)))
+    return [f"{places[0]}{_more(len(set(places)))}: {wrong}" for wrong, places in places_of.items()]
 
 
 def _more(pages: int) -> str:
@@ -85,6 +85,6 @@ def _wrong(page: Path, target: str, parsed: Callable[[Path], Page], folder: Path
 
 
 def _styles(path: Path) -> Iterator[str]:
-    for found in _STYLE.finditer(path.read_text()):
-        if _ELSEWHERE.match(found["target"]) and not found["target"].startswith("data:"):
-            yield found["target"]
+    for match in _STYLE.finditer(path.read_text()):
+        if _ELSEWHERE.match(match["target"]) and not match["target"].startswith("data:"):
+            yield match["target"]

@@ -42,18 +42,18 @@ class Fence(NamedTuple):
 
 def fences(text: str) -> Iterator[Fence]:
     """Every fenced block of a page, indented ones too."""
-    for found in _FENCE.finditer(text):
-        yield Fence(text.count("\n", 0, found.start()) + 1, found["info"].strip(), found["text"])
+    for match in _FENCE.finditer(text):
+        yield Fence(text.count("\n", 0, match.start()) + 1, match["info"].strip(), match["text"])
 
 
 def rewritten(text: str, prose: Callable[[str], str], info: Callable[[Fence], str]) -> str:
     """The page with what lies outside of blocks, and the words behind the backticks, passed through functions."""
     parts, end = [], 0
-    for found in _FENCE.finditer(text):
-        fence = Fence(0, found["info"].strip(), found["text"])
-        indent = found["indent"]
-        parts += [prose(text[end : found.start()]), f"{indent}```{info(fence)}\n{fence.text}{indent}```"]
-        end = found.end()
+    for match in _FENCE.finditer(text):
+        fence = Fence(0, match["info"].strip(), match["text"])
+        indent = match["indent"]
+        parts += [prose(text[end : match.start()]), f"{indent}```{info(fence)}\n{fence.text}{indent}```"]
+        end = match.end()
     return "".join([*parts, prose(text[end:])])
 
 

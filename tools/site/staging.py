@@ -67,8 +67,8 @@ class Stage:
         text = path.read_text()
         self._problems += unmarked(name, text)
 
-        def link(found: re.Match[str]) -> str:
-            return found["text"] + self._target(path, found["target"]) + (found["anchor"] or "") + ")"
+        def link(match: re.Match[str]) -> str:
+            return match["text"] + self._target(path, match["target"]) + (match["anchor"] or "") + ")"
 
         self._put(name, rewritten(text, lambda prose: _LINK.sub(link, prose), shown_as))
 

@@ -39,14 +39,14 @@ _QUERY: Final = {
 
 def schemas(reference: str) -> dict[str, dict[str, Any]]:
     """The schema of each type by its name; ``reference`` is the path of the schemas in the document."""
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     waiting: list[type[msgspec.Struct]] = [PlacementReview]
     while waiting:
         struct = waiting.pop()
-        found[NAMES + struct.__name__], needed = _struct_schema(struct, reference)
-        waiting += [one for one in needed if NAMES + one.__name__ not in found]
-    found[NAMES + KIND]["x-kubernetes-group-version-kind"] = [_KIND]
-    return dict(sorted(found.items()))
+        by_name[NAMES + struct.__name__], needed = _struct_schema(struct, reference)
+        waiting += [one for one in needed if NAMES + one.__name__ not in by_name]
+    by_name[NAMES + KIND]["x-kubernetes-group-version-kind"] = [_KIND]
+    return dict(sorted(by_name.items()))
 
 
 def openapi_v3() -> dict[str, Any]:

@@ -135,12 +135,12 @@ def _page_response(request: web.BaseRequest, page: ApiDocument) -> web.Response:
 
 def _namespace(request: web.BaseRequest, path: str) -> str:
     """The namespace in which a review is created."""
-    found = _RESOURCE.fullmatch(path)
-    if found is None:
+    match = _RESOURCE.fullmatch(path)
+    if match is None:
         raise ReviewFaultError(404, f"the server could not find the requested resource: there is no {quote(path)}")
-    if request.method != hdrs.METH_POST or found["one"]:
+    if request.method != hdrs.METH_POST or match["one"]:
         raise ReviewFaultError(405, f"{KIND} can only be created: nothing is stored that could be read or changed")
-    namespace = found["namespace"]
+    namespace = match["namespace"]
     if namespace is None:
         raise ReviewFaultError(404, f"{KIND} is created in a namespace: POST {_ROOT}/namespaces/<namespace>/{RESOURCE}")
     return cast("str", namespace)

@@ -66,10 +66,10 @@ async def _checked(server: ObjectClient, kind: OperatorKind, name: str, namespac
             return "" if audit or kind.reference else UNREFUSED
         return ""
 
-    found = await timed(name, ask)
+    result = await timed(name, ask)
     if not served:
-        return replace(found, message=ABSENT, served=False)
-    return replace(found, message=UNTRIED) if found.ok and kind.reference else found
+        return replace(result, message=ABSENT, served=False)
+    return replace(result, message=UNTRIED) if result.ok and kind.reference else result
 
 
 def _wrong(failure: ApiError, kind: OperatorKind, *, audit: bool) -> str:

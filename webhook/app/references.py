@@ -23,9 +23,9 @@ def referenced_kinds() -> Mapping[tuple[str, str], bool]:
     return {**own, (VERSION, KIND): False}
 
 
-def kinds_with(found: Mapping[Key, Unstructured]) -> Kinds:
+def kinds_with(objects: Mapping[Key, Unstructured]) -> Kinds:
     """All kinds: those that there are files of, and those that a cluster with these objects describes itself."""
-    definitions = {name: one for (version, kind, _, name), one in found.items() if (version, kind) == (VERSION, KIND)}
+    definitions = {name: one for (version, kind, _, name), one in objects.items() if (version, kind) == (VERSION, KIND)}
     named = dict(sorted(definitions.items())[:DEFINITIONS])
     described: dict[tuple[str, str], OperatorKind] = {}
     for kind in kinds_described(named):
@@ -48,10 +48,10 @@ async def read_references(settings: Settings, documents: Iterable[Unstructured])
 
     async with Connection(configuration_of(settings)) as connection:
         objects = ReferencedObjects(ObjectClient(connection))
-        found = {key: await objects.find(reference) for key, reference in wanted.items()}
+        objects_by_key = {key: await objects.find(reference) for key, reference in wanted.items()}
         described = await objects.all_named(PATH) if unknown else {}
     definitions = {(VERSION, KIND, "", name): one for name, one in described.items()}
-    return {**definitions, **{key: one for key, one in found.items() if one is not None}}
+    return {**definitions, **{key: one for key, one in objects_by_key.items() if one is not None}}
 
 
 def _may_be_described(document: Unstructured) -> bool:

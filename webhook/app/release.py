@@ -87,13 +87,13 @@ async def _close(checks: ClosedChecks, wish: ReleaseRequest, tell: TellFreed) ->
     Where the controllers are deleted, failures are warnings: what Kueue does not answer must not keep the product.
     """
     try:
-        found = await checks.open()
+        open_checks = await checks.open()
     except ApiError as error:
         if not wish.end_controllers:
             raise
         _log.warning(STAY, error)
         return
-    for check in found:
+    for check in open_checks:
         failure = ""
         try:
             if not wish.dry_run:

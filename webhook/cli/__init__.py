@@ -182,8 +182,8 @@ def _finish_output() -> None:
 
 def declaration(name: str) -> Declaration:
     """Import the file of a command in ``parsers``."""
-    found: Declaration = importlib.import_module(f"webhook.cli.parsers.{name.replace('-', '_')}")
-    return found
+    declared: Declaration = importlib.import_module(f"webhook.cli.parsers.{name.replace('-', '_')}")
+    return declared
 
 
 def load(name: str) -> Command:

@@ -178,12 +178,12 @@ def _fitting(widths: Sequence[int], fixed: Sequence[bool], width: int) -> list[i
     """
     room = width - _GAP * (len(widths) - 1) - sum(itertools.compress(widths, fixed))
     shares = [*(int(not kept) for kept in fixed[:-1]), 2]
-    found = [*widths]
+    fitted = [*widths]
     for at in (at for at, kept in enumerate(fixed) if not kept):
         others = sum(wide for wide, kept in zip(widths[at + 1 :], fixed[at + 1 :], strict=True) if not kept)
-        found[at] = min(widths[at], max(room * shares[at] // sum(shares[at:]), room - others))
-        room -= found[at]
-    return found
+        fitted[at] = min(widths[at], max(room * shares[at] // sum(shares[at:]), room - others))
+        room -= fitted[at]
+    return fitted
 
 
 def _outcome(cell: str) -> str:

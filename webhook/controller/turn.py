@@ -43,9 +43,9 @@ class Turn:
         """What is found while no promised room is taken by others, as far as that does not happen each time."""
         for _ in range(LOOKS - 1):
             await self._settled()
-            found = await judge()
+            verdict = await judge()
             if not any(room.disturbed for room in self.rooms):
-                return found
+                return verdict
         await self._settled()
         return await judge()
 

@@ -83,10 +83,10 @@ class WaitingPods:
         pod = self._waiting.get(uid)
         if pod is None or pod.waits is None:
             return
-        found = await self._owners.application(namespace, pod.waits.name, uid, self._policy)
-        if found is not None:
+        owner = await self._owners.application(namespace, pod.waits.name, uid, self._policy)
+        if owner is not None:
             about = Regarding(
-                api_version=found.api_version, kind=found.kind, namespace=namespace, name=found.name, uid=found.uid
+                api_version=owner.api_version, kind=owner.kind, namespace=namespace, name=owner.name, uid=owner.uid
             )
             self._events.warning(about, REASON, pod.waits.text)
 

@@ -91,15 +91,15 @@ def convert(inputs: Sequence[Input], options: ConvertOptions) -> list[Conversion
     SPL programs are read together: composites of one are found by the others.
     """
     read = _overlays([one for one in inputs if one.kind is InputKind.OVERLAY], options)
-    overlay = next((found for found, _ in read.values() if found is not None), None)
+    overlay = next((conversions for conversions, _ in read.values() if conversions is not None), None)
     options = replace(options, overlay=overlay)
     programs = _programs([one for one in inputs if one.kind is InputKind.SPL], options)
-    found = [read[id(one)][1] if id(one) in read else _conversion(one, programs, options) for one in inputs]
-    if overlay is None or any(one.problems for one in found) or any(map(_has_job, found)):
-        return found
+    conversions = [read[id(one)][1] if id(one) in read else _conversion(one, programs, options) for one in inputs]
+    if overlay is None or any(one.problems for one in conversions) or any(map(_has_job, conversions)):
+        return conversions
     message = "the overlay configures no Job: name the application that it is for as well"
     unused = Conversion(problems=(Problem(str(overlay.at), message),))
-    return [unused if id(one) in read else conversion for one, conversion in zip(inputs, found, strict=True)]
+    return [unused if id(one) in read else conversion for one, conversion in zip(inputs, conversions, strict=True)]
 
 
 def _has_job(conversion: Conversion) -> bool:

@@ -141,15 +141,15 @@ def _streams(application: StreamsApplication, *, folded: bool) -> dict[str, Any]
         counts[both] = counts.get(both, 0) + 1
         rates[both] = max(rates.get(both, 0), count)
     if folded:
-        found = rates
+        rate_of = rates
     else:
         shares = _SHARES if any(number > 1 for number in counts.values()) else 1
-        found = {}
+        rate_of = {}
         for sender, receiver, count in streams:
             number = counts[operators[sender].stated, operators[receiver].stated]
-            found[operators[sender].name, operators[receiver].name] = max(1, shares * count // number)
+            rate_of[operators[sender].name, operators[receiver].name] = max(1, shares * count // number)
     entries = [
-        {"from": one, "to": other} | ({"rate": rate} if rate > 1 else {}) for (one, other), rate in found.items()
+        {"from": one, "to": other} | ({"rate": rate} if rate > 1 else {}) for (one, other), rate in rate_of.items()
     ]
     return {"streams": entries} if entries else {}
 

@@ -85,14 +85,14 @@ def _of_manifest(field: str, manifest: Unstructured, namespace: str) -> Iterator
 
 def _of_what_if(what_if: WhatIf, namespace: str, visible: Visible) -> Iterator[Problem]:
     """What is wrong with the changes of the cluster."""
-    for field, found, noun, most in (
+    for field, entries, noun, most in (
         ("drain", what_if.drain, "nodes", DRAINED),
         ("cordon", what_if.cordon, "nodes", CORDONED),
         ("addNodes", what_if.add_nodes, "entries", ADDITIONS),
         ("removePods", what_if.remove_pods, "pods", REMOVED),
     ):
-        if len(found) > most:
-            yield _too_many(f"spec.whatIf.{field}", len(found), noun, most)
+        if len(entries) > most:
+            yield _too_many(f"spec.whatIf.{field}", len(entries), noun, most)
             return
     for field, names in (("drain", what_if.drain), ("cordon", what_if.cordon)):
         if names and not visible.nodes:
@@ -128,9 +128,9 @@ def _of_added(field: str, added: AddedNodes, visible: Visible) -> Iterator[Probl
 
 
 def _of_shape(field: str, shape: AddedShape) -> Iterator[Problem]:
-    for name, found in (("allocatable", shape.allocatable), ("labels", shape.labels), ("taints", shape.taints)):
-        if len(found) > ENTRIES:
-            yield _too_many(f"{field}.{name}", len(found), "entries", ENTRIES)
+    for name, entries in (("allocatable", shape.allocatable), ("labels", shape.labels), ("taints", shape.taints)):
+        if len(entries) > ENTRIES:
+            yield _too_many(f"{field}.{name}", len(entries), "entries", ENTRIES)
             return
     texts = [*shape.labels.items(), *((taint.key, taint.value) for taint in shape.taints)]
     texts += [(resource, str(amount)) for resource, amount in shape.allocatable.items()]

@@ -1,7 +1,7 @@
 """``HiddenNames``: names of nodes that a user may not list, kept out of what is made for the user.
 
-Refusals name no node that the object itself does not name (``placement/decision/refusal/refusal.py``). A patch may: a HostPool
-with a list of hosts, or a pod that is bound outright, is steered to nodes by name.
+Refusals name no node that the object itself does not name (``placement/decision/refusal/refusal.py``). A patch may:
+a HostPool with a list of hosts, or a pod that is bound outright, is steered to nodes by name.
 """
 
 import re
@@ -47,20 +47,20 @@ class HiddenNames:
 
     def plan(self, document: PlanDocument) -> dict[str, Any]:
         """The plan as JSON; with numbers for names of nodes, and without what nodes have, if these are hidden."""
-        found: dict[str, Any] = msgspec.to_builtins(document, str_keys=True)
+        shown: dict[str, Any] = msgspec.to_builtins(document, str_keys=True)
         if self.visible:
-            return found
-        number = {node["name"]: f"node-{at}" for at, node in enumerate(found["nodes"], 1)}
-        for node in found["nodes"]:
+            return shown
+        number = {node["name"]: f"node-{at}" for at, node in enumerate(shown["nodes"], 1)}
+        for node in shown["nodes"]:
             node |= {"name": number[node["name"]], "resources": [], "taints": [], "labels": {}}
-        for subject in found["subjects"]:
+        for subject in shown["subjects"]:
             for element in subject["elements"]:
                 element["node"] = number.get(element["node"], "")
                 element["placed"] = {number[name]: count for name, count in element["placed"].items()}
-        for pool in found["pools"]:
+        for pool in shown["pools"]:
             for host in pool["hosts"]:
                 host["node"] = number[host["node"]]
-        return found
+        return shown
 
     def _hidden(self, word: str) -> bool:
         """Whether the word is the name, the host name or an address of a node."""

@@ -12,14 +12,16 @@ Key: TypeAlias = tuple[str, str, str, str]
 """apiVersion, kind, namespace (empty for a kind that has none) and name."""
 
 
-def in_namespaces(found: Mapping[Key, Unstructured], spaced: Mapping[tuple[str, str], bool]) -> dict[Key, Unstructured]:
+def in_namespaces(
+    objects: Mapping[Key, Unstructured], spaced: Mapping[tuple[str, str], bool]
+) -> dict[Key, Unstructured]:
     """The objects by the namespaces that they belong to; one that states none is of the default, as for kubectl.
 
     ``spaced`` tells by apiVersion and kind whether objects have namespaces.
     """
     return {
         (version, kind, (namespace or NAMESPACE) if spaced[version, kind] else "", name): one
-        for (version, kind, namespace, name), one in found.items()
+        for (version, kind, namespace, name), one in objects.items()
     }
 
 

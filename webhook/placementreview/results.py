@@ -148,8 +148,8 @@ class Results:
             return replace(result, verdict="NotJudged")
         together = self._earlier.judge(manifest, described, self._searches.left())
         if together.refused:
-            found = _refused(together.refusal)
-            return replace(result, verdict="Refused", message=escaped(together.text), patch=(), **found)
+            refused = _refused(together.refusal)
+            return replace(result, verdict="Refused", message=escaped(together.text), patch=(), **refused)
         result = replace(result, warnings=(*result.warnings, *together.warnings))
         if said.waits or judged.decision.wait or judged.decision.scale_up:
             return replace(result, verdict="Waiting")

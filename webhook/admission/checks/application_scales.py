@@ -68,17 +68,17 @@ def _resumed(
     inventory: Inventory,
     policy: Policy,
     grown: Callable[[Unstructured], Unstructured],
-    found: Unstructured | None,
+    stored: Unstructured | None,
 ) -> Answer:
     """The answer once the object was read, by what makes it ``grown``.
 
     One that is being deleted, or cannot be read, is not judged.
     """
-    if found is None or mapping(found, "metadata").get("deletionTimestamp"):
+    if stored is None or mapping(stored, "metadata").get("deletionTimestamp"):
         return allowed(review)
     stated = GroupVersionKind(kind.kind.kind, kind.kind.group, review.scaled_version)
-    about = replace(review, kind=stated, operation="UPDATE", old=Raw(msgspec.json.encode(found)))
-    return applications.scaled(kind, about, inventory, policy, grown(found))
+    about = replace(review, kind=stated, operation="UPDATE", old=Raw(msgspec.json.encode(stored)))
+    return applications.scaled(kind, about, inventory, policy, grown(stored))
 
 
 def _put(path: Sequence[str], wanted: int, document: object) -> Unstructured:

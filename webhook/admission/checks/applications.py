@@ -85,8 +85,8 @@ def submitted(kind: OperatorKind, review: Review, inventory: Inventory, policy: 
     if reference is None or not says_something(kind, document):
         return _decided(kind, review, inventory, policy, document, None)
 
-    def resume(found: Unstructured | None) -> Answer:
-        return _decided(kind, review, inventory, policy, document, found)
+    def resume(referenced: Unstructured | None) -> Answer:
+        return _decided(kind, review, inventory, policy, document, referenced)
 
     return replace(allowed(review), question=ReferenceQuestion(reference, resume))
 

@@ -86,8 +86,8 @@ def command_entry(name: str) -> CommandEntry:
 
 def _flag(action: argparse.Action) -> CommandFlag:
     text = _plain(action)
-    found = _SETTING.fullmatch(text) or _DEFAULT.fullmatch(text)
-    parts = found.groupdict() if found else {"help": text}
+    match = _SETTING.fullmatch(text) or _DEFAULT.fullmatch(text)
+    parts = match.groupdict() if match else {"help": text}
     return CommandFlag(
         names=tuple(action.option_strings),
         help=parts["help"].removesuffix(".") + ".",

@@ -67,8 +67,8 @@ def explain_message(message: str) -> MessageExplanation:
     Takes time in proportion to the message and the catalogue: each text is looked for from left to right, once.
     """
     said = " ".join(message.split())
-    found = sorted(_matching(said), key=lambda match: -own_length(match.text))
-    return MessageExplanation(tuple(found[:MOST]))
+    matches = sorted(_matching(said), key=lambda match: -own_length(match.text))
+    return MessageExplanation(tuple(matches[:MOST]))
 
 
 def _matching(said: str) -> Iterator[MessageMatch]:

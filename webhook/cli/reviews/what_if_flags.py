@@ -78,11 +78,11 @@ def _flag(field: str, place: str | None, changes: WhatIf) -> str:
 
 
 def _added(text: str) -> AddedNodes:
-    found = _ADDED.fullmatch(text)
-    if found is None:
+    match = _ADDED.fullmatch(text)
+    if match is None:
         advice = "write node-a=3 for three more nodes like node-a"
         raise WrongUse(f"--add-nodes {quote(text)} is not NODE or NODE=COUNT: {advice}")
-    return AddedNodes(count=int(found["count"] or 1), like=found["like"])
+    return AddedNodes(count=int(match["count"] or 1), like=match["like"])
 
 
 def _pod(text: str, namespace: str) -> PodName:

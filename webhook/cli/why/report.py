@@ -208,8 +208,10 @@ def report(
 def _channels(explanation: Explanation | None) -> Channels | None:
     if not isinstance(explanation, RegionExplanation):
         return None
-    found = explanation.channels
-    return Channels(found.asked, found.made, found.most, found.fitting.width, found.fitting.proved, found.beyond)
+    channels = explanation.channels
+    return Channels(
+        channels.asked, channels.made, channels.most, channels.fitting.width, channels.fitting.proved, channels.beyond
+    )
 
 
 def _events(wanted: ObjectRef, facts: ObjectFacts) -> Iterator[EventLine]:

@@ -206,8 +206,8 @@ class JobWorker:
             reply = await self._said(worker, number, Judge(number, body, begun + self.seconds))
             while isinstance(reply, Asking):
                 known = listed if isinstance(reply.question, WorkloadsQuestion) else None
-                found = known or await self._queries.found_out(reply.question)
-                reply = await self._said(worker, number, ApiReply(number, found))
+                answer = known or await self._queries.found_out(reply.question)
+                reply = await self._said(worker, number, ApiReply(number, answer))
         except ApiError as failure:
             self._forget(worker, number)
             return undetermined("whether the HostPools may be used", failure)

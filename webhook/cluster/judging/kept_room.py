@@ -145,7 +145,7 @@ class KeptRoom(Generic[Holder]):
         """
         rooms = [room.pods for room in self._rooms.values() if room.namespace == pod.namespace]
         likeness = _likeness(pod)
-        alike = [found for room in rooms if (found := room.get(likeness))]
+        alike = [by_node for room in rooms if (by_node := room.get(likeness))]
         here = next((nodes for nodes in alike if pod.node in nodes), None)
         nodes = here or next(iter(alike), None) or (_largest_within(pod, rooms) if pod.job else None)
         if nodes:
@@ -211,10 +211,10 @@ def _largest_within(
 
 
 def _by_likeness(pods: Iterable[PodInfo]) -> dict[_Likeness, dict[str, list[PodInfo]]]:
-    found: dict[_Likeness, dict[str, list[PodInfo]]] = {}
+    by_likeness: dict[_Likeness, dict[str, list[PodInfo]]] = {}
     for pod in pods:
-        found.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
-    return found
+        by_likeness.setdefault(_likeness(pod), {}).setdefault(pod.node, []).append(pod)
+    return by_likeness
 
 
 def _likeness(pod: PodInfo) -> _Likeness:

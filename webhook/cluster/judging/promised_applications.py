@@ -134,20 +134,20 @@ class PromisedApplications:
     def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
         left = {one: self._left(one) for one in objects}
-        found: dict[PromisedObject, list[PodInfo]] = {}
+        placed: dict[PromisedObject, list[PodInfo]] = {}
         with self._room.without(objects):
             try:
                 for one, pods in left.items():
-                    found[one] = self._placed(one, pods, solving)
-                    for pod in found[one]:
+                    placed[one] = self._placed(one, pods, solving)
+                    for pod in placed[one]:
                         self._inventory.set_pod(pod)
-                    if not found[one]:
+                    if not placed[one]:
                         return False
             finally:
-                for pod in (pod for pods in found.values() for pod in pods):
+                for pod in (pod for pods in placed.values() for pod in pods):
                     self._inventory.remove_pod(pod.uid)
         for one, pods in left.items():
-            self._room.move(one, found[one])
+            self._room.move(one, placed[one])
             self._promises[one] = replace(self._promises[one], pods=tuple(pods))
         return True
 

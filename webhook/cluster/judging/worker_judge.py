@@ -290,15 +290,15 @@ def _asked(question: Findable) -> Findable:
     return replace(question, resume=None)
 
 
-def _with_reply(answer: Answer, question: Findable, found: Any) -> Answer:  # noqa: ANN401 -- of each question
+def _with_reply(answer: Answer, question: Findable, answer_of_api: Any) -> Answer:  # noqa: ANN401 -- of each question
     """The answer once its question has a reply, as :class:`ReviewQueries` completes it."""
     if isinstance(question, RightsQuestion):
-        return question.resume(found) if found else replace(answer, question=question.then)
+        return question.resume(answer_of_api) if answer_of_api else replace(answer, question=question.then)
     if isinstance(question, ClassQuestion):
-        return question.resume(question.known if found is None else question.known.looked_up(*found))
+        return question.resume(question.known if answer_of_api is None else question.known.looked_up(*answer_of_api))
     if isinstance(question, WorkloadsQuestion):
-        return replace(answer, question=question.resume(found) if found else None)
-    return question.resume(found)
+        return replace(answer, question=question.resume(answer_of_api) if answer_of_api else None)
+    return question.resume(answer_of_api)
 
 
 def judge_from(channel: socket.socket, judge: WorkerJudge) -> None:

@@ -67,8 +67,10 @@ def read_class(item: Item) -> tuple[DeviceClass, Notes]:
     outline = decode(item, _ClassOutline)
     _, name = metadata_of(outline.metadata)
     created = (outline.metadata and outline.metadata.creation_timestamp) or ""
-    found = DeviceClass(name, outline.spec.extended_resource_name or "", created, fault=shorten(reason, REASON_LIMIT))
-    return found, [f"{reason}; nothing is refused for lack of its devices"]
+    unreadable = DeviceClass(
+        name, outline.spec.extended_resource_name or "", created, fault=shorten(reason, REASON_LIMIT)
+    )
+    return unreadable, [f"{reason}; nothing is refused for lack of its devices"]
 
 
 def _class(item: Item) -> DeviceClass:

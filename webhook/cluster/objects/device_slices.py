@@ -184,7 +184,8 @@ def _read(source: _SliceObject) -> DeviceSlice:
         expected=pool.resource_slice_count,
         reach=None if per_device else _reach(spec),
         devices=tuple(
-            _device(found, f"spec.devices[{at}]", per_device=per_device) for at, found in enumerate(spec.devices or ())
+            _device(device, f"spec.devices[{at}]", per_device=per_device)
+            for at, device in enumerate(spec.devices or ())
         ),
         counters=_counters(spec.shared_counters, "spec.sharedCounters"),
     )
@@ -192,10 +193,10 @@ def _read(source: _SliceObject) -> DeviceSlice:
 
 def nano(amount: Amount, path: str) -> int:
     """The amount in nano-units; raises :class:`MalformedError` with its path if it is invalid."""
-    found = parse_quantity(amount)
-    if found is None or found < 0:
+    quantity = parse_quantity(amount)
+    if quantity is None or quantity < 0:
         raise MalformedError(f"{path}: {quote(str(amount))} is not a quantity")
-    return found
+    return quantity
 
 
 def _reach(said: _Selection) -> Reach:
@@ -203,23 +204,23 @@ def _reach(said: _Selection) -> Reach:
     return Reach(said.node_name or "", said.all_nodes or False, terms or ())
 
 
-def _device(found: _Device, path: str, *, per_device: bool) -> Device:
+def _device(device: _Device, path: str, *, per_device: bool) -> Device:
     return Device(
-        sys.intern(found.name),
-        tuple(_attribute(sys.intern(name), said) for name, said in sorted((found.attributes or {}).items())),
-        _shared(tuple(_capacity(name, said, path) for name, said in sorted((found.capacity or {}).items()))),
-        _traits(found, path, per_device=per_device),
+        sys.intern(device.name),
+        tuple(_attribute(sys.intern(name), said) for name, said in sorted((device.attributes or {}).items())),
+        _shared(tuple(_capacity(name, said, path) for name, said in sorted((device.capacity or {}).items()))),
+        _traits(device, path, per_device=per_device),
     )
 
 
-def _traits(found: _Device, path: str, *, per_device: bool) -> Traits:
+def _traits(device: _Device, path: str, *, per_device: bool) -> Traits:
     """What few devices have; nearly all have nothing of it."""
     traits = Traits(
-        _reach(found) if per_device else None,
-        _counters(found.consumes_counters, f"{path}.consumesCounters"),
-        tuple(taints(found.taints or ())),
-        found.allow_multiple_allocations or False,
-        found.binds_to_node or False,
+        _reach(device) if per_device else None,
+        _counters(device.consumes_counters, f"{path}.consumesCounters"),
+        tuple(taints(device.taints or ())),
+        device.allow_multiple_allocations or False,
+        device.binds_to_node or False,
     )
     return PLAIN if traits == PLAIN else shared_traits(traits)
 

@@ -219,7 +219,7 @@ def _waits(name: str, annotations: wire.Annotations) -> Waiting | None:
 def _claimed_templates(name: str, claims: Iterable[PodClaim], annotations: wire.Annotations) -> ClaimedTemplates | None:
     """The templates of described devices of a pod, and the descriptions in its annotation."""
     templates = [claim.resource_claim_template_name or "" for claim in claims]
-    made = tuple(dict.fromkeys(sys.intern(found) for found in templates if MADE_NAME.fullmatch(found)))
+    made = tuple(dict.fromkeys(sys.intern(template) for template in templates if MADE_NAME.fullmatch(template)))
     if not made:
         return None
     hardware = read_annotation(annotations.hardware)[0] if annotations.hardware else ()

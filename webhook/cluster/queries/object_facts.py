@@ -158,13 +158,15 @@ async def _family(
 ) -> list[tuple[ApiKind, Unstructured]]:
     """The objects of these kinds that belong to the object, or to one that does, whatever made which."""
     metadata = mapping(document, "metadata")
-    found = [(kind, one) for kind in kinds for one in await _some(reader, kind, str(metadata.get("namespace")), unread)]
+    relatives = [
+        (kind, one) for kind in kinds for one in await _some(reader, kind, str(metadata.get("namespace")), unread)
+    ]
     uids, family, count = {metadata.get("uid")}, [], -1
     while count < len(uids):
         count = len(uids)
         family = [
             (kind, one)
-            for kind, one in found
+            for kind, one in relatives
             if any(owner.get("uid") in uids for owner in sequence(mapping(one, "metadata"), "ownerReferences"))
         ]
         uids |= {mapping(one, "metadata").get("uid") for _, one in family}

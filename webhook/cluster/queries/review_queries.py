@@ -187,8 +187,8 @@ async def _of_classes(queries: ReviewQueries, question: ClassQuestion, since: fl
 
     Where that is not possible, they stay unknown.
     """
-    found = await queries.found_out(question)
-    known = question.known if found is None else question.known.looked_up(*found)
+    classes = await queries.found_out(question)
+    known = question.known if classes is None else question.known.looked_up(*classes)
     later = queries.completed(question.resume(known), since)
     return later if isinstance(later, Answer) else await later
 
@@ -219,8 +219,8 @@ async def _referring(
 ) -> Answer:
     """The answer once the object was read that the one under review refers to, and what that answer depends on."""
     begun = time.monotonic() if since is None else since
-    found = await references.find(question.reference) if references else None
-    answer = queries.completed(question.resume(found), begun)
+    referenced = await references.find(question.reference) if references else None
+    answer = queries.completed(question.resume(referenced), begun)
     return answer if isinstance(answer, Answer) else await answer
 
 

@@ -63,15 +63,15 @@ class ScaledRegions:
 
     def refusal(self, job: StoredJob, widths: Mapping[str, int]) -> str:
         """Why these widths of the Job do not fit; empty if that is not known."""
-        found = self._find(job, widths)
-        return found.message if found else ""
+        refused = self._find(job, widths)
+        return refused.message if refused else ""
 
     def pause(self, job: StoredJob, widths: Mapping[str, int]) -> float:
         """Seconds until these widths are judged again; 0 if that is now."""
-        found = self._find(job, widths)
-        return max(0.0, found.until - self._clock()) if found else 0.0
+        refused = self._find(job, widths)
+        return max(0.0, refused.until - self._clock()) if refused else 0.0
 
     def _find(self, job: StoredJob, widths: Mapping[str, int]) -> _Refused | None:
-        found = self._refused.get(job.key)
-        same = found and (found.uid, found.generation, found.widths) == (job.uid, job.generation, widths)
-        return found if same else None
+        refused = self._refused.get(job.key)
+        same = refused and (refused.uid, refused.generation, refused.widths) == (job.uid, job.generation, widths)
+        return refused if same else None

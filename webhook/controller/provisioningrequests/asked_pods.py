@@ -53,7 +53,7 @@ class AskedPods:
         inventory, solving = self._inventory(), self._rules.solving()
         world, _ = await applied_world(*job, spec, inventory, self._rules.policy, solving)
         places, elements = positions(job[1], spec), spec.processing_elements or ()
-        found = []
+        asked = []
         for step in element_steps(job[1], spec):
             await asyncio.sleep(0)
             if step is None:
@@ -65,8 +65,8 @@ class AskedPods:
                 return names[0]
             manifest = element_pod(job[1], names[0], elements[places[names[0]]], spec)
             patch = msgspec.json.decode(msgspec.json.encode(operations(pod, additions)))
-            found.append(_asked(names, jsonpatch.apply_patch(manifest, patch)))
-        return found
+            asked.append(_asked(names, jsonpatch.apply_patch(manifest, patch)))
+        return asked
 
 
 def _asked(names: tuple[str, ...], pod: Json) -> AskedPod:

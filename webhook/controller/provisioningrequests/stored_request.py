@@ -135,7 +135,7 @@ def _conditions(status: Raw) -> dict[str, wire.Condition]:
 
 def _answer(said: dict[str, wire.Condition], count: int) -> ConditionState | None:
     """What the autoscaler says about so many pods; ``None`` if it has not decided."""
-    pods, found = counted(count, "pod"), said.get("Provisioned")
+    pods, provisioned = counted(count, "pod"), said.get("Provisioned")
     if _holds(failed := said.get("Failed")):
         return _no(failed)
     if _holds(revoked := said.get("CapacityRevoked")):
@@ -144,10 +144,10 @@ def _answer(said: dict[str, wire.Condition], count: int) -> ConditionState | Non
             reason=REVOKED,
             message=f"the cluster autoscaler has no room for {pods} any more{_words(revoked)}",
         )
-    if found is None:
+    if provisioned is None:
         return None
-    if not _holds(found):
-        return _no(found)
+    if not _holds(provisioned):
+        return _no(provisioned)
     room = f"the cluster autoscaler has room for {pods}, on nodes that are there or are being made"
     if _holds(said.get("BookingExpired")):
         room += "; it does not keep this room free any more"

@@ -82,7 +82,7 @@ class AdlStreams:
         positions: dict[str, list[int]] = {}
         for at, index in enumerate(indices):
             positions.setdefault(index, []).append(at)
-        found: Counter[tuple[int, int]] = Counter()
+        counts: Counter[tuple[int, int]] = Counter()
         steps = 0
         for first in list(self._next):
             if first.owner not in positions or first.side != "output":
@@ -90,17 +90,17 @@ class AdlStreams:
             queue, known = [first], {first}
             for port in queue:
                 steps += 1
-                if steps > _STEPS or len(found) > STREAMS_LIMIT:
+                if steps > _STEPS or len(counts) > STREAMS_LIMIT:
                     return None
                 if port.owner in positions and port.side == "input":
-                    found.update(_copies(operators, positions[first.owner], positions[port.owner]))
+                    counts.update(_copies(operators, positions[first.owner], positions[port.owner]))
                     continue
                 fresh = [one for one in self._next.get(port, ()) if one not in known]
                 known.update(fresh)
                 queue += fresh
-        if len(found) > STREAMS_LIMIT:
+        if len(counts) > STREAMS_LIMIT:
             return None
-        return tuple(StreamConnection(sender, receiver, count) for (sender, receiver), count in found.items())
+        return tuple(StreamConnection(sender, receiver, count) for (sender, receiver), count in counts.items())
 
 
 def _copies(

@@ -57,7 +57,7 @@ class Wiring:
 
     def connections(self) -> tuple[StreamConnection, ...] | None:
         """The streams by the positions of their ends; ``None`` for more than a Job may have."""
-        found: Counter[tuple[int, int]] = Counter()
+        counts: Counter[tuple[int, int]] = Counter()
         steps = 0
         for receiver, stream in self._received:
             queue, known = [stream], {stream}
@@ -66,11 +66,11 @@ class Wiring:
                 steps += 1 + len(senders)
                 if steps > _STEPS:
                     return None
-                found.update((sender, receiver) for sender in senders)
+                counts.update((sender, receiver) for sender in senders)
                 for other in self._carried.get(name, ()):
                     if other not in known:
                         known.add(other)
                         queue.append(other)
-        if len(found) > STREAMS_LIMIT:
+        if len(counts) > STREAMS_LIMIT:
             return None
-        return tuple(StreamConnection(sender, receiver, count) for (sender, receiver), count in found.items())
+        return tuple(StreamConnection(sender, receiver, count) for (sender, receiver), count in counts.items())

@@ -102,10 +102,10 @@ def _equipped(pool: Pool, world: World) -> Iterator[HostRule]:
     """Rule: the node has the devices, or may have them. No change of a node gives it others."""
     if not pool.devices:
         return
-    found = nodes_with_devices(pool, world.inventory, unhurried=world.policy.unhurried)
+    equipped = nodes_with_devices(pool, world.inventory, unhurried=world.policy.unhurried)
 
     def explain(out: Bits) -> Iterator[Reason]:
-        for lack, nodes in found.lacks:
+        for lack, nodes in equipped.lacks:
             if lack.choice and (short := nodes & out):
                 out &= ~nodes
                 what = lacking(lack, lack.choice, world.inventory.devices)
@@ -113,7 +113,7 @@ def _equipped(pool: Pool, world: World) -> Iterator[HostRule]:
         if out:
             yield Reason("has devices that are not known", "have devices that are not known", out)
 
-    yield HostRule(found.able, explain, lambda _: ())
+    yield HostRule(equipped.able, explain, lambda _: ())
 
 
 def _poolable(world: World) -> HostRule:

@@ -30,12 +30,12 @@ def device_doubt(pool: Pool, hosts: Bits, world: World) -> str:
     """Of how many of these hosts of the pool it is not known whether they have the devices; empty if of none."""
     if not pool.devices:
         return ""
-    found = nodes_with_devices(pool, world.inventory, unhurried=world.policy.unhurried)
-    number = (hosts & found.unknown).bit_count()
+    equipped = nodes_with_devices(pool, world.inventory, unhurried=world.policy.unhurried)
+    number = (hosts & equipped.unknown).bit_count()
     if not number:
         return ""
     name = shorten(pool.spl_name, CLAUSE_LIMIT)
-    return f"HostPool {name}: devices of {counted(number, 'host')} are not judged{_why(found)}"
+    return f"HostPool {name}: devices of {counted(number, 'host')} are not judged{_why(equipped)}"
 
 
 def fewer_devices(pool: Pool, world: World) -> Iterator[Fix]:
@@ -73,8 +73,8 @@ def unmet_devices(pool: Pool, world: World) -> Fix | None:
     return Partly(fix, f"{able} of {size} would be eligible") if able < size else fix
 
 
-def _why(found: EquippedNodes) -> str:
+def _why(equipped: EquippedNodes) -> str:
     """Why devices are not judged, if more is known than that their drivers have not published all of them."""
-    if found.failed:
-        return f", since {quote(min(found.failed), REASON_LIMIT)} cannot be evaluated"
-    return f", since DeviceClass {found.unread[0]} cannot be read" if found.unread else ""
+    if equipped.failed:
+        return f", since {quote(min(equipped.failed), REASON_LIMIT)} cannot be evaluated"
+    return f", since DeviceClass {equipped.unread[0]} cannot be read" if equipped.unread else ""

@@ -44,11 +44,13 @@ def pool_growth(pool: Pool, missing: int, world: World) -> PoolGrowth | None:
     groups = world.node_groups
     if world.policy.elastic or pool.hosts is not None or not groups:
         return None
-    found = [(group, _obstacle(group, pool, world)) for group in groups]
-    able = tuple(group for group, why in found if not why)
+    obstacles = [(group, _obstacle(group, pool, world)) for group in groups]
+    able = tuple(group for group, why in obstacles if not why)
     if any(group.count is None for group in able) or sum(group.count or 0 for group in able) >= missing:
         return PoolGrowth(able, devices=bool(pool.devices))
-    few = [GroupReason(group, why or f"can make only {counted(group.count or 0, 'more node')}") for group, why in found]
+    few = [
+        GroupReason(group, why or f"can make only {counted(group.count or 0, 'more node')}") for group, why in obstacles
+    ]
     return PoolGrowth(able, tuple(listed_reasons(few, "do not make enough either")))
 
 

@@ -121,7 +121,7 @@ async def _fit(members: Sequence[Member], world: World, solving: Solving, *, abl
     members = conflict.members(group)
     names = enumerated([shorten(member.names[0], CLAUSE_LIMIT) for member in members], _NAMED)
     fix = await anext(aiter(cluster_changes(group, conflict, sum(conflict.counts))), None)
-    openers = [found for clause in conflict.clauses if (found := await _opener(group, clause))]
+    openers = [opener for clause in conflict.clauses if (opener := await _opener(group, clause))]
     return AppFit(fits=False, reason=f"{start} ({names})", fix=fix, openers=tuple(openers))
 
 

@@ -374,7 +374,9 @@ class Finished(Struct, frozen=True, gc=False):
 
     def open_to_new(self, key: str) -> bool:
         """Whether a new node could run the pod: it asks for no node by name, no host of a pool, no value of ``key``."""
-        return self.keys.isdisjoint((key, NAME_FIELD)) and not any(found.startswith(MEMBERSHIP) for found in self.keys)
+        return self.keys.isdisjoint((key, NAME_FIELD)) and not any(
+            own_key.startswith(MEMBERSHIP) for own_key in self.keys
+        )
 
 
 class ParseFinished(Protocol):

@@ -180,10 +180,10 @@ class DeviceFits:
         room = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
         able = nodes.everything
         for count in range(1, LIMIT + 1):
-            found = self.fit(wanted.times(count), nodes, budget)
-            able &= found.nodes | found.unknown  # who lacks devices for fewer pods lacks them for more
-            room[to_slots(able)] = count if found.nodes else LIMIT
-            if not found.nodes:
+            fit = self.fit(wanted.times(count), nodes, budget)
+            able &= fit.nodes | fit.unknown  # who lacks devices for fewer pods lacks them for more
+            room[to_slots(able)] = count if fit.nodes else LIMIT
+            if not fit.nodes:
                 break
         return room
 
@@ -226,9 +226,9 @@ class DeviceFits:
                 if not held.admin:
                     known.setdefault(held.device, []).append((claim.namespace, claim.name))
         for slot in slots:
-            found = self._nodes.devices_of(slot, nodes)
-            if allocatable(claims, found, self._devices.holders, DeviceBudget()).answer is False:
-                wanted = {each for device in _wanted(claims, found) for each in known.get(device, ())}
+            devices = self._nodes.devices_of(slot, nodes)
+            if allocatable(claims, devices, self._devices.holders, DeviceBudget()).answer is False:
+                wanted = {each for device in _wanted(claims, devices) for each in known.get(device, ())}
                 if wanted:
                     yield slot, tuple(sorted(wanted))
 
@@ -247,7 +247,7 @@ class DeviceFits:
             sets -= len(groups.sets)
             gone.add(self._groups.pop(key))
         if gone:
-            self._kept = {wanted: found for wanted, found in self._kept.items() if found.groups not in gone}
+            self._kept = {wanted: kept_fit for wanted, kept_fit in self._kept.items() if kept_fit.groups not in gone}
 
     def _regroup(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Put nodes that may look different now into their groups."""
@@ -265,19 +265,19 @@ class DeviceFits:
             yield from ([slot] for slot in to_slots(groups.left).tolist())
             return
         batches = Batches(self._devices, self._nodes.sights, groups.key[0])
-        found = batches.of(groups.left, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
-        first = next(found)
+        left = batches.of(groups.left, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
+        first = next(left)
         budget.left -= min(batches.cost, budget.left // 2)
         yield first
-        yield from found
+        yield from left
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each group of which it is not known, and put all together."""
         groups = kept.groups
         budget.left -= min(len(groups.sets) // _SKIPPED, max(budget.left, 0) // 2)
         if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):
-            kept.by_looks = {looks: found for looks, found in kept.by_looks.items() if looks in groups.sets}
-            kept.different = {found: found for found in kept.by_looks.values()}
+            kept.by_looks = {looks: fit for looks, fit in kept.by_looks.items() if looks in groups.sets}
+            kept.different = {fit: fit for fit in kept.by_looks.values()}
         by_outcome: dict[int, tuple[NodeOutcome, list[Bits]]] = {}
         left = [groups.left] if groups.left else []
         for looks, bits in groups.sets.items():
@@ -298,12 +298,12 @@ class DeviceFits:
         )
 
     def _outcome(
-        self, wanted: Wanted, kept: _KeptFit, looks: Hashable, found: NodeDevices, budget: DeviceBudget
+        self, wanted: Wanted, kept: _KeptFit, looks: Hashable, node: NodeDevices, budget: DeviceBudget
     ) -> NodeOutcome | None:
         """What is found out now of nodes with these looks; ``None`` if the budget is spent."""
         budget.nodes -= 1
         steps = budget.steps
-        outcome = self._tried(wanted, found, budget)
+        outcome = self._tried(wanted, node, budget)
         if outcome.answer is None and budget.exhausted:
             return None
         budget.left -= _TRIAL + steps - budget.steps
@@ -324,21 +324,21 @@ class DeviceFits:
             looks = of_node(devices, name) if known and not groups.named else None
             if looks is not None:
                 return (self._beside(looks, groups.looks, slot, nodes) if wide else looks), 1
-            found = self._nodes.devices_of(slot, nodes)
-            cost = 1 + sum(len(pool.devices) for pool in found.pools)
-            return groups.looks.of_devices(found, named=groups.named), cost
+            own_devices = self._nodes.devices_of(slot, nodes)
+            cost = 1 + sum(len(pool.devices) for pool in own_devices.pools)
+            return groups.looks.of_devices(own_devices, named=groups.named), cost
 
         return look
 
     @staticmethod
-    def _tried(wanted: Wanted, found: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
+    def _tried(wanted: Wanted, node: NodeDevices, budget: DeviceBudget) -> NodeOutcome:
         if wanted.present:
-            return present(wanted.claims[0], found, budget)
+            return present(wanted.claims[0], node, budget)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
             return [held for held in wanted.own if held.device == device]
 
-        return allocatable(wanted.claims, found, holders, budget, wanted.pods)
+        return allocatable(wanted.claims, node, holders, budget, wanted.pods)
 
     def _beside(self, local: Hashable, looks: Looks, slot: int, nodes: IndexedNodes) -> Hashable:
         """The looks of the devices of a node, beside what it sees of pools that several nodes can use.
@@ -348,14 +348,19 @@ class DeviceFits:
         name = nodes.nodes[slot].name
         sights = self._nodes.sights
         seen = sights.shared(name, self._nodes.reaches(name, slot, nodes)).values()
-        mixed = confused(found.pool for found in seen if found.pool)
+        mixed = confused(seen_pool.pool for seen_pool in seen if seen_pool.pool)
         return local, mixed or sights.unsure(name), tuple(map(looks.of_shared, seen))
 
 
 def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceName]:
     """The devices of the node that the claims could have, and those that share counters with them."""
-    options = (found for spec in claims for request in options_of(spec, node, DeviceBudget()) for found in request)
-    candidates = [candidate for found in options for candidate in found.candidates]
+    options = (
+        options_of_request
+        for spec in claims
+        for request in options_of(spec, node, DeviceBudget())
+        for options_of_request in request
+    )
+    candidates = [candidate for options_of_request in options for candidate in options_of_request.candidates]
     yield from (candidate.usable.name for candidate in candidates)
     for pool in {each.pool.name: each.pool for each in candidates if each.usable.device.traits.consumes}.values():
         yield from (usable.name for usable in (*pool.devices, *pool.others) if usable.device.traits.consumes)

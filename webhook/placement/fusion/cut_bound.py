@@ -79,13 +79,13 @@ def least_cut(graph: Graph, partition: Partition, over: Callable[[], bool] = lam
     heaviest, cut, *_ = partition.goals
     limit = max(heaviest, heaviest_allowed(graph, count))
     bound = _Bound(graph, count, limit)
-    found = bound.of_forest()
-    if found < cut and size <= UNITS:
-        found = max(found, bound.of_program(cut, over))
-    if found < cut and FIRST * size**3 <= work and not over():
+    lower_bound = bound.of_forest()
+    if lower_bound < cut and size <= UNITS:
+        lower_bound = max(lower_bound, bound.of_program(cut, over))
+    if lower_bound < cut and FIRST * size**3 <= work and not over():
         least = SharedElements(graph, count, limit).least((cut - 1) / (1 - _EXACT), work, over)
-        found = max(found, math.ceil(least * (1 - _EXACT)))
-    return min(found, cut)
+        lower_bound = max(lower_bound, math.ceil(least * (1 - _EXACT)))
+    return min(lower_bound, cut)
 
 
 class _Bound:

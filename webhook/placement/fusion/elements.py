@@ -186,10 +186,10 @@ class Elements:
 
     def _traffic(self, unit: int) -> dict[int, int]:
         """The traffic of a unit with each element."""
-        found: dict[int, int] = {}
+        traffic: dict[int, int] = {}
         for other, weight in self._graph.near[unit].items():
-            found[self._of[other]] = found.get(self._of[other], 0) + weight
-        return found
+            traffic[self._of[other]] = traffic.get(self._of[other], 0) + weight
+        return traffic
 
     def _moved(self, unit: int) -> bool:
         """Whether the unit has moved to an element where it is better."""

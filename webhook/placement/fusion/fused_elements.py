@@ -73,12 +73,12 @@ def _sum(operators: Sequence[PhysicalOperator], spec: JobSpec) -> Resources | No
 
 def _stated(operators: Iterable[PhysicalOperator]) -> dict[str, list[int]]:
     """The amounts that operators state, by the resource, in nano-units; only those of which there are some."""
-    found: dict[str, list[int]] = {}
+    amounts: dict[str, list[int]] = {}
     for one in operators:
         for key, amount in (("cpu", one.cost), ("memory", one.memory)):
             if amount is not None:
-                found.setdefault(key, []).append(amount)
-    return found
+                amounts.setdefault(key, []).append(amount)
+    return amounts
 
 
 def _requesting(requests: Mapping[str, Amount], spec: JobSpec) -> Resources:

@@ -102,6 +102,6 @@ def all_partitions(graph: Graph, previous: Mapping[str, str]) -> Iterator[Partit
         yield from extended([*places, len(masks)], [*masks, 1 << at])
 
     for places in extended([], []):
-        found = evaluated(graph, places, previous)
-        if not any(graph.exceeded(graph.content(block)) for block in found.blocks):
-            yield found
+        partition = evaluated(graph, places, previous)
+        if not any(graph.exceeded(graph.content(block)) for block in partition.blocks):
+            yield partition

@@ -35,7 +35,7 @@ def good_partition(
 
     Once time is ``over`` it is the best one so far. Merging gives the number, so the first one is finished hastily.
     """
-    found: list[Partition] = []
+    tried: list[Partition] = []
     starts = next((starts for most, starts in _STARTS if len(graph.units) <= most), 1)
     for start in range(starts):
         elements = Elements(graph, count, start)
@@ -43,15 +43,15 @@ def good_partition(
         improving = elements.improve()
         while not over() and next(improving, True) is None:
             yield
-        found.append(evaluated(graph, elements.places(), previous))
+        tried.append(evaluated(graph, elements.places(), previous))
         if over():
             break
-    return min(found, key=lambda one: _rank(one, count))
+    return min(tried, key=lambda one: _rank(one, count))
 
 
-def _rank(found: Partition, count: int) -> tuple[int, int, object]:
-    made = len(found.blocks)
-    return abs(made - count), made > count, found.goals
+def _rank(partition: Partition, count: int) -> tuple[int, int, object]:
+    made = len(partition.blocks)
+    return abs(made - count), made > count, partition.goals
 
 
 def refined(
@@ -114,13 +114,13 @@ def _anew(
     elements = Elements(part, len(chosen), 2 * trial + 1, limit)
     yield from elements.merge(over)
     yield from elements.improve()
-    found: dict[int, list[int]] = {}
+    parts: dict[int, list[int]] = {}
     for at, element in zip(units, elements.places(), strict=True):
-        found.setdefault(element, []).append(at)
+        parts.setdefault(element, []).append(at)
     place = _places(blocks)
     before = weighed(part, [place[at] for at in units], limit)
-    if len(found) != len(chosen) or weighed(part, elements.places(), limit) >= before:
+    if len(parts) != len(chosen) or weighed(part, elements.places(), limit) >= before:
         return False
-    for block, members in zip(chosen, found.values(), strict=True):
+    for block, members in zip(chosen, parts.values(), strict=True):
         blocks[block] = members
     return True

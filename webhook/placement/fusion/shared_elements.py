@@ -97,9 +97,9 @@ class SharedElements:
                     self._tune()
                 if over() or self._work > work:
                     return max(best, self._bound())
-            found = self._bound()
-            small += found < best * (1 + _GAIN)
-            best = max(best, found)
+            bound = self._bound()
+            small += bound < best * (1 + _GAIN)
+            best = max(best, bound)
             if best > enough or small > 1 or not self._refine():
                 break
         return best
@@ -162,11 +162,11 @@ class SharedElements:
     def _priced(self, prices: Matrix) -> Matrix:
         """The matrix of these prices of the rows."""
         size = self._size
-        found: Matrix = np.outer(prices[size : 2 * size], self._loads)
-        np.add.at(found, (self._first, self._second), prices[2 * size + 1 :, None] * _SIGNS)
-        found = (found + found.T) / 2 + prices[2 * size] * np.outer(self._loads, self._loads)
-        found[np.diag_indices(size)] += prices[:size]
-        return found
+        matrix: Matrix = np.outer(prices[size : 2 * size], self._loads)
+        np.add.at(matrix, (self._first, self._second), prices[2 * size + 1 :, None] * _SIGNS)
+        matrix = (matrix + matrix.T) / 2 + prices[2 * size] * np.outer(self._loads, self._loads)
+        matrix[np.diag_indices(size)] += prices[:size]
+        return matrix
 
     def _step(self) -> None:
         """Solve for the prices of the rows, of eigenvalues and of entries in turn, and move the matrix and slacks."""
@@ -217,8 +217,8 @@ class SharedElements:
             row = shared[third]
             excess = row[:, None] + row[None, :] - shared - 1
             excess[third, :] = excess[:, third] = excess[below] = 0
-            found = np.nonzero(excess > _BROKEN)
-            broken.append(np.column_stack([excess[found], *found, np.full(len(found[0]), third)]))
+            broken_at = np.nonzero(excess > _BROKEN)
+            broken.append(np.column_stack([excess[broken_at], *broken_at, np.full(len(broken_at[0]), third)]))
         worst = np.concatenate(broken)
         stays = np.abs(self._prices[fixed:]) > _PRICED
         kept = self._triples[stays]

@@ -151,7 +151,7 @@ def _on_new_nodes(group: Group, job: Name) -> ScaleUp | None:
     """The node groups that can make nodes for all pods of the submitted workload, the last of the group."""
     own, count = group.members[-1], group.counts[-1]
     constraints = tuple(own.verdict.constraints)
-    if any(found.company("/".join(job)).together for found in constraints if not found.soft):
+    if any(constraint.company("/".join(job)).together for constraint in constraints if not constraint.soft):
         return None  # nodes there are may have no room for the others there
     new = scale_up(own.ask, constraints, group.world)
     return None if new is None or new.room(count, 0)[1] else new

@@ -97,12 +97,12 @@ def _regions(stated: tuple[RegionSpec, ...], regions: Mapping[str, RegionSpec]) 
 
 def _outer(region: RegionSpec, regions: Mapping[str, RegionSpec]) -> list[str]:
     """The regions around this one, from the inside; it ends where one would come twice."""
-    found: list[str] = []
+    outer: list[str] = []
     around = region.within
-    while around is not None and around in regions and around not in found:
-        found.append(around)
+    while around is not None and around in regions and around not in outer:
+        outer.append(around)
         around = regions[around].within
-    return found
+    return outer
 
 
 def _operator(operator: JobOperator, path: str, regions: Mapping[str, RegionSpec]) -> Iterator[Problem]:

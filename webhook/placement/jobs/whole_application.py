@@ -72,15 +72,15 @@ class PodsToJudge(Struct, frozen=True, eq=False):
 
 def read_pods(application: OperatorApplication) -> list[PodsToJudge] | tuple[Problem, ...]:
     """The components with their pods, or everything that cannot be read of the object."""
-    found: list[PodsToJudge] = []
+    pods: list[PodsToJudge] = []
     problems = [*application.problems]
     for component in application.components:
         try:
-            found.append(PodsToJudge(component, msgspec.convert(component.pod, Pod)))
+            pods.append(PodsToJudge(component, msgspec.convert(component.pod, Pod)))
         except msgspec.ValidationError as error:
             wrong = decoder_problem(error, component.pod)
             problems.append(replace(wrong, field=f"{component.field}.{wrong.field}"))
-    return tuple(problems) if problems else found
+    return tuple(problems) if problems else pods
 
 
 async def judge_application(
@@ -137,10 +137,10 @@ async def _judged(
     scaling: bool,
 ) -> JobVerdict:
     """The verdict in that world; with ``scaling`` new nodes are looked for where those there are do not do."""
-    found = await _members(pods, namespace, world, solving)
-    if found is None:
+    members_read = await _members(pods, namespace, world, solving)
+    if members_read is None:
         return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))
-    members, refused = found
+    members, refused = members_read
     everything = [*refused.values()]
     if certain(everything) and not (scaling and all(_lacks_nodes(one) for one in everything)):
         return _refused_alone(_refusal(everything, pods))
@@ -272,8 +272,8 @@ async def _elastic(
         for one, member in zip(pods, members, strict=True)
     ]
     known = [(component, member) for component, member in grown if isinstance(member, Member)]
-    components, found = [component for component, _ in known], _related([member for _, member in known])
-    known = [*zip(components, found, strict=True)]
+    components, related = [component for component, _ in known], _related([member for _, member in known])
+    known = [*zip(components, related, strict=True)]
     sets = [[(one, member) for one, member in known if not one.apart], *([each] for each in known if each[0].apart)]
     short = [one for chosen in sets for one in await _growing(chosen, world, jobs, solving)]
     if not short:

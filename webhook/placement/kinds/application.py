@@ -182,10 +182,10 @@ def _instances(component: Component, document: Json) -> _Instances | int:
 
 def _called(spec: Json, document: Json) -> _Instances:
     """An instance for each template that steps lead to, of the object with the defaults in its templates."""
-    found = called_templates(spec, INSTANCES)
-    completed = {**document, "spec": {**spec, "templates": found.listed}}
-    known = [({**completed, "caller": one.caller}, one.at, one.most) for one in found.templates]
-    return _Instances(known, found.unknown, found.too_large)
+    called = called_templates(spec, INSTANCES)
+    completed = {**document, "spec": {**spec, "templates": called.listed}}
+    known = [({**completed, "caller": one.caller}, one.at, one.most) for one in called.templates]
+    return _Instances(known, called.unknown, called.too_large)
 
 
 def _component(
@@ -247,14 +247,18 @@ def _described(component: Component) -> str:
 
 def _name(component: Component, document: Json, at: int) -> str:
     """The name of an instance in messages: ``worker small``."""
-    found = component.instance_id_path.of(document, at) if component.instance_id_path else None
-    return f"{component.name} {shorten(found, CLAUSE_LIMIT)}" if isinstance(found, str) and found else component.name
+    instance_id = component.instance_id_path.of(document, at) if component.instance_id_path else None
+    return (
+        f"{component.name} {shorten(instance_id, CLAUSE_LIMIT)}"
+        if isinstance(instance_id, str) and instance_id
+        else component.name
+    )
 
 
 def _count(path: Formula | None, document: Json, at: int) -> int | None:
     """The whole number that the formula has, from 0 to ``PODS``; ``None`` if it has none."""
-    found = number(path.of(document, at)) if path else None
-    return None if found is None else min(max(int(found), 0), PODS)
+    count = number(path.of(document, at)) if path else None
+    return None if count is None else min(max(int(count), 0), PODS)
 
 
 def _located(path: str, place: Formula | None, at: int = 0) -> str:

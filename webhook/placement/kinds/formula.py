@@ -64,7 +64,7 @@ class Formula:
     @property
     def paths(self) -> Sequence[str]:
         """All paths in the expression, without their leading dots."""
-        return [found.lstrip(".") for found in _PATH.findall(self.text)]
+        return [path.lstrip(".") for path in _PATH.findall(self.text)]
 
     @property
     def list(self) -> str:
@@ -222,10 +222,10 @@ class _FormulaParser:
     def _advance(self) -> str:
         """Go on to the next token; returns the current one."""
         current = self.token[1] if self.token else ""
-        found = _TOKEN.match(self._text, self._at)
-        if found:
-            self._at = found.end()
-            self.token = str(found.lastgroup), found[str(found.lastgroup)]
+        match = _TOKEN.match(self._text, self._at)
+        if match:
+            self._at = match.end()
+            self.token = str(match.lastgroup), match[str(match.lastgroup)]
         elif self._text[self._at :].strip():
             raise FormulaError(f"{self._text!r}: {self._text[self._at :].strip()[0]!r} is not expected")
         else:
@@ -313,8 +313,8 @@ def _equal(left: Value, right: Value) -> bool:
 
 def _rounded(function: Callable[[Fraction], int]) -> Callable[[Value], Value]:
     def rounded(value: Value) -> Value:
-        found = number(value)
-        return None if found is None else Fraction(function(found))
+        given = number(value)
+        return None if given is None else Fraction(function(given))
 
     return rounded
 
@@ -329,12 +329,12 @@ def java_bytes(value: Value, scale: Value) -> Fraction | None:
     A number without a unit counts ``scale`` bytes each. Source: Spark's ``JavaUtils.byteStringAs``, Flink's
     ``MemorySize``.
     """
-    found = _BYTES.fullmatch(str(number(value)) if isinstance(value, int) else value) if _sized(value) else None
-    if found is None:
+    match = _BYTES.fullmatch(str(number(value)) if isinstance(value, int) else value) if _sized(value) else None
+    if match is None:
         return None
-    unit = found[2].lower()
+    unit = match[2].lower()
     each = Fraction(1024) ** (_UNITS.index(unit) + 1) if unit else number(scale)
-    return None if each is None else number(Fraction(found[1]) * each)
+    return None if each is None else number(Fraction(match[1]) * each)
 
 
 def _sized(value: Value) -> bool:
@@ -380,7 +380,7 @@ _FUNCTIONS: Final[Mapping[str, tuple[int, Callable[..., Value]]]] = {
 
 
 def _total(values: Iterable[Value]) -> Value:
-    return number(sum(found for value in values if (found := number(value)) is not None))
+    return number(sum(given for value in values if (given := number(value)) is not None))
 
 
 _OVER: Final[Mapping[str, Callable[..., Value]]] = {"any": lambda values: any(map(truth, values)), "sum": _total}

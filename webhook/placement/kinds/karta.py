@@ -160,8 +160,8 @@ _OPENINGS: Final = ("(", "if", "//")
 """What the parser goes deeper for."""
 
 
-def kinds_described(found: Mapping[str, Json]) -> Iterator[OperatorKind]:
+def kinds_described(documents: Mapping[str, Json]) -> Iterator[OperatorKind]:
     """The kinds that these definitions describe, given by their names."""
-    for name in sorted(found):
-        if kind := kind_described(name, found[name]):
+    for name in sorted(documents):
+        if kind := kind_described(name, documents[name]):
             yield kind

@@ -229,15 +229,15 @@ class OperatorKind(Struct, frozen=True, forbid_unknown_fields=True, rename="came
     @property
     def metadata_paths(self) -> tuple[str, ...]:
         """Paths of all objects in whose ``annotations`` or ``labels`` placement can be asked for, its own first."""
-        found = ["metadata"]
+        paths = ["metadata"]
         for component in self.embedded:
             place = self.spec_path.path if self.spec_path else ""
-            found += (re.sub("^spec(?=[.]|$)", place, path) for path in component.metadata_paths)
+            paths += (re.sub("^spec(?=[.]|$)", place, path) for path in component.metadata_paths)
         for component in self.components:
-            found += component.metadata_paths
-        found += self.annotated_paths
+            paths += component.metadata_paths
+        paths += self.annotated_paths
         elsewhere = f"{self.reference.name}." if self.reference else "\n"
-        return tuple(path for path in dict.fromkeys(found) if not path.startswith(elsewhere))
+        return tuple(path for path in dict.fromkeys(paths) if not path.startswith(elsewhere))
 
 
 Kinds: TypeAlias = Mapping[tuple[str, str], OperatorKind]

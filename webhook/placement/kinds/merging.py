@@ -64,5 +64,5 @@ class _Merging:
 
 def _by(key: str, listed: list[Value]) -> dict[str, Value] | None:
     """The objects of a list by a field of each; ``None`` if one of them does not have it."""
-    found = {one[key]: one for one in listed if isinstance(one, dict) and isinstance(one.get(key), str)}
-    return found if len(found) == len(listed) else None
+    by_key = {one[key]: one for one in listed if isinstance(one, dict) and isinstance(one.get(key), str)}
+    return by_key if len(by_key) == len(listed) else None

@@ -134,16 +134,16 @@ def _added(containers: tuple[AddedContainer, ...], document: Json, at: int) -> I
 
 def _amounts(expressions: Mapping[str, Formula], document: Json, at: int) -> Json:
     """The amounts by resource; a resource whose formula has no value is not requested."""
-    found = {resource: _amount(expression.of(document, at)) for resource, expression in expressions.items()}
-    return {resource: amount for resource, amount in found.items() if amount is not None}
+    amounts = {resource: _amount(expression.of(document, at)) for resource, expression in expressions.items()}
+    return {resource: amount for resource, amount in amounts.items() if amount is not None}
 
 
 def _amount(value: Value) -> str | None:
     """The value as a quantity: a text as it stands, a number rounded up to a nano-unit."""
     if isinstance(value, str):
         return value
-    found = number(value)
-    return None if found is None else format_quantity(math.ceil(found * NANO))
+    amount = number(value)
+    return None if amount is None else format_quantity(math.ceil(amount * NANO))
 
 
 def _value(path: Formula | None, document: Json, at: int) -> Value:

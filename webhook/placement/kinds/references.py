@@ -42,12 +42,12 @@ def reference_of(kind: OperatorKind, document: Json, namespace: str) -> ObjectRe
     if stated is None:
         return None
     group, of_kind, name = (path.of(document) for path in (stated.group_path, stated.kind_path, stated.name_path))
-    found = next((one for one in stated.kinds if (one.group, one.kind) == (group, of_kind)), None)
-    if found is None or not isinstance(name, str) or not is_object_name(name):
+    stated_kind = next((one for one in stated.kinds if (one.group, one.kind) == (group, of_kind)), None)
+    if stated_kind is None or not isinstance(name, str) or not is_object_name(name):
         return None
-    if not found.namespaced:
-        return ObjectReference(found, "", name)
-    return ObjectReference(found, namespace, name) if is_namespace(namespace) else None
+    if not stated_kind.namespaced:
+        return ObjectReference(stated_kind, "", name)
+    return ObjectReference(stated_kind, namespace, name) if is_namespace(namespace) else None
 
 
 def unknown_reference(kind: OperatorKind, document: Json) -> str:
@@ -70,23 +70,23 @@ def too_many_patches(kind: OperatorKind, document: Json) -> str:
     return f"{where} has {len(patches)} entries, more than {PATCHES}, so its pods were not judged"
 
 
-def with_reference(kind: OperatorKind, document: Json, found: Json) -> Json:
+def with_reference(kind: OperatorKind, document: Json, referenced: Json) -> Json:
     """The object with the one that it refers to, which has the patches of the object in its spec."""
     stated = kind.reference
     if stated is None:
         return document
     patches = stated.patches_path.of(document)
     for patch in patches if isinstance(patches, list) else ():
-        found = merged_by_names(found, {"spec": stated.patch_path.of(patch) or {}})
-    return {**document, stated.name: found}
+        referenced = merged_by_names(referenced, {"spec": stated.patch_path.of(patch) or {}})
+    return {**document, stated.name: referenced}
 
 
 def says_something(kind: OperatorKind, document: Json) -> bool:
     """Whether the object itself, or what reaches its pods, has an annotation or a label of this product."""
-    found = (place for path in kind.metadata_paths for place in _places(document, path.split(".")))
+    places = (place for path in kind.metadata_paths for place in _places(document, path.split(".")))
     return any(
         isinstance(key, str) and key.startswith(keys.PREFIX) and key not in keys.FOREIGN
-        for place in found
+        for place in places
         for field in ("annotations", "labels")
         if isinstance(said := place.get(field), dict)
         for key in said

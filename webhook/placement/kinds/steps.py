@@ -83,13 +83,13 @@ def called_templates(spec: Json, most: int) -> CalledTemplates:
         for at, count in calls.running(start).items():
             counts[at] = max(counts.get(at, 0), count)
     limit = _limit(spec)
-    found = [
+    called = [
         CalledTemplate(at, caller, min(counts[at], limit))
         for at in sorted(counts)
         for caller in calls.callers.get(at, [{}])
     ]
-    unknown = [*calls.unknown, *(f"spec.templates[{one.at}]" for one in found[most:])]
-    return CalledTemplates(calls.templates, tuple(found[:most]), tuple(dict.fromkeys(unknown)))
+    unknown = [*calls.unknown, *(f"spec.templates[{one.at}]" for one in called[most:])]
+    return CalledTemplates(calls.templates, tuple(called[:most]), tuple(dict.fromkeys(unknown)))
 
 
 def _starts(spec: Json) -> Iterator[str]:
@@ -199,7 +199,7 @@ class _Calls:
 
     def _calls(self, listed: Sequence[object], path: str, template: Json) -> list[_Call]:
         """The calls of steps or tasks, with those of their hooks."""
-        found: list[_Call] = []
+        calls: list[_Call] = []
         for place, one in enumerate(map(_object, listed)):
             named = (*_hooked(one), one.get("onExit"))
             hooks = [hook for hook in named if isinstance(hook, str) and hook in self._by_name]
@@ -209,11 +209,11 @@ class _Calls:
             self._left -= 1 + len(hooks)
             name = one.get("template")
             if isinstance(name, str) and name in self._by_name:
-                found.append(_Call(name, _times(one, template), _text(one.get("name")), _depends(one)))
+                calls.append(_Call(name, _times(one, template), _text(one.get("name")), _depends(one)))
             else:
                 self.unknown += [f"{path}[{place}].{field}" for field in _ELSEWHERE if one.get(field)]
-            found += [_Call(hook, 1) for hook in hooks]
-        return found
+            calls += [_Call(hook, 1) for hook in hooks]
+        return calls
 
 
 _ELSEWHERE: Final = ("templateRef", "inline", "template")
@@ -268,8 +268,8 @@ def _times(step: Json, template: Json) -> int:
         return min(len(items), limit)
     if isinstance(listed, str):
         with contextlib.suppress(msgspec.DecodeError, RecursionError):
-            found = msgspec.json.decode(listed)
-            return min(len(found), limit) if isinstance(found, list) else 1
+            parsed = msgspec.json.decode(listed)
+            return min(len(parsed), limit) if isinstance(parsed, list) else 1
         return 1 if limit == _MANY else limit
     count, start, end = (number(sequence.get(field)) for field in ("count", "start", "end"))
     if count is None and end is not None:

@@ -88,8 +88,8 @@ def new_node(
     if group.unstated == "excluded" and (why := ignored(alternatives)):
         return (why,)
     for needs in alternatives:
-        stated = {key: _stated(group, key, found, live) for key, found in needs.items()}
-        chosen = {key: _narrowed(stated[key], found) for key, found in needs.items()}
+        stated = {key: _stated(group, key, wanted_values, live) for key, wanted_values in needs.items()}
+        chosen = {key: _narrowed(stated[key], wanted_values) for key, wanted_values in needs.items()}
         unmet = tuple(
             Unmet(needs[key], _makes(key, stated[key], values)) for key, values in chosen.items() if not values.possible
         )
@@ -106,16 +106,16 @@ def new_node(
 def ignored(alternatives: Iterable[Needs]) -> Unmet | None:
     """What a pod requires of a label on which Karpenter allows no requirements, in any of its node terms."""
     for needs in alternatives:
-        for key, found in needs.items():
+        for key, values in needs.items():
             if key in _NAMES or (key.startswith(_RESERVED) and key not in _ALLOWED):
-                return Unmet(found, f"Karpenter ignores pods with requirements on {key}")
+                return Unmet(values, f"Karpenter ignores pods with requirements on {key}")
     return None
 
 
 def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collection[str]) -> NewNode:
     """A node with one of the chosen values for each label."""
     values = {**dict.fromkeys(OF_MACHINES, ANYTHING), **group.labels, **chosen}
-    labels = {key: value for key, found in values.items() if (value := found.choice()) is not None}
+    labels = {key: value for key, value_set in values.items() if (value := value_set.choice()) is not None}
     labels |= {alias: labels[key] for alias, key in ALIASES.items() if key in labels}
     labels[HOSTNAME] = _name(group)
     labels.pop(NAME_FIELD, None)
@@ -125,7 +125,7 @@ def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collec
         largest = values[key].largest if key in values else None
         if largest is not None and resource in offers:
             offers[resource] = min(offers[resource], largest * unit)
-    unknown = tuple(key for key, found in chosen.items() if key not in group.labels and not found.absent)
+    unknown = tuple(key for key, value_set in chosen.items() if key not in group.labels and not value_set.absent)
     return NewNode(
         Node(_name(group), _name(group), labels, group.taints, allocatable=offers),
         tuple(sorted({*unknown} - _NAMES)),

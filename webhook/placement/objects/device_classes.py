@@ -83,11 +83,13 @@ class DeviceClasses:
         """
         self.version += 1
         table: dict[str, str] = {}
-        by_name = sorted(self._classes.values(), key=lambda found: found.name, reverse=True)
-        for found in sorted(by_name, key=lambda found: found.created):  # a later entry replaces an earlier one
-            table[OF_DEVICE_CLASS + found.name] = found.name
-            if found.resource:
-                table[found.resource] = found.name
+        by_name = sorted(self._classes.values(), key=lambda device_class: device_class.name, reverse=True)
+        for device_class in sorted(
+            by_name, key=lambda device_class: device_class.created
+        ):  # a later entry replaces an earlier one
+            table[OF_DEVICE_CLASS + device_class.name] = device_class.name
+            if device_class.resource:
+                table[device_class.resource] = device_class.name
         self._by_resource = table
 
 

@@ -61,7 +61,7 @@ def counting_devices(
 
     Devices that fewer members than ``fewest`` want are not counted.
     """
-    wants = [[_want(found) for found in _rooms(member)] if member.ask.devices else [] for member in members]
+    wants = [[_want(condition) for condition in _rooms(member)] if member.ask.devices else [] for member in members]
     if sum(map(bool, wants)) < fewest:
         return tuple(members), {}
     every = itertools.chain.from_iterable(wants)
@@ -92,7 +92,7 @@ def counting_devices(
 
 def _rooms(member: Member) -> Iterator[Demand]:
     """Its demands for devices; pods that run already have theirs."""
-    return (found for found in member.conditions if found.clause and found.constraint.devices)
+    return (condition for condition in member.conditions if condition.clause and condition.constraint.devices)
 
 
 def _requesting(member: Member, wants: Sequence[_Want], asked: Mapping[int, Mapping[str, int]], world: World) -> Member:
@@ -166,8 +166,8 @@ def _either(said: Sequence[str]) -> str:
 
 def devices_of(conditions: Iterable[Demand]) -> Tally:
     """What one pod takes of the devices that are counted: of two numbers the larger one, as of requests."""
-    found: dict[str, int] = {}
+    numbers: dict[str, int] = {}
     for condition in conditions:
         for name, number in condition.devices.items():
-            found[name] = max(number, found.get(name, 0))
-    return found
+            numbers[name] = max(number, numbers.get(name, 0))
+    return numbers

@@ -66,7 +66,7 @@ def unplanned(members: Sequence[Member], world: World) -> Steps[list[str]]:
     for member in members:
         preferred.update(_preferred(member))
         yield
-    found = []
+    names = []
     for member in members:
         yield
         near, away, spread = _own(member)
@@ -76,8 +76,8 @@ def unplanned(members: Sequence[Member], world: World) -> Steps[list[str]]:
             or any(_counts_others(each, member, members) for each in spread)
             or not preferred.isdisjoint(_shared(member))
         ):
-            found.append(member.names[0])
-    return found
+            names.append(member.names[0])
+    return names
 
 
 def _own(member: Member) -> tuple[Sequence[PodTerm], Sequence[PodTerm], Sequence[SpreadConstraint]]:
@@ -115,8 +115,8 @@ def _about(term: PodTerm, owner: Member, members: Sequence[Member]) -> bool:
 
 def _shared(member: Member) -> Iterator[str]:
     """The keys of pods that it shares a node with."""
-    for found in member.conditions:
-        yield from found.together
+    for condition in member.conditions:
+        yield from condition.together
 
 
 def _preferred(member: Member) -> Iterator[str]:

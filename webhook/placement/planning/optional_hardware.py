@@ -98,7 +98,7 @@ def _with(members: Sequence[Member], chosen: Sequence[Wish]) -> list[Member] | N
     for wish in sorted(chosen):
         key = wish.member, wish.name
         numbers[key] = (*numbers.get(key, ()), wish.number)
-    found = []
+    richer_members = []
     for position, member in enumerate(members):
         alike: dict[tuple[int, ...], list[str]] = {}
         for name in member.names:
@@ -107,8 +107,8 @@ def _with(members: Sequence[Member], chosen: Sequence[Wish]) -> list[Member] | N
             richer = _richer(member, names, asked) if asked else replace(member, names=tuple(names), count=len(names))
             if richer is None:
                 return None
-            found.append(richer)
-    return found
+            richer_members.append(richer)
+    return richer_members
 
 
 def _richer(member: Member, names: Sequence[str], asked: Sequence[int]) -> Member | None:

@@ -20,10 +20,10 @@ def pinned(member: Member, node: str, pools: Sequence[Pool], world: World, *, ap
     """
     here = world.named(node)
     conditions = []
-    for found in member.conditions:
-        host = _host(found, here, pools, world)
-        together = () if apart else found.together
-        stays = replace(found, clause="", nodes=here, requests={}, limit=None, shut=0, host=host, together=together)
+    for condition in member.conditions:
+        host = _host(condition, here, pools, world)
+        together = () if apart else condition.together
+        stays = replace(condition, clause="", nodes=here, requests={}, limit=None, shut=0, host=host, together=together)
         conditions.append(stays)
     return replace(member, conditions=tuple(conditions))
 

@@ -55,8 +55,8 @@ async def cheapest(group: Group, known: Placed, *, exact: bool = True) -> Plan:
     if exact and group.in_time:
         work = functools.partial(integer_program.solve, problem, group.solving.left(), priced)
         solved = await group.solving.run(work)
-    found = [group.placed(problem, best, owners) for best in (searched, solved.found) if best is not None]
-    plans = [_plan(group, placed, prices) for placed in (*found, known)]
+    placements = [group.placed(problem, best, owners) for best in (searched, solved.found) if best is not None]
+    plans = [_plan(group, placed, prices) for placed in (*placements, known)]
     best = min(plans, key=lambda plan: plan.total)
     return replace(best, proved=solved.proved and solved.found is not None)
 

@@ -79,7 +79,7 @@ class GroupWithDevices(Group):
             if len(tried) == _TRIES or not self.in_time:
                 return GroupAnswer(placed)
             tried.add(frozenset(kept.items()))
-            found = placed
+            best = placed
             if kept:
                 members = _kept_away(self.stated, kept, self.world)
                 brief = Brief(self.solving, PROBE)
@@ -88,10 +88,10 @@ class GroupWithDevices(Group):
                 certain = certain and answer.decided
                 if answer.placed is None:
                     continue
-                found = answer.placed
-            crowds = await _crowds(self, found, change)
+                best = answer.placed
+            crowds = await _crowds(self, best, change)
             if not crowds:
-                return GroupAnswer(found)
+                return GroupAnswer(best)
             slot, crowd, beyond, sure = next((one for one in crowds if one.certain), crowds[0])
             certain = certain and sure
             left += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
@@ -105,13 +105,13 @@ async def doubtful_devices(group: Group, placed: Placed, noun: str) -> tuple[str
 
     ``noun`` is what the pods are: ``processing element``, ``pod``.
     """
-    found = {at for crowd in await _crowds(group, placed) for at in crowd.members}
-    if found:
+    doubtful = {at for crowd in await _crowds(group, placed) for at in crowd.members}
+    if doubtful:
         why = "no plan was found in which each node has devices for all that it runs"
-        return (f"{_named(group, found)}: {why}: some {noun}s may have to wait",)
-    if found := await _late(group, placed):
+        return (f"{_named(group, doubtful)}: {why}: some {noun}s may have to wait",)
+    if doubtful := await _late(group, placed):
         why = "each pod is given the first devices that meet its claims, which others on its node may need"
-        return (f"{_named(group, found)}: {why}: some {noun}s may have to wait",)
+        return (f"{_named(group, doubtful)}: {why}: some {noun}s may have to wait",)
     return ()
 
 
@@ -121,15 +121,15 @@ def _named(group: Group, members: Collection[int]) -> str:
 
 async def _late(group: Group, placed: Placed) -> set[int]:
     """Members with pods on nodes that have devices for all pods there, which these do not get one after the other."""
-    found, budget = set[int](), DeviceBudget()
+    late, budget = set[int](), DeviceBudget()
     parts, there = _by_node(group, placed)
     for slot, pods in there.items():
         if sum(pods.values()) < 2 or budget.exhausted:  # noqa: PLR2004 -- the first pod takes from no other
             continue
         await group.solving.rest()
         if _NodeToFill(group, parts, slot, budget).enough_in_turn(pods) is False:
-            found |= pods.keys()
-    return found
+            late |= pods.keys()
+    return late
 
 
 def _few(group: Group) -> bool:
@@ -142,14 +142,14 @@ async def _crowds(group: Group, placed: Placed, change: Change = SAME) -> list[C
     if _few(group):
         return []
     parts, there = _by_node(group, placed, change)
-    found, budget = [], DeviceBudget()
+    crowds, budget = [], DeviceBudget()
     for slot, pods in there.items():
         if len(pods) > 1:
             await group.solving.rest()
             node = _NodeToFill(group, parts, slot, budget)
             if node.enough(pods) is not True:
-                found.append(node.crowd(pods))
-    return found
+                crowds.append(node.crowd(pods))
+    return crowds
 
 
 def _by_node(
@@ -196,7 +196,7 @@ class _NodeToFill:
     def _plain(self, at: int) -> bool:
         """Whether the member takes at least the same devices whatever other pods there are, and does not run yet."""
         conditions = self._group.members[at].conditions
-        new = all(found.clause for found in conditions if found.constraint.devices)
+        new = all(condition.clause for condition in conditions if condition.constraint.devices)
         choices = (
             choice
             for part in self._parts[at]

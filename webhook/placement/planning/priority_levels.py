@@ -13,13 +13,13 @@ def levels(members: Iterable[Member], world: World) -> tuple[int | None, ...]:
     scheduler preempts none of these, in whatever order the pods of the group come. So there is a level for each
     priority in the group.
     """
-    found = {member.preempts for member in members}
-    ascending = sorted(level for level in found if level is not None)
+    preempting = {member.preempts for member in members}
+    ascending = sorted(level for level in preempting if level is not None)
     if world.preemption is Preemption.NONE or not ascending:
         return (None,)
     if world.preemption is Preemption.POSSIBLE:
         return (ascending[-1],)
-    return (*((None,) if None in found else ()), *ascending)
+    return (*((None,) if None in preempting else ()), *ascending)
 
 
 def takes(member: Member, level: int | None, world: World) -> bool:

@@ -42,13 +42,13 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
     first: dict[str, int] = {}
     for index, text in enumerate(texts):
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
-        found = inventory.nodes.named(kept[index]) if stays else nodes_of_host(text, inventory.nodes)
-        fault = _fault(text, found, found if stays else poolable)
-        taken = not fault and not stays and bool(found & closed)
+        nodes = inventory.nodes.named(kept[index]) if stays else nodes_of_host(text, inventory.nodes)
+        fault = _fault(text, nodes, nodes if stays else poolable)
+        taken = not fault and not stays and bool(nodes & closed)
         if taken:
             fault = f"{quote(text)} is exclusive to another HostPool"
         if not fault:
-            node = inventory.nodes.names[next(slots(found))]
+            node = inventory.nodes.names[next(slots(nodes))]
             earlier = first.setdefault(node, index)
             if earlier == index:
                 yield Entry(index, node)
@@ -76,10 +76,10 @@ def nodes_of_host(text: str, nodes: NodeIndex) -> Bits:
     return nodes.addresses.of(address) if address else nodes.named(text)
 
 
-def _fault(text: str, found: Bits, poolable: Bits) -> str:
-    count = found.bit_count()
+def _fault(text: str, nodes: Bits, poolable: Bits) -> str:
+    count = nodes.bit_count()
     if not count:
         return f"{quote(text)} is not a node"
     if count > 1:
         return f"{quote(text)} is the address of {count} nodes"
-    return "" if found & poolable else f"{quote(text)} may not be used by HostPools (poolable nodes)"
+    return "" if nodes & poolable else f"{quote(text)} may not be used by HostPools (poolable nodes)"

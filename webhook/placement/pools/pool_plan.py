@@ -122,14 +122,14 @@ def _claimed(
     nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~excluded
     if not nodes:
         return []
-    found: dict[int, PoolHost] = {}
+    claimed: dict[int, PoolHost] = {}
     for name in sorted(_names(nodes & eligible(pool, inventory, policy), inventory)):
         node = inventory.nodes.nodes[inventory.nodes.slot_of[name]]
         index = node.labels[key]
         if index.isdecimal() and int(index) < (pool.size or 0) and int(index) not in taken:
             taken.add(int(index))
-            found[int(index)] = PoolHost(int(index), name, node.uid)
-    return list(found.values())
+            claimed[int(index)] = PoolHost(int(index), name, node.uid)
+    return list(claimed.values())
 
 
 def _stray(pool: Pool, hosts: Collection[PoolHost], inventory: Inventory) -> tuple[str, ...]:

@@ -48,10 +48,10 @@ def worth(capacity: Capacity, preferred: Iterable[PreferredNodeTerm], nodes: Nod
 
     Terms count as in the scheduler: an empty term adds nothing, and a duplicate term counts twice.
     """
-    found = np.zeros_like(capacity.rows(_RESOURCES[0])[0])
+    worths = np.zeros_like(capacity.rows(_RESOURCES[0])[0])
     for term in preferred:
-        found[to_slots(matching_term(nodes, term.preference))] += term.weight
-    return found
+        worths[to_slots(matching_term(nodes, term.preference))] += term.weight
+    return worths
 
 
 def costs(capacity: Capacity, requests: Tally, worths: Row, slots: Slots = ALL, copies: Row | int = 1) -> Row:

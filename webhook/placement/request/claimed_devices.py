@@ -84,20 +84,20 @@ def wanted_devices(
     if len(claims) > _CLAIMS or len(mapped) > _RESOURCES:
         return ()
     counts = Counter(map(claim_part, claims))
-    found = [
+    wanted = [
         _described(part, count, described[part[1]], devices)
         if part[0] == "template" and part[1] in described
         else _claimed(part, count, namespace, devices)
         for part, count in counts.items()
     ]
-    found += [_of_class(resource, requests[resource], name, devices) for resource, name in sorted(mapped.items())]
-    return tuple(found) if sum(part.loose for part in found) <= _LOOSE else ()
+    wanted += [_of_class(resource, requests[resource], name, devices) for resource, name in sorted(mapped.items())]
+    return tuple(wanted) if sum(part.loose for part in wanted) <= _LOOSE else ()
 
 
 def unjudged_of(spec: PodSpec, mapped: Mapping[str, str], wanted: tuple[WantedDevices, ...]) -> Iterator[str]:
     """The warnings about devices that are not judged."""
     if wanted:
-        return (f"{found.clause}: {found.doubt}" for found in wanted if found.doubt)
+        return (f"{part.clause}: {part.doubt}" for part in wanted if part.doubt)
     return unjudged_devices(spec, mapped)
 
 

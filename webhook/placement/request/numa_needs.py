@@ -18,12 +18,12 @@ def needs_of(spec: PodSpec) -> NumaNeeds:
     if spec.resources is not None:
         return ()
     guaranteed = not flaw(spec)
-    found = [
+    needs = [
         *(_needs(one, Life.BESIDE if one.restart_policy == "Always" else Life.BEFORE, guaranteed=guaranteed)
           for one in spec.init_containers or ()),
         *(_needs(one, Life.MAIN, guaranteed=guaranteed) for one in spec.containers or ()),
     ]  # fmt: skip
-    return tuple(one for one in found if one.amounts)
+    return tuple(one for one in needs if one.amounts)
 
 
 def _needs(container: Container, life: Life, *, guaranteed: bool) -> ContainerNeeds:

@@ -155,9 +155,9 @@ def guard_replicas(pod: Pod, namespace: str, world: World, replicas: Replicas) -
 
 def _too_many(waits: Decision, refusal: Refusal, replicas: Replicas) -> Decision:
     """The refusal of pods of which one could wait for a new node, but not all; it is not said to wait as well."""
-    found = _unless_idle(replace(waits, refusal=refusal, additions=None), replicas)
-    said = tuple(warning for warning in found.warnings if waits.wait is None or warning != waits.wait.headline)
-    return replace(found, warnings=said, wait=None) if found.refused else found
+    verdict = _unless_idle(replace(waits, refusal=refusal, additions=None), replicas)
+    said = tuple(warning for warning in verdict.warnings if waits.wait is None or warning != waits.wait.headline)
+    return replace(verdict, warnings=said, wait=None) if verdict.refused else verdict
 
 
 def _unless_idle(refused: Decision, replicas: Replicas) -> Decision:

@@ -96,9 +96,9 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
     objects: list[PlannedObject] = []
     fitting: list[PlannedObject] = []
     group, answer = Group((), fresh, (), AtOnce(seconds), jobs), None
-    for at, (file, found) in enumerate(fused):
+    for at, (file, fused_object) in enumerate(fused):
         step("deciding", at, len(fused))
-        for planned_object in _described(file, found, fresh, seconds):
+        for planned_object in _described(file, fused_object, fresh, seconds):
             if planned_object.text or not planned_object.members:
                 objects.append(_scaled(planned_object, fitting, objects, fresh, seconds, jobs))
                 continue
@@ -169,17 +169,17 @@ def _scaled(
     waiting = _group([one for one in objects if one.scale_up and one.scale_up.made], world, seconds, jobs)
     beside = Beside(_group(fitting, world, seconds, jobs), waiting)
     if refused.noun == NOUN:
-        found = scale_up_of(refused.fused, beside, seconds)
+        scale_up = scale_up_of(refused.fused, beside, seconds)
     else:
         named = application_of(refused.fused.manifest, world) is not None
-        found = scale_up_pods(refused.members, beside, seconds, named=named)
-    if found is None:
+        scale_up = scale_up_pods(refused.members, beside, seconds, named=named)
+    if scale_up is None:
         return refused
-    if found.decided and not found.made:
-        whole = refused.whole.with_reasons(found.reasons)
+    if scale_up.decided and not scale_up.made:
+        whole = refused.whole.with_reasons(scale_up.reasons)
         return msgspec.structs.replace(refused, text=whole.text, whole=whole)
-    waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not found.decided, scale_up=found)
-    return msgspec.structs.replace(waits, warnings=(found.notice,), pools=found.pools, taken=found.taken)
+    waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not scale_up.decided, scale_up=scale_up)
+    return msgspec.structs.replace(waits, warnings=(scale_up.notice,), pools=scale_up.pools, taken=scale_up.taken)
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
@@ -187,13 +187,13 @@ def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifes
 
     One that has problems, or cannot run, is left as it is.
     """
-    found = fused_manifest(document, world, seconds)
-    if found.fusion is None:
-        return found
+    fused = fused_manifest(document, world, seconds)
+    if fused.fusion is None:
+        return fused
     namespace, name = name_of(document)
-    made = {**found.manifest, "metadata": {**mapping(document, "metadata"), "namespace": namespace, "name": name}}
+    made = {**fused.manifest, "metadata": {**mapping(document, "metadata"), "namespace": namespace, "name": name}}
     world.inventory.set_job(job(msgspec.convert(made, wire.JobObject)))
-    return msgspec.structs.replace(found, manifest=made)
+    return msgspec.structs.replace(fused, manifest=made)
 
 
 def _described(file: str, fused: FusedManifest, world: World, seconds: float) -> Iterator[PlannedObject]:

@@ -58,25 +58,25 @@ class PromisedObjects:
         """
         now = self._clock()
         self._found = {one: when for one, when in self._found.items() if now - when < LASTS}
-        found = [one for one in question.objects if one in self._found]
+        stored_ones = [one for one in question.objects if one in self._found]
         missing = [one for one in question.objects if one not in self._found]
         end = now + question.patience
         while True:
             there = await asyncio.gather(*map(self._is_stored, missing))
-            found += [one for one, stored in zip(missing, there, strict=True) if stored]
+            stored_ones += [one for one, stored in zip(missing, there, strict=True) if stored]
             missing = [one for one, stored in zip(missing, there, strict=True) if not stored]
             left = end - self._clock()
             if not missing or left <= 0:
                 break
             await self._pause(min(PAUSE, left))
-        return frozenset(one.uid for one in found)
+        return frozenset(one.uid for one in stored_ones)
 
     async def _is_stored(self, one: PromisedObject) -> bool:
         try:
-            found = msgspec.json.decode(await self._server.read(one.path), type=_PromisedDocument).metadata
+            metadata = msgspec.json.decode(await self._server.read(one.path), type=_PromisedDocument).metadata
         except (ApiError, *decoding.ERRORS):
             return False
-        stored = found.uid == one.uid and found.deletion_timestamp is None
+        stored = metadata.uid == one.uid and metadata.deletion_timestamp is None
         if stored:
             self._found[one] = self._clock()
         return stored

@@ -23,18 +23,18 @@ class ReferencedObjects:
     async def find(self, reference: ObjectReference) -> dict[str, Any] | None:
         """The object as it is stored; ``None`` for one that does not exist, or cannot be read."""
         try:
-            found = msgspec.json.decode(await self._server.read(reference.path))
+            document = msgspec.json.decode(await self._server.read(reference.path))
         except (ApiError, *decoding.ERRORS):
             return None
-        return found if isinstance(found, dict) else None
+        return document if isinstance(document, dict) else None
 
     async def all_named(self, path: str) -> dict[str, dict[str, Any]]:
         """All objects at the path of a kind without namespaces, by name; none if they cannot be read."""
         try:
-            found = msgspec.json.decode(await self._server.read(path), type=_Listed)
+            page = msgspec.json.decode(await self._server.read(path), type=_Listed)
         except (ApiError, *decoding.ERRORS):
             return {}
-        named = ((one.get("metadata"), one) for one in found.items)
+        named = ((one.get("metadata"), one) for one in page.items)
         return {str(own["name"]): one for own, one in named if isinstance(own, dict) and own.get("name")}
 
 

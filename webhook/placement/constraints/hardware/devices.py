@@ -208,36 +208,36 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
         if part.terms is not None:
             yield AllocatedClaim(part.clause, part.terms)
     each = [_found((part,), held, world) for part in parts]
-    if len(parts) > 1 and (possible := functools.reduce(operator.and_, (found.fitting for found in each))):
-        found = _found(parts, held, world)
+    if len(parts) > 1 and (possible := functools.reduce(operator.and_, (fit.fitting for fit in each))):
+        fit = _found(parts, held, world)
         others = parts[1].clause.text if len(parts) == _NAMED else f"{len(parts) - 1} more"
         text = f"{parts[0].clause} and {others}"
         clause = Clause(Source.DEVICES, tuple(name for part in parts for name in part.clause.parts), text)
-        yield from _judged(clause, parts, held, found, world)
-        if possible and not found.fitting:
+        yield from _judged(clause, parts, held, fit, world)
+        if possible and not fit.fitting:
             return
-    for part, found in zip(parts, each, strict=True):
-        yield from _judged(part.clause, (part,), held, found, world)
+    for part, fit in zip(parts, each, strict=True):
+        yield from _judged(part.clause, (part,), held, fit, world)
 
 
 def _judged(
-    clause: Clause, parts: tuple[WantedDevices, ...], held: tuple[HeldDevice, ...], found: "_Found", world: World
+    clause: Clause, parts: tuple[WantedDevices, ...], held: tuple[HeldDevice, ...], fit: "_Found", world: World
 ) -> Iterator[Constraint | str]:
     """The constraint of these parts, and a warning if it is not known of some nodes; the warning alone if of all."""
-    if not found.fitting and (silent := _silent(parts, world)):
+    if not fit.fitting and (silent := _silent(parts, world)):
         yield f"{clause}: no driver offers devices of DeviceClass {silent}, so they are not judged; the pod waits"
         return
-    failed = quote(min(found.failed), REASON_LIMIT) if found.failed else ""
-    if found.unknown:
-        nodes = counted(found.unknown.bit_count(), "node")
-        unread = _unread(found.unknown, world)
+    failed = quote(min(fit.failed), REASON_LIMIT) if fit.failed else ""
+    if fit.unknown:
+        nodes = counted(fit.unknown.bit_count(), "node")
+        unread = _unread(fit.unknown, world)
         why = f", since {unread} cannot be read" if unread else ""
         why = f", for which {failed} cannot be evaluated" if failed else why
         yield f"{clause}: devices of {nodes} are not judged{why}; the pod may wait for them"
     elif failed:
         yield f"{clause}: {failed} cannot be evaluated for some devices; the pod may wait until they are gone"
-    lacks = sorted(found.lacks.items(), key=lambda item: (-item[0].has, item[0].wanted, item[0].request))
-    yield DeviceRoom(clause, parts, held, found.fitting, tuple(lacks), world)
+    lacks = sorted(fit.lacks.items(), key=lambda item: (-item[0].has, item[0].wanted, item[0].request))
+    yield DeviceRoom(clause, parts, held, fit.fitting, tuple(lacks), world)
 
 
 def _found(parts: Sequence[WantedDevices], held: tuple[HeldDevice, ...], world: World) -> _Found:
@@ -310,7 +310,7 @@ def _lowered(part: WantedDevices, lack: Lack) -> WantedDevices:
     """The part with as many devices as the node has for the request that lacks some."""
 
     def fewer(request: DeviceRequest) -> DeviceRequest:
-        choices = [replace(found, count=lack.has) if found == lack.choice else found for found in request.choices]
+        choices = [replace(choice, count=lack.has) if choice == lack.choice else choice for choice in request.choices]
         return replace(request, choices=tuple(choices)) if request.name == lack.request else request
 
     specs = tuple(replace(spec, requests=tuple(map(fewer, spec.requests))) for spec in part.specs)

@@ -65,14 +65,14 @@ class Aligned(ConstraintDefaults, frozen=True, gc=False):
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """Each node by what its kubelet cannot align."""
         for (policy, what), nodes in self.turned:
-            if found := nodes & out:
+            if ruled_out := nodes & out:
                 whose = f"container {what.container}" if what.container else "all containers"
                 amounts = f"{_in_words(what.amounts)} of {whose}"
                 if policy is TopologyPolicy.SINGLE and what.container:
                     said = f"no NUMA zone with {amounts}"
                 else:
                     said = f"no NUMA zones that {amounts} can be aligned with"
-                yield Reason(f"has {said} (policy {policy})", f"have {said} (policy {policy})", found)
+                yield Reason(f"has {said} (policy {policy})", f"have {said} (policy {policy})", ruled_out)
 
     def fix(self, _world: World, _out: Bits) -> Fix | None:
         """A node with larger zones."""

@@ -51,14 +51,14 @@ def never_matching(term: NodeTerm) -> str:
     It is empty for a term without requirements, too, which matches no node either.
     """
     for need in term.match_expressions or ():
-        if need.operator in COMPARING and (found := unreadable(need)):
-            return f"{need.key} {need.operator} {found}"
+        if need.operator in COMPARING and (fault := unreadable(need)):
+            return f"{need.key} {need.operator} {fault}"
     return ""
 
 
 def why_none_matches(terms: Sequence[NodeTerm]) -> str:
     """Why no node can meet these required terms, in words; each must be empty, or be one that never matches."""
-    never = [found for term in terms if (found := never_matching(term))]
+    never = [fault for term in terms if (fault := never_matching(term))]
     empty = "an empty term matches no node"
     if not never:
         return f"every term is empty, and {empty}: the pod could never run"
@@ -72,8 +72,8 @@ def _preferred(need: Requirement, path: str) -> Iterator[Problem]:
     yield from _form(need, path)
     for problem in problems_of_values(need.values or (), f"{path}.values"):
         yield Problem(problem.field, f"{problem.message}; {_FAILS}")
-    if found := unreadable(need):
-        message = f"{found} is not a 64-bit integer, which {need.operator} requires; {_FAILS}"
+    if fault := unreadable(need):
+        message = f"{fault} is not a 64-bit integer, which {need.operator} requires; {_FAILS}"
         yield Problem(f"{path}.values", message)
 
 

@@ -103,12 +103,12 @@ def _named(clauses: Iterable[PlacementClause], ask: Ask, world: World) -> Iterat
 def _addressed(clause: PlacementClause, address: str, *, soft: bool, ask: Ask, world: World) -> Constraint | Problem:
     """The constraint of an address; a problem if several nodes have it, or if its node is yet to be added."""
     nodes = world.inventory.nodes.addresses.of(address)
-    found = [world.inventory.nodes.names[slot] for slot in slots(nodes)]
-    if len(found) > 1 and not soft:
-        message = f"{clause}: {len(found)} nodes have this address; name the node instead"
+    names = [world.inventory.nodes.names[slot] for slot in slots(nodes)]
+    if len(names) > 1 and not soft:
+        message = f"{clause}: {len(names)} nodes have this address; name the node instead"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
-    if not found and ask.elastic and not soft:
+    if not names and ask.elastic and not soft:
         message = f"{clause}: no node has this address, and a node that is added later can only be chosen by its name"
         return Problem(annotation(PLACEMENT), message, fault=Fault.FORBIDDEN)
-    one = nodes if len(found) == 1 else 0
-    return NamedHost(clause.written, soft, "", address, one, found[0] if one else "", ask.binding == "nodeName")
+    one = nodes if len(names) == 1 else 0
+    return NamedHost(clause.written, soft, "", address, one, names[0] if one else "", ask.binding == "nodeName")

@@ -68,10 +68,10 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes that have all the labels, or will have them once the pool is ready."""
-        found = world.everything
+        hosts = world.everything
         for requirement in (*self.members, *self.tags):
-            found &= matching(world, requirement)
-        return found
+            hosts &= matching(world, requirement)
+        return hosts
 
     def inject(self, world: World) -> Iterable[Effect]:
         """One node term and, for an exclusive pool, the toleration of its taint."""

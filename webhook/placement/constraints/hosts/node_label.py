@@ -42,8 +42,8 @@ def parse_hardware(ask: Ask, _world: World) -> Iterable[Constraint | Problem]:
     if not labels:
         return ()
     return [
-        NodeLabel(found.clause, not found.mandatory, found.need, Rule.HARDWARE, _WEIGHT * found.weight)
-        for found in labels
+        NodeLabel(label.clause, not label.mandatory, label.need, Rule.HARDWARE, _WEIGHT * label.weight)
+        for label in labels
     ]
 
 

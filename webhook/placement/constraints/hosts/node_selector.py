@@ -144,12 +144,12 @@ def _judged(terms: tuple[NodeTerm, ...], world: World) -> Iterator[Constraint | 
     if wrong:
         yield from wrong
         return
-    never = {at: found for at, term in enumerate(terms) if (found := never_matching(term))}
+    never = {at: fault for at, term in enumerate(terms) if (fault := never_matching(term))}
     if all(term.empty or at in never for at, term in enumerate(terms)):
         yield Problem(AFFINITY, why_none_matches(terms))
         return
-    for at, found in itertools.islice(never.items(), SHOWN):
-        yield f"{AFFINITY}[{at}]: {found} needs a 64-bit integer, so this term never matches"
+    for at, fault in itertools.islice(never.items(), SHOWN):
+        yield f"{AFFINITY}[{at}]: {fault} needs a 64-bit integer, so this term never matches"
     other = "match the pod's own node affinity"
     yield OwnNodes(OWN_AFFINITY, matching_any(world, terms), f"does not {other}", f"do not {other}")
 

@@ -62,4 +62,4 @@ class UsableVolume(ConstraintDefaults, frozen=True, gc=False):
 
 def parse(ask: Ask, _world: World) -> Iterable[Constraint | Problem | str]:
     """One constraint for each volume that not every node can use."""
-    return [UsableVolume(found.clause, found.terms) for found in ask.volumes if found.terms is not None]
+    return [UsableVolume(volume.clause, volume.terms) for volume in ask.volumes if volume.terms is not None]

@@ -101,7 +101,7 @@ class IsolatedPods(ConstraintDefaults, frozen=True, gc=False):
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of every isolated operator of the job's other processing elements."""
-        for operator in dict.fromkeys(found.operator for found in self.isolated):
+        for operator in dict.fromkeys(element.operator for element in self.isolated):
             key, value = isolation_label(operator)
             yield AddLabel(f"hostIsolation of {operator}", key, value, firm=False)
 
@@ -145,11 +145,11 @@ def _within(
         modelled = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
         yield OwnHost(ask.of(ClauseName.ISOLATION)[0].written, soft, ask.job, ask.pe, operators, held, modelled)
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, job_pods.isolations())))
-    others = tuple(found for found in known if _other(found, ask.pe, operators))
+    others = tuple(element for element in known if _other(element, ask.pe, operators))
     if others:
         yield IsolatedPods(others, world.inventory.nodes.domains(job_pods.isolated_from(ask.pe)))
 
 
-def _other(found: Isolated, pe: str, operators: tuple[str, ...]) -> bool:
+def _other(element: Isolated, pe: str, operators: tuple[str, ...]) -> bool:
     """Whether the isolation is another processing element's; without a name in ``pe``, whether of another operator."""
-    return found.pe != pe if pe else found.operator not in operators
+    return element.pe != pe if pe else element.operator not in operators

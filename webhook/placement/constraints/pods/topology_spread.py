@@ -99,8 +99,8 @@ class _Counted(Struct, frozen=True, gc=False):
 
     def places(self, within: Bits) -> Places:
         """The slot of each of the ``others`` that counts and runs within these nodes."""
-        found = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
-        return np.fromiter(found, np.intp)
+        counted_slots = (slot for slot, pod in self.others.pods.values() if within >> slot & 1 and self._counts(pod))
+        return np.fromiter(counted_slots, np.intp)
 
     def _counts(self, pod: PodInfo) -> bool:
         """Whether the labels of the pod meet all requirements."""
@@ -114,11 +114,11 @@ _NO_PODS = _Counted(JobPods(), JobPods())
 class _Scheduler:
     """Judges the topology spread constraints of one finished pod as the scheduler does."""
 
-    def __init__(self, found: Sequence[SpreadConstraint], ask: Ask, world: World, finished: Finished) -> None:
+    def __init__(self, constraints: Sequence[SpreadConstraint], ask: Ask, world: World, finished: Finished) -> None:
         self._ask, self._world, self._finished = ask, world, finished
         self._peers = template_pods_of(finished.labels, ask.references)
-        self._sole = len(found) == 1
-        with_keys = (world.with_key(one.topology_key) for one in found)
+        self._sole = len(constraints) == 1
+        with_keys = (world.with_key(one.topology_key) for one in constraints)
         self._labelled = functools.reduce(operator.and_, with_keys, world.everything)
 
     def judged(self, one: SpreadConstraint) -> Iterator[Constraint | str]:
@@ -172,8 +172,8 @@ class _Scheduler:
         own = self._world.leavers(self._ask.namespace, self._ask.job)
         if own is None or self._unknown(one):
             return None
-        found = self._skew(one, _Counted(JobPods(), own))
-        return found if found.short else None
+        skew = self._skew(one, _Counted(JobPods(), own))
+        return skew if skew.short else None
 
     def _unknown(self, one: SpreadConstraint) -> bool:
         """Whether what the constraint counts is known only once the pod is created, or once a pool has its hosts."""
@@ -194,14 +194,14 @@ class _Scheduler:
         others = counted.places(within)
         slots = [slot for slot, _ in counted.own.pods.values() if self._world.everything >> slot & 1]
         own = np.array([slot for slot in slots if within >> slot & 1], np.intp)
-        found = domains.having(within)
+        present = domains.having(within)
         return MaxSkew(
             one.topology_key,
             domains,
             self._world.with_key(one.topology_key),
             one.max_skew,
-            found,
-            int(found.sum()) < (one.min_domains or 1),
+            present,
+            int(present.sum()) < (one.min_domains or 1),
             domains.counts(others),
             own,
             len(slots) - len(own),
@@ -212,10 +212,10 @@ class _Scheduler:
 def parse(ask: Ask, world: World, finished: Finished) -> Iterator[Constraint | str]:
     """One constraint for each with ``DoNotSchedule``; none for a pod that goes past the scheduler."""
     own = ask.spec.topology_spread_constraints or ()
-    found = () if finished.past else tuple(one for one in own if one.when_unsatisfiable == HARD)
-    if found:
-        scheduler = _Scheduler(found, ask, world, finished)
-        for one in found:
+    hard = () if finished.past else tuple(one for one in own if one.when_unsatisfiable == HARD)
+    if hard:
+        scheduler = _Scheduler(hard, ask, world, finished)
+        for one in hard:
             yield from scheduler.judged(one)
 
 

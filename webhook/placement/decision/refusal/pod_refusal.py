@@ -34,9 +34,9 @@ def refuse(verdict: Verdict, ask: Ask, world: World, partial: PartialPods) -> Re
 def _pinned(verdict: Verdict) -> tuple[Clause, ...]:
     """Two clauses that name different nodes, which no change of the cluster could reconcile; empty without such."""
     by_node = {
-        found.node: found.clause
+        constraint.node: constraint.clause
         for judged in reversed(verdict.hard)
-        if (found := judged.constraint).node and found.clause
+        if (constraint := judged.constraint).node and constraint.clause
     }
     return tuple(by_node.values())[:-3:-1] if len(by_node) > 1 else ()
 

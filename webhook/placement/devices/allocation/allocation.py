@@ -71,16 +71,16 @@ def allocatable(
     if sum(min(choice.count, LIMIT + 1) for choice in asked) > _DEEPEST:
         return NodeOutcome(None)
     choices = [options_of(spec, node, budget) for spec in claims]
-    every = [found for requests in choices for request in requests for found in request]
+    every = [options for requests in choices for request in requests for options in request]
     if budget.steps <= 0:
         return NodeOutcome(None)
-    if node.unsure and any(found.choice.all for found in every):
+    if node.unsure and any(options.choice.all for options in every):
         return NodeOutcome(None)
-    found = _AllocationSearch(claims, choices, holders, budget, max(len(claims) // pods, 1)).succeeds()
-    failed = next((found.failed for found in every if found.failed), "")
-    if found is False and (node.unsure or failed or any(map(_lax, claims, choices))):
+    succeeded = _AllocationSearch(claims, choices, holders, budget, max(len(claims) // pods, 1)).succeeds()
+    failed = next((options.failed for options in every if options.failed), "")
+    if succeeded is False and (node.unsure or failed or any(map(_lax, claims, choices))):
         return NodeOutcome(None, failed=failed)
-    return NodeOutcome(found, Lack() if found is not False else _lack(claims, choices), failed)
+    return NodeOutcome(succeeded, Lack() if succeeded is not False else _lack(claims, choices), failed)
 
 
 def granted_in_turn(
@@ -95,7 +95,7 @@ def granted_in_turn(
     if sum(min(choice.count, LIMIT + 1) for choice in asked) > _DEEPEST:
         return None
     choices = [options_of(spec, node, budget) for spec in claims]
-    if budget.steps <= 0 or node.unsure or any(found.failed for own in choices for each in own for found in each):
+    if budget.steps <= 0 or node.unsure or any(options.failed for own in choices for each in own for options in each):
         return None
     return _AllocationSearch(claims, choices, holders, budget, 1).succeeds_in_turn([len(own) for own in pods])
 
@@ -104,7 +104,7 @@ def _lack(claims: Sequence[ClaimSpec], choices: list[list[list[Options]]]) -> La
     """The first request that has too few devices for each of its choices, with the choice that has most."""
     for spec, requests in zip(claims, choices, strict=True):
         for request, options in zip(spec.requests, requests, strict=True):
-            numbers = [(sum(not found.tainted for found in each.candidates), each.choice) for each in options]
+            numbers = [(sum(not candidate.tainted for candidate in each.candidates), each.choice) for each in options]
             wanted = [1 if choice.all else choice.count for _, choice in numbers]
             if all(has < need for (has, _), need in zip(numbers, wanted, strict=True)):
                 at = max(range(len(numbers)), key=lambda at: numbers[at][0])
@@ -120,11 +120,11 @@ def _lax(spec: ClaimSpec, choices: list[list[Options]]) -> bool:
     """
     return any(
         agreement.distinct
-        and concerned(agreement, request.name, found.choice)
-        and (found.choice.all or 1 < found.choice.count <= len(found.candidates))
+        and concerned(agreement, request.name, chosen.choice)
+        and (chosen.choice.all or 1 < chosen.choice.count <= len(chosen.candidates))
         for agreement in spec.agreements
         for request, options in zip(spec.requests, choices, strict=True)
-        for found in options
+        for chosen in options
     )
 
 
@@ -169,7 +169,7 @@ class _AllocationSearch:
         """By pool, what others leave of its counters."""
         self._kinds: dict[int, object] = {}
         self._candidates = [
-            frozenset(found.index for found in options.candidates)
+            frozenset(candidate.index for candidate in options.candidates)
             for requests in choices
             for request in requests
             for options in request
@@ -180,8 +180,8 @@ class _AllocationSearch:
 
     def succeeds(self) -> Answer:
         """Whether all claims can have devices; ``None`` if the search was given up, or the scheduler stops."""
-        found = self._rest(0, 0)
-        return None if self._stopped or (not found and self._budget.steps <= 0) else found
+        succeeded = self._rest(0, 0)
+        return None if self._stopped or (not succeeded and self._budget.steps <= 0) else succeeded
 
     def succeeds_in_turn(self, numbers: Sequence[int]) -> Answer:
         """Whether pods with so many claims each can have devices one after the other, and none gives some back."""
@@ -233,9 +233,13 @@ class _AllocationSearch:
     def _all(self, claim: int, request: int, options: Options) -> bool:
         """Whether the choice can have every device that it matches, at least one, and all after it."""
         wanted = [
-            found
-            for found in options.candidates
-            if fits(found.usable.device, found.consumed, self._taken(found, claim - (claim - self._first) % self._each))
+            device_candidate
+            for device_candidate in options.candidates
+            if fits(
+                device_candidate.usable.device,
+                device_candidate.consumed,
+                self._taken(device_candidate, claim - (claim - self._first) % self._each),
+            )
         ]
         if not wanted or self._sizes[claim] + len(wanted) > LIMIT:
             return False

@@ -47,7 +47,7 @@ class Options(Struct, frozen=True, gc=False):
 
 def options(choice: DeviceChoice, node: NodeDevices, budget: DeviceBudget) -> Options:
     """The candidates for the choice, in the order in which the scheduler tries them; none once the budget is spent."""
-    found, failed, index = [], "", -1
+    candidates, failed, index = [], "", -1
     for pool in node.pools if budget.steps > 0 else ():
         budget.steps -= len(pool.devices) * len(choice.selectors) // _TESTS
         for usable in pool.devices:
@@ -59,8 +59,8 @@ def options(choice: DeviceChoice, node: NodeDevices, budget: DeviceBudget) -> Op
             tainted = not _tolerated(choice.tolerations, usable.taints)
             consumed = None if tainted and not choice.all else consumption(choice, usable.device)
             if consumed is not None:
-                found.append(DeviceCandidate(index, usable, pool, consumed, tainted))
-    return Options(choice, tuple(found), failed)
+                candidates.append(DeviceCandidate(index, usable, pool, consumed, tainted))
+    return Options(choice, tuple(candidates), failed)
 
 
 def options_of(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> list[list[Options]]:
@@ -73,19 +73,19 @@ def different(choices: Sequence[DeviceChoice], node: NodeDevices, budget: Device
 
     ``None`` if that is not known, or if claims share one of them.
     """
-    found = [options(choice, node, budget) for choice in choices]
-    if node.unsure or budget.exhausted or any(each.failed for each in found):
+    options_of_choices = [options(choice, node, budget) for choice in choices]
+    if node.unsure or budget.exhausted or any(each.failed for each in options_of_choices):
         return None
-    able = {one.index: one.usable.device for each in found for one in each.candidates if not one.tainted}
+    able = {one.index: one.usable.device for each in options_of_choices for one in each.candidates if not one.tainted}
     return None if any(device.traits.shared for device in able.values()) else len(able)
 
 
 def attribute_of(device: Device, driver: str, name: str) -> tuple[type, object] | None:
     """Type and value of the attribute of that full name; ``None`` if the device has none, or an unknown one."""
     wanted = qualified(name, driver)
-    for found in device.attributes:
-        if found.value is not None and qualified(found.name, driver) == wanted:
-            return found.value.__class__, found.value
+    for attribute in device.attributes:
+        if attribute.value is not None and qualified(attribute.name, driver) == wanted:
+            return attribute.value.__class__, attribute.value
     return None
 
 
@@ -106,7 +106,8 @@ def _selected(choice: DeviceChoice, driver: str, device: Device, budget: DeviceB
 
 def _tolerated(tolerations: Sequence[Toleration], taints: Sequence[Taint]) -> bool:
     return all(
-        taint.effect not in _HINDERING or any(_covers(found, taint) for found in tolerations) for taint in taints
+        taint.effect not in _HINDERING or any(_covers(toleration, taint) for toleration in tolerations)
+        for taint in taints
     )
 
 

@@ -16,18 +16,18 @@ def consumption(choice: DeviceChoice, device: Device) -> dict[str, int] | None:
     A capacity that is not requested is consumed as a whole, or as its policy says.
     """
     wanted = dict(choice.capacity)
-    if not wanted.keys() <= {found.name for found in device.capacity}:
+    if not wanted.keys() <= {capacity.name for capacity in device.capacity}:
         return None
-    consumed = {found.name: _consumed(wanted.get(found.name), found) for found in device.capacity}
-    for found in device.capacity:
-        if consumed[found.name] > found.amount or _violates(consumed[found.name], found.policy):
+    consumed = {capacity.name: _consumed(wanted.get(capacity.name), capacity) for capacity in device.capacity}
+    for capacity in device.capacity:
+        if consumed[capacity.name] > capacity.amount or _violates(consumed[capacity.name], capacity.policy):
             return None
     return consumed
 
 
 def fits(device: Device, consumed: Mapping[str, int], taken: Mapping[str, int]) -> bool:
     """Whether the device has that much beside what is taken of it."""
-    return all(consumed[found.name] + taken.get(found.name, 0) <= found.amount for found in device.capacity)
+    return all(consumed[capacity.name] + taken.get(capacity.name, 0) <= capacity.amount for capacity in device.capacity)
 
 
 def _consumed(wanted: int | None, capacity: DeviceCapacity) -> int:

@@ -92,9 +92,9 @@ class NodeSights:
                 pool, known = _seen(self._devices, name, reaches)
                 unsure = unsure or not known
                 pools[name] = pool
-        for name, found in shared.items():
-            unsure = unsure or not found.known
-            pools[name] = found.pool
+        for name, sight in shared.items():
+            unsure = unsure or not sight.known
+            pools[name] = sight.pool
         usable = tuple(pool for _, pool in sorted(pools.items()) if pool and pool.devices)
         return NodeDevices(usable, unsure or confused(usable))
 
@@ -135,7 +135,7 @@ class NodeSights:
         self._pools = {name: self._sight(name) for name in sorted(shared)}
 
     def _sight(self, name: DevicePool) -> _PoolSight:
-        every = dict.fromkeys(reach for found in self._devices.slices_of(name).values() for reach in _reaches(found))
+        every = dict.fromkeys(reach for part in self._devices.slices_of(name).values() for reach in _reaches(part))
         nodes = frozenset(reach.node for reach in every if reach.node)
         return _PoolSight(tuple(reach for reach in every if not reach.node), nodes, {})
 
@@ -143,26 +143,26 @@ class NodeSights:
         if node in sight.nodes:
             return SharedPool(*_seen(self._devices, name, reaches))
         key = tuple(map(reaches, sight.reaches))
-        found = sight.seen.get(key)
-        if found is None:
-            found = sight.seen[key] = SharedPool(*_seen(self._devices, name, reaches))
-        return found
+        shared = sight.seen.get(key)
+        if shared is None:
+            shared = sight.seen[key] = SharedPool(*_seen(self._devices, name, reaches))
+        return shared
 
 
 def _seen(devices: Devices, name: DevicePool, reaches: Reaches) -> tuple[UsablePool | None, bool]:
     """The pool as the node sees it, if it does, and whether it is known what the node can use of it."""
     published = devices.slices_of(name)
-    relevant = [found for found in published.values() if found.counters or any(map(reaches, _reaches(found)))]
+    relevant = [part for part in published.values() if part.counters or any(map(reaches, _reaches(part)))]
     if not relevant:
         return None, True
-    known = not any(found.unread for found in relevant)
-    newest = max(found.generation for found in relevant)
-    relevant = [found for found in relevant if found.generation == newest]
+    known = not any(part.unread for part in relevant)
+    newest = max(part.generation for part in relevant)
+    relevant = [part for part in relevant if part.generation == newest]
     others: list[DeviceSlice] = []
     if len(relevant) != relevant[0].expected:
-        if any(found.generation > newest for found in published.values()):
+        if any(part.generation > newest for part in published.values()):
             return None, known  # the driver replaces what the node sees
-        others = [found for found in published.values() if found.generation == newest and found not in relevant]
+        others = [part for part in published.values() if part.generation == newest and part not in relevant]
         if len(relevant) + len(others) != relevant[0].expected:
             return None, False
     pool = _pool(devices, name, relevant, others, reaches)
@@ -173,31 +173,31 @@ def _reaches(published: DeviceSlice) -> Iterator[Reach]:
     if published.reach is not None:
         yield published.reach
     else:
-        yield from (found.traits.reach for found in published.devices if found.traits.reach is not None)
+        yield from (device.traits.reach for device in published.devices if device.traits.reach is not None)
 
 
 def _pool(
     devices: Devices, name: DevicePool, relevant: list[DeviceSlice], others: list[DeviceSlice], reaches: Reaches
 ) -> UsablePool | None:
     """The pool of these slices; ``None`` if it is not valid, so that no device of it is given to anybody."""
-    ordered = sorted(relevant, key=lambda found: found.name)
-    names = [found.name for part in ordered for found in part.devices]
+    ordered = sorted(relevant, key=lambda part: part.name)
+    names = [device.name for part in ordered for device in part.devices]
     counters = _counters(part for part in ordered if part.counters)
     if len(names) != len(set(names)) or counters is None:
         return None
-    consumed = (used for part in (*ordered, *others) for found in part.devices for used in found.traits.consumes)
+    consumed = (used for part in (*ordered, *others) for device in part.devices for used in device.traits.consumes)
     if any((used.name, counter) not in counters for used in consumed for counter, _ in used.amounts):
         return None
     usable: list[UsableDevice] = []
     rest: list[Device] = []
     for part in ordered:
-        for found in part.devices:
-            if part.reach is not None or (found.traits.reach and reaches(found.traits.reach)):
-                usable.append(_usable(devices, name, found))
+        for device in part.devices:
+            if part.reach is not None or (device.traits.reach and reaches(device.traits.reach)):
+                usable.append(_usable(devices, name, device))
             else:
-                rest.append(found)
-    rest += [found for part in others for found in part.devices]
-    consuming = tuple(_usable(devices, name, found) for found in rest if found.traits.consumes)
+                rest.append(device)
+    rest += [device for part in others for device in part.devices]
+    consuming = tuple(_usable(devices, name, device) for device in rest if device.traits.consumes)
     return UsablePool(name, tuple(usable), counters, consuming)
 
 
@@ -211,10 +211,10 @@ def _usable(devices: Devices, pool: DevicePool, device: Device) -> UsableDevice:
 
 def _counters(parts: Iterable[DeviceSlice]) -> dict[tuple[str, str], int] | None:
     """The amounts of the pool by counter set and counter; ``None`` if a set is there twice."""
-    sets: list[Counters] = [found for part in parts for found in part.counters]
-    if len({found.name for found in sets}) != len(sets):
+    sets: list[Counters] = [counters for part in parts for counters in part.counters]
+    if len({counters.name for counters in sets}) != len(sets):
         return None
-    return {(found.name, counter): amount for found in sets for counter, amount in found.amounts}
+    return {(counters.name, counter): amount for counters in sets for counter, amount in counters.amounts}
 
 
 def confused(pools: Iterable[UsablePool]) -> bool:

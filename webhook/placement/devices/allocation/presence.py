@@ -18,19 +18,19 @@ def present(spec: ClaimSpec, node: NodeDevices, budget: DeviceBudget) -> NodeOut
     """
     request = spec.requests[0]
     choice, same = request.choices[0], "".join(agreement.match for agreement in spec.agreements)
-    found = options(choice, node, budget)
-    alike = _alike(found.candidates, same) if same else len(found.candidates)
+    chosen = options(choice, node, budget)
+    alike = _alike(chosen.candidates, same) if same else len(chosen.candidates)
     if alike >= choice.count:
         return NodeOutcome(answer=True)
     if budget.exhausted:
         return NodeOutcome(None)
-    if node.unsure or found.failed:
-        return NodeOutcome(None, failed=found.failed)
-    same = same if alike < len(found.candidates) else ""
+    if node.unsure or chosen.failed:
+        return NodeOutcome(None, failed=chosen.failed)
+    same = same if alike < len(chosen.candidates) else ""
     return NodeOutcome(answer=False, lack=Lack(request.name, choice, choice.count, alike, same))
 
 
 def _alike(candidates: Sequence[DeviceCandidate], name: str) -> int:
     """How many of the devices have the value of the attribute that most of them have."""
-    values = (attribute_of(found.usable.device, found.pool.name.driver, name) for found in candidates)
+    values = (attribute_of(candidate.usable.device, candidate.pool.name.driver, name) for candidate in candidates)
     return max(Counter(value for value in values if value is not None).values(), default=0)

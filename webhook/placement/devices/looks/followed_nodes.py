@@ -59,10 +59,10 @@ class FollowedNodes:
             return
         self._version = nodes.version
         names = {slot: node.name for slot, node in nodes.nodes.items()}
-        terms = {found: matching_any(nodes, found) for found in self._terms}
+        terms = {term: matching_any(nodes, term) for term in self._terms}
         if names != self._names or terms != self._terms:
             moved = bits_of(list({slot for slot, _ in names.items() ^ self._names.items()}))
-            self._moves.append(moved | union(bits ^ terms[found] for found, bits in self._terms.items()))
+            self._moves.append(moved | union(bits ^ terms[term] for term, bits in self._terms.items()))
             self._names, self._terms = names, terms
             self._epoch += 1
 

@@ -21,7 +21,7 @@ def names_read(claims: Iterable[ClaimSpec]) -> Names:
     """The ids of attributes that the claims may depend on."""
     names: set[str] = set()
     for spec in claims:
-        names.update((found.match or found.distinct).partition("/")[2] for found in spec.agreements)
+        names.update((agreement.match or agreement.distinct).partition("/")[2] for agreement in spec.agreements)
         for expression in {
             text for request in spec.requests for choice in request.choices for text in choice.selectors
         }:
@@ -54,10 +54,10 @@ class Looks:
             published = devices.slices_of(pool)
             if len(published) > 1:
                 return None
-            (found,) = published.values()
-            if found.expected != 1 or found.unread:
+            (sole,) = published.values()
+            if sole.expected != 1 or sole.unread:
                 return None
-            marks = marks_of[found.name]
+            marks = marks_of[sole.name]
             places = matching.get(marks.ids)
             if places is None:
                 places = self._places(marks.ids)
@@ -65,17 +65,17 @@ class Looks:
             looks.append((pool.driver, marks.rest, *[numbers[at] for at in places]))
         return looks[0] if len(looks) == 1 else tuple(sorted(looks))
 
-    def of_devices(self, found: NodeDevices, *, named: bool) -> Hashable:
+    def of_devices(self, devices: NodeDevices, *, named: bool) -> Hashable:
         """The looks of the devices that a node can use; ``named`` tells that their names matter as well."""
-        return found.unsure, tuple(self._of_pool(pool, named=named) for pool in found.pools)
+        return devices.unsure, tuple(self._of_pool(pool, named=named) for pool in devices.pools)
 
-    def of_shared(self, found: SharedPool) -> int:
+    def of_shared(self, shared: SharedPool) -> int:
         """The looks of what several nodes see of a pool: found out once for all of them."""
-        looks = self._shared.get(found)
+        looks = self._shared.get(shared)
         if looks is None:
-            pool = found.pool
-            looks = self._number((found.known, pool and self._of_pool(pool, named=False)))
-            self._shared[found] = looks
+            pool = shared.pool
+            looks = self._number((shared.known, pool and self._of_pool(pool, named=False)))
+            self._shared[shared] = looks
         return looks
 
     def _of_pool(self, pool: UsablePool, *, named: bool) -> Hashable:
@@ -104,17 +104,17 @@ class Looks:
         return self._numbers[looks]
 
     def _all(self, devices: Sequence[UsableDevice], *, named: bool) -> Hashable:
-        return tuple((named and found.name, found.taints, self._of_device(found.device)) for found in devices)
+        return tuple((named and device.name, device.taints, self._of_device(device.device)) for device in devices)
 
     def _of_device(self, device: Device) -> Hashable:
         """All of the device but its name and attributes of other names; ``True`` differs from 1."""
         relevant, looks = self._relevant, list[Hashable]()
-        for found in device.attributes:
-            matters = relevant.get(found.name)
+        for attribute in device.attributes:
+            matters = relevant.get(attribute.name)
             if matters is None:
-                matters = self._matters(found.name)
+                matters = self._matters(attribute.name)
             if matters:
-                looks.append((found.name, found.value.__class__, found.value))
+                looks.append((attribute.name, attribute.value.__class__, attribute.value))
         return tuple(looks), device.capacity, device.traits
 
     def _matters(self, name: str) -> bool:

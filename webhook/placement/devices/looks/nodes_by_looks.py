@@ -59,17 +59,17 @@ class NodesByLooks:
 
         The first node of each batch is looked at; each look comes with what it costs.
         """
-        found: dict[Hashable, list[int]] = {}
+        places_of: dict[Hashable, list[int]] = {}
         same, done = {looks: looks for looks in self.sets}, list[int]()
         for batch in batches:
             looks, cost = look(batch[0])
             budget.left -= cost
             looks = same.setdefault(looks, looks)  # equal ones are one object, which takes less memory
             done += batch
-            found.setdefault(looks, []).extend(batch)
+            places_of.setdefault(looks, []).extend(batch)
             if budget.left <= 0:
                 break
-        for looks, places in found.items():
+        for looks, places in places_of.items():
             bits = 1 << places[0] if len(places) == 1 else bits_of(places)
             self._of |= dict.fromkeys(places, looks)
             self.sets[looks] = self.sets.get(looks, 0) | bits

@@ -182,7 +182,7 @@ class Devices:
         yield from self._odd.values()
         tainted = self.tainted_pools
         for pool in (*self._parted, *(each for each in self._pools if tainted and each.pool in tainted)):
-            yield from (found.reach.node for found in self._pools[pool].values() if found.reach)
+            yield from (part.reach.node for part in self._pools[pool].values() if part.reach)
 
     @property
     def wide(self) -> bool:
@@ -215,7 +215,7 @@ class Devices:
         if pool in self._wide:
             self.changes.everywhere()
             return
-        for node in {found.reach.node for found in self.slices_of(pool).values() if found.reach}:
+        for node in {part.reach.node for part in self.slices_of(pool).values() if part.reach}:
             self.changes.on(node)
 
     # Claims

@@ -53,14 +53,14 @@ class MarkTable:
         """Add to that of its node a hash of each row, by those attributes; the order of slices does not matter."""
         there = [row for row, name in enumerate(self.nodes) if name in slot_of]
         rows = self._numbers[np.array(there, np.intp)].view(np.uint64)
-        found = mixed(rows[:, 0])
+        hashes = mixed(rows[:, 0])
         for at in places:
-            found = mixed(found ^ rows[:, 1 + at])
-        np.add.at(prints, [slot_of[self.nodes[row]] for row in there], found)
+            hashes = mixed(hashes ^ rows[:, 1 + at])
+        np.add.at(prints, [slot_of[self.nodes[row]] for row in there], hashes)
 
 
 def mixed(hashes: Prints) -> Prints:
     """Other hashes, of which each bit depends on many of these; different ones stay different."""
-    found = hashes * _MIXER
-    found ^= found >> _SHIFT
-    return found * _MIXER
+    result = hashes * _MIXER
+    result ^= result >> _SHIFT
+    return result * _MIXER

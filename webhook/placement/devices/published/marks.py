@@ -42,17 +42,17 @@ class MarkIndex:
         self._rests: dict[Hashable, int] = {}
         self._last = 0
 
-    def put(self, found: DeviceSlice) -> None:
+    def put(self, part: DeviceSlice) -> None:
         """Add those of the slice."""
         texts: dict[str, list[str]] = {}
-        for at, device in enumerate(found.devices):
+        for at, device in enumerate(part.devices):
             for entry in device.attributes:
                 # The representation of a value tells true from 1, and a version from its text.
                 texts.setdefault(entry.name.rpartition("/")[2], []).append(f"{at} {entry.name} {entry.value!r}")
         ids = tuple(sorted(texts))
         numbers = array("q", [hash("\n".join(texts[name])) for name in ids])  # of a list, so without spare room
-        marks = self._in_table(found, ids, numbers, self._rest(found))
-        self.by_name[found.name] = marks
+        marks = self._in_table(part, ids, numbers, self._rest(part))
+        self.by_name[part.name] = marks
 
     def drop(self, name: str) -> None:
         """Remove those of the slice of that name."""
@@ -62,17 +62,17 @@ class MarkIndex:
         if not table.rows:
             del self.tables[marks.ids]
 
-    def _in_table(self, found: DeviceSlice, ids: tuple[str, ...], numbers: "array[int]", rest: int) -> SliceMarks:
+    def _in_table(self, part: DeviceSlice, ids: tuple[str, ...], numbers: "array[int]", rest: int) -> SliceMarks:
         table = self.tables.get(ids)
         if table is None:
             table = self.tables[ids] = MarkTable(ids)
-        row = table.put(found.reach.node if found.reach else "", hash((found.driver, rest)), numbers)
+        row = table.put(part.reach.node if part.reach else "", hash((part.driver, rest)), numbers)
         return SliceMarks(table.ids, numbers, rest, row)
 
-    def _rest(self, found: DeviceSlice) -> int:
+    def _rest(self, part: DeviceSlice) -> int:
         """The number of all of its devices but for names and attributes. None ever stands for something else again."""
-        twice = len({device.name for device in found.devices}) != len(found.devices)
-        rest = twice, tuple((device.capacity, device.traits) for device in found.devices)
+        twice = len({device.name for device in part.devices}) != len(part.devices)
+        rest = twice, tuple((device.capacity, device.traits) for device in part.devices)
         if len(self._rests) >= _KEPT:
             self._rests.clear()
         if rest not in self._rests:

@@ -122,8 +122,8 @@ class Selector:
         """Whether the device of that driver meets the expression."""
         if self._reads is None or self._program is None:
             return None
-        found = self._entries_of(self._reads, driver, device)
-        key = found.key(driver, device)
+        entries = self._entries_of(self._reads, driver, device)
+        key = entries.key(driver, device)
         if key in self._answers:
             return self._answers[key]
         if budget.left <= 0:
@@ -131,7 +131,7 @@ class Selector:
         budget.left -= self._reads.cost
         if len(self._answers) >= _KEPT:
             self._answers.clear()
-        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, found, device)
+        answer = self._answers[key] = _evaluated(self._program, self._reads, driver, entries, device)
         return answer
 
     def _entries_of(self, read: Reads, driver: str, device: Device) -> "_ReadEntries":
@@ -174,16 +174,16 @@ def qualified(name: str, driver: str) -> tuple[str, str]:
     return (domain, identifier) if slash else (driver, name)
 
 
-def _evaluated(program: "cel.Expression", read: Reads, driver: str, found: "_ReadEntries", device: Device) -> Answer:
+def _evaluated(program: "cel.Expression", read: Reads, driver: str, entries: "_ReadEntries", device: Device) -> Answer:
     """What the expression says of the device with these entries; a domain that the device does not have is empty."""
     attributes: _Entries = {domain: {} for domain in read.attributes}
     capacity: _Entries = {domain: {} for domain in read.capacity}
     try:
-        for (domain, identifier), attribute in found.attributes:
+        for (domain, identifier), attribute in entries.attributes:
             attributes[domain][identifier] = _native(attribute.value)
     except (TypeError, ValueError):
         return None
-    for (domain, identifier), held in found.capacity:
+    for (domain, identifier), held in entries.capacity:
         capacity[domain][identifier] = ordered_values.of_amount(held.amount)
     facts = {
         "driver": driver,

@@ -21,7 +21,7 @@ def marks(operators: Sequence[PhysicalOperator], setting: Setting) -> list[Mark]
     of_operator = [dict(_of(operator, setting.type)) for operator in operators]
     mixed = {at for at, unit in enumerate(setting.units) if _differ(unit, of_operator)}
     said = f"type: {setting.type}"
-    found = [
+    marked = [
         Mark(at, key, value, said)
         for at, own in enumerate(of_operator)
         if at not in mixed
@@ -29,8 +29,8 @@ def marks(operators: Sequence[PhysicalOperator], setting: Setting) -> list[Mark]
     ]
     if mixed:
         for at, unit in enumerate(setting.units):
-            found.append(Mark(at, "mixed channels", str(min(unit)) if at in mixed else "", said))
-    return found
+            marked.append(Mark(at, "mixed channels", str(min(unit)) if at in mixed else "", said))
+    return marked
 
 
 def _of(operator: PhysicalOperator, type_: str) -> Iterator[tuple[str, str]]:

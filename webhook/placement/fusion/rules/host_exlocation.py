@@ -35,16 +35,16 @@ def _of_groups(operators: Sequence[PhysicalOperator], setting: Setting) -> Itera
 
 def host_groups(operators: Sequence[PhysicalOperator], setting: Setting) -> list[int]:
     """For each operator the first one that is on its host in any case."""
-    found = [min(unit) for unit in setting.units]
+    groups = [min(unit) for unit in setting.units]
     of_token: dict[str, int] = {}
 
     def root(at: int) -> int:
-        while found[at] != at:
-            found[at] = at = found[found[at]]
+        while groups[at] != at:
+            groups[at] = at = groups[groups[at]]
         return at
 
     for at, operator in enumerate(operators):
         for clause in operator.of(ClauseName.COLOCATION):
             one, other = root(at), root(of_token.setdefault(str(clause.argument), at))
-            found[max(one, other)] = min(one, other)
+            groups[max(one, other)] = min(one, other)
     return [root(at) for at in range(len(operators))]

@@ -19,14 +19,14 @@ def marks(operators: Sequence[PhysicalOperator], setting: Setting) -> list[Mark]
     for at, operator in enumerate(operators):
         for clause in operator.of(ClauseName.COLOCATION):
             holders.setdefault(clause.argument, set()).add(at)
-    found: list[Mark] = []
+    marked: list[Mark] = []
     for at, operator in enumerate(operators) if any(isolated) else ():
         unit = setting.units[at]
         if isolated[at]:
-            found.append(Mark(at, _KEY, "isolated", operator.says("hostIsolation")))
+            marked.append(Mark(at, _KEY, "isolated", operator.says("hostIsolation")))
         for clause in operator.of(ClauseName.COLOCATION):
             outside = holders[clause.argument] - unit
             beside = operators[min(outside)].says(clause) if outside else ""
             own = any(isolated[other] for other in unit) and not outside
-            found.append(Mark(at, _KEY, "isolated" if own else "colocated", operator.says(clause), beside))
-    return found
+            marked.append(Mark(at, _KEY, "isolated" if own else "colocated", operator.says(clause), beside))
+    return marked

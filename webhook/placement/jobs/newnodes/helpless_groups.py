@@ -34,17 +34,17 @@ def helpless_reasons(
     first = _alone([short], world) if len(useful) < len(groups) else ()
     own = {reason.group.place: reason.why for one in first for reason in one.out}
     none = f"makes no nodes for any of these {noun}s"
-    found = [
+    reasons = [
         group.closed or (_most(group, wider, noun) if at in useful else own.get(group.place, none))
         for at, group in enumerate(groups)
     ]
-    yield from listed_reasons(list(map(GroupReason, groups, found)), "do not make enough either")
+    yield from listed_reasons(list(map(GroupReason, groups, reasons)), "do not make enough either")
 
 
 def _alone(members: Iterable[Member], world: World) -> Iterator[ScaleUp]:
     """What groups can make for these members by themselves; nothing for members that name nodes that exist."""
-    found = (scale_up(member.ask, tuple(member.verdict.constraints), world) for member in members)
-    return (one for one in found if one and (one.out or one.uncompared))
+    alone = (scale_up(member.ask, tuple(member.verdict.constraints), world) for member in members)
+    return (one for one in alone if one and (one.out or one.uncompared))
 
 
 def _most(group: NodeGroup, wider: WiderGroup, noun: str) -> str:

@@ -47,11 +47,11 @@ def made_nodes(
             used.setdefault(new.of, {}).setdefault(slot, []).append(member)
             for key in nodes[wider.new.index(new)].unknown:
                 unknown.setdefault(new.of, {})[f"the label {key}"] = None
-    found = (
+    made = (
         GroupNodes(groups[of], len(here), (*_doubts(groups[of], here), *unknown.get(of, ())))
         for of, here in sorted(used.items())
     )
-    return found, waiting
+    return made, waiting
 
 
 def _doubts(group: NodeGroup, here: Mapping[int, Sequence[Member]]) -> Iterator[str]:
@@ -68,7 +68,7 @@ def _together(members: Sequence[Member]) -> Iterator[Mapping[str, int]]:
     """What each pod of these members requests, or each set of pods that have to share a node."""
     sets: list[tuple[set[Key], Counter[str]]] = []
     for member in members:
-        keys = {key for found in member.conditions for key in found.together}
+        keys = {key for condition in member.conditions for key in condition.together}
         asked = Counter(requests_of(member.conditions))
         if not keys:
             yield asked

@@ -27,7 +27,7 @@ async def judge_scaled_job(
         return await judge_job(*job, spec, inventory, policy, solving)
     world, pools = await applied_world(*job, spec, inventory, policy, solving)
     applied = AppliedJob(*job, spec, pools)
-    found: list[JobScaleUp] = []
+    asked: list[JobScaleUp] = []
 
     async def judge(world: World) -> JobVerdict:
         verdict = await judged(applied, world, solving, brief=True)
@@ -43,13 +43,13 @@ async def judge_scaled_job(
         if scaled.made or not scaled.decided:
             warnings = (scaled.notice, *scaled.warnings)
             return JobVerdict(verdict.group, GroupAnswer(None, decided=scaled.decided), warnings=warnings)
-        found.append(scaled)
+        asked.append(scaled)
         return verdict
 
     verdict = await judged_or_recovered(judge, world)
-    if not verdict.refused or not found or verdict.fault is Fault.INVALID:
+    if not verdict.refused or not asked or verdict.fault is Fault.INVALID:
         return verdict
-    return verdict.with_reasons(found[-1].reasons)
+    return verdict.with_reasons(asked[-1].reasons)
 
 
 async def scale_up_job(
@@ -63,8 +63,8 @@ async def scale_up_job(
     scaling = await _scaling(job, world, solving, beside or Beside(nothing, nothing))
     if not isinstance(scaling, ScaledGroup):
         return scaling
-    found = await look_for_nodes(scaling, world)
-    return await scale_up_job(job, found, solving, beside) if isinstance(found, World) else found
+    looked_for = await look_for_nodes(scaling, world)
+    return await scale_up_job(job, looked_for, solving, beside) if isinstance(looked_for, World) else looked_for
 
 
 async def _scaling(job: AppliedJob, world: World, solving: Solving, beside: Beside) -> ScaledGroup | JobScaleUp | None:

@@ -18,5 +18,9 @@ async def scale_up_workload(
     ``named`` tells that the members are components of an application, which the warning names.
     """
     scaling = await scaled_group_of(members, world, solving, beside, noun="pod", named=named)
-    found = await look_for_nodes(scaling, world)
-    return await scale_up_workload(members, found, solving, beside, named=named) if isinstance(found, World) else found
+    looked_for = await look_for_nodes(scaling, world)
+    return (
+        await scale_up_workload(members, looked_for, solving, beside, named=named)
+        if isinstance(looked_for, World)
+        else looked_for
+    )

@@ -20,7 +20,7 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
     """The answer; if the scheduler can free room that may be enough, the world with that room."""
     groups = world.node_groups
     possible, skipped = await possible_kinds(groups, scaling, world)
-    kinds = [(group, new) for group, found in enumerate(possible) for new in found.nodes]
+    kinds = [(group, new) for group, kinds_of_group in enumerate(possible) for new in kinds_of_group.nodes]
     able = await able_to_run(kinds, scaling, world)
     useful = [at for at in range(len(kinds)) if any(own >> at & 1 for own in able)]
     chosen = [kinds[at] for at in useful]
@@ -38,7 +38,7 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
         return more
     known = zip(scaling.own, able, scaling.sure, strict=False)
     nowhere = [member for member, new, sure in known if sure and not new and not member.open()]
-    bounded = cut or not all(scaling.sure) or not all(found.complete for found in possible)
+    bounded = cut or not all(scaling.sure) or not all(kinds_of_group.complete for kinds_of_group in possible)
     if not answer.decided or skipped or (bounded and not nowhere):
         return JobScaleUp(decided=False, noun=scaling.noun)
     # What a group makes for those that the nodes there are can run by themselves is beside the point.

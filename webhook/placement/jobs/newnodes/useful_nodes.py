@@ -38,21 +38,21 @@ async def possible_kinds(
     def live(key: str) -> Collection[str]:
         return known.get(key, ())
 
-    found: list[PossibleNodes] = []
+    possible_by_group: list[PossibleNodes] = []
     skipped, left = False, NODES
     for at, group in enumerate(groups):
         await scaling.group.solving.rest()
         beyond = (at + 1) * len(wanted) > COMPARED or not left
         skipped = skipped or (beyond and not group.closed)
         if group.closed or beyond or not wanted:
-            found.append(PossibleNodes(group, ()))
+            possible_by_group.append(PossibleNodes(group, ()))
             continue
         steps = possible_nodes(group, [*wanted.values()], scaling.group.resources, live)
         possible = await taken(steps, scaling.group.solving)
         skipped = skipped or len(possible.nodes) > left
-        found.append(replace(possible, nodes=possible.nodes[:left]))
-        left -= len(found[-1].nodes)
-    return found, skipped
+        possible_by_group.append(replace(possible, nodes=possible.nodes[:left]))
+        left -= len(possible_by_group[-1].nodes)
+    return possible_by_group, skipped
 
 
 async def able_to_run(kinds: Sequence[tuple[int, NewNode]], scaling: ScaledGroup, world: World) -> list[Bits]:
@@ -68,8 +68,8 @@ async def able_to_run(kinds: Sequence[tuple[int, NewNode]], scaling: ScaledGroup
     for member, ways, odd in zip(scaling.group.stated, scaling.ways, scaling.ignored, strict=True):
         await scaling.group.solving.rest()
         constraints = constraints_of(member.ask, later).constraints if ways and kinds else ()
-        found = judge(constraints, later).candidates if constraints else 0
-        able.append(found & others if odd else found)
+        fitting = judge(constraints, later).candidates if constraints else 0
+        able.append(fitting & others if odd else fitting)
     return able
 
 
@@ -84,7 +84,11 @@ def useful_counts(
     for member in members:
         asked.update({name: needed * member.count for name, needed in requests_of(member.conditions).items()})
     total = sum(member.count for member in members)
-    alone = sum(member.count for member in members if any(found.avoids or found.limit for found in member.conditions))
+    alone = sum(
+        member.count
+        for member in members
+        if any(condition.avoids or condition.limit for condition in member.conditions)
+    )
     counts = []
     for at, new in kinds:
         roomy = all(new.node.allocatable[name] >= needed for name, needed in asked.items())

@@ -101,7 +101,7 @@ class CostBound(Struct, frozen=True):
         """The units with their costs alone; ``None`` if more restricts their nodes, or time is over."""
         choices = open_pools(self.pools, world)
         chosen = frozenset((pool.namespace, pool.name) for pool in choices)
-        found: list[Member] = []
+        members: list[Member] = []
         for step in element_steps(self.job[1], self._bare(), self.known):
             await solving.rest()
             if solving.left() <= 0:
@@ -109,7 +109,7 @@ class CostBound(Struct, frozen=True):
             names, pod = step or ((), None)
             if pod is None:
                 continue
-            found += pinned_members(names, pod, self.job[0], world, choices, self.staying)
+            members += pinned_members(names, pod, self.job[0], world, choices, self.staying)
             fresh = [name for name in names if name not in self.staying]
             if fresh:
                 member = member_of(fresh, len(fresh), pod, self.job[0], world, chosen)
@@ -118,8 +118,8 @@ class CostBound(Struct, frozen=True):
                     return None
                 # A pod that runs stays where no other one could be put any more.
                 anywhere = not self.moving.keys().isdisjoint(fresh)
-                found.append(_costing(member, own, world, anywhere=anywhere))
-        return found
+                members.append(_costing(member, own, world, anywhere=anywhere))
+        return members
 
     def _cost(self, name: str) -> Tally:
         """The costs of a unit; a pod that runs takes no more than it requests."""
@@ -140,12 +140,12 @@ class CostBound(Struct, frozen=True):
 def costs_of(graph: Graph, names: Collection[str]) -> dict[str, Tally]:
     """What the operators of each unit cost, by the names of the elements that have one unit each."""
     operators = graph.application.operators
-    found: dict[str, Tally] = {}
+    amounts_of: dict[str, Tally] = {}
     for name, unit in zip(names, graph.units, strict=True):
         cpu = sum(operators[at].cost or 0 for at in unit.members) // (NANO // 1000)
         memory = sum(operators[at].memory or 0 for at in unit.members) // NANO
-        found[name] = {key: amount for key, amount in (("cpu", cpu), ("memory", memory)) if amount}
-    return found
+        amounts_of[name] = {key: amount for key, amount in (("cpu", cpu), ("memory", memory)) if amount}
+    return amounts_of
 
 
 def _least(costs: Sequence[Tally]) -> Tally:

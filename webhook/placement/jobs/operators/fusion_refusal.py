@@ -83,9 +83,9 @@ async def refuse_fusion(
     explained = await search.explained(outcome.first.spec)
     if not conflict and explained.refused:
         return explained
-    found = [fix async for fix in _fixes(search, spec, application, conflict, solving)]
+    fixes_of_job = [fix async for fix in _fixes(search, spec, application, conflict, solving)]
     changes = explained.refusal.fixes if explained.refusal else ()
-    fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *found][:_FIXES]
+    fixes = [*(fix for fix in changes if isinstance(fix, _OF_CLUSTER)), *fixes_of_job][:_FIXES]
     start = cannot_hold([item.text for item in conflict])
     tried = tuple(fixes) or (_none(solving),)
     first = f"{start}: no fusion of {total} fits on the cluster."
@@ -204,14 +204,14 @@ async def _fixes(
 
 def _items(spec: JobSpec, application: Application) -> list[_Item]:
     """All that restricts the fusion or the placement."""
-    found: list[_Item] = []
+    items: list[_Item] = []
     if scheme_of(spec.fusion) is Scheme.LEGACY:
-        found.append(_Item(-1, "legacy", "legacy: true"))
+        items.append(_Item(-1, "legacy", "legacy: true"))
     if spec.fusion and spec.fusion.type in {ISOLATION, EXLOCATION}:
-        found.append(_Item(-1, "type", f"type: {spec.fusion.type}"))
+        items.append(_Item(-1, "type", f"type: {spec.fusion.type}"))
     for at, operator in enumerate(application.operators):
-        found += _of_operator(at, operator)
-    return found
+        items += _of_operator(at, operator)
+    return items
 
 
 def _of_operator(at: int, operator: PhysicalOperator) -> Iterator[_Item]:

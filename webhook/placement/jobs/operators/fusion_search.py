@@ -149,15 +149,15 @@ class FusionSearch:
 
     async def _ordered(self, spec: JobSpec, graph: Graph, asked: int) -> list[Partition]:
         """All fusions that the scheme allows, the best ones first; some of them if time is over."""
-        found: list[Partition] = []
+        partitions: list[Partition] = []
         legacy = scheme_of(spec.fusion) is Scheme.LEGACY
         for at, partition in enumerate((_finest(graph),) if legacy else all_partitions(graph, self._before)):
-            found.append(partition)
+            partitions.append(partition)
             if at % _STEP == 0:
                 await self._solving.rest()
                 if self._over():
                     break
-        fitting = [one for one in found if len(one.blocks) <= ELEMENT_LIMIT and divides(spec, len(one.blocks))]
+        fitting = [one for one in partitions if len(one.blocks) <= ELEMENT_LIMIT and divides(spec, len(one.blocks))]
         return sorted(fitting, key=lambda one: (abs(len(one.blocks) - asked), len(one.blocks), one.goals))
 
     async def _roughly(self, spec: JobSpec, graph: Graph, asked: int) -> FusionOutcome:
@@ -177,18 +177,18 @@ class FusionSearch:
                 break
         return FusionOutcome(asked, first=first, decided=first is None and not self._over() and _divided(spec, graph))
 
-    async def _refined(self, spec: JobSpec, outcome: FusionOutcome, found: TriedFusion) -> FusionOutcome:
+    async def _refined(self, spec: JobSpec, outcome: FusionOutcome, candidate: TriedFusion) -> FusionOutcome:
         """The outcome with a better fusion than the one that was found, if all can run with that one as well."""
         refining = Brief(self._solving, self._solving.left() * _REFINED)
-        steps = refined(found.graph, found.partition, self._before, lambda: refining.left() <= 0)
+        steps = refined(candidate.graph, candidate.partition, self._before, lambda: refining.left() <= 0)
         partition = await taken(steps, self._solving)
-        if partition is found.partition:
+        if partition is candidate.partition:
             return outcome
-        better = self._candidate(spec, found.graph, partition)
+        better = self._candidate(spec, candidate.graph, partition)
         verdict = await self._verdict(better.spec)
         if verdict.refused or verdict.undecided:
             return outcome
-        first = better if outcome.first is found else outcome.first
+        first = better if outcome.first is candidate else outcome.first
         return replace(outcome, found=better, verdict=verdict, first=first)
 
     async def _impossible(self, spec: JobSpec, graph: Graph) -> bool:
@@ -245,9 +245,9 @@ class FusionSearch:
             if pod is None or not names:
                 continue
             member = member_of(names, len(names), pod, self._job[0], world, chosen)
-            found = judged_alone(names, member, self._job[0], choices, world)
-            if isinstance(found, RefusedElement) and not await self._cheaper(candidate, place[names[0]]):
-                refused.append(_of_operators(found, [one for name in names for one in operators[name]]))
+            verdict = judged_alone(names, member, self._job[0], choices, world)
+            if isinstance(verdict, RefusedElement) and not await self._cheaper(candidate, place[names[0]]):
+                refused.append(_of_operators(verdict, [one for name in names for one in operators[name]]))
         return tuple(refused)
 
     async def _able(self, spec: JobSpec, candidate: TriedFusion, known: dict[tuple[int, ...], bool]) -> bool:
@@ -339,8 +339,8 @@ class FusionSearch:
         exclusive: set[str] = set()
         arguments = {clause.argument for one in application.operators for clause in one.of(ClauseName.HOST)}
         for text in (argument for argument in arguments if isinstance(argument, str)):
-            found = world.nodes_of_host(text)
-            nodes[text] = f"slots {found}" if found else text
+            slots = world.nodes_of_host(text)
+            nodes[text] = f"slots {slots}" if slots else text
         for name in {argument.name for argument in arguments if isinstance(argument, PoolName)}:
             others = [] if name in declared else pool_of(name, *self._job, self._cluster.inventory)
             if declared.get(name) or any(pool.exclusive for pool in others):

@@ -27,15 +27,15 @@ def with_widths(spec: JobSpec, widths: Mapping[str, int]) -> JobSpec:
 def regions_around(spec: JobSpec) -> dict[str, frozenset[str]]:
     """For each region of the Job itself and the regions that it is nested in."""
     outer = {region.name: region.within for region in spec.parallel_regions or ()}
-    found: dict[str, frozenset[str]] = {}
+    by_operator: dict[str, frozenset[str]] = {}
     for name in outer:
         around: set[str] = set()
         at: str | None = name
         while at is not None and at in outer and at not in around:
             around.add(at)
             at = outer[at]
-        found[name] = frozenset(around)
-    return found
+        by_operator[name] = frozenset(around)
+    return by_operator
 
 
 def widest(region: RegionSpec) -> int:

@@ -144,10 +144,10 @@ async def _pools(group: Group) -> tuple[tuple[Name, ...], ...]:
         left_out = {name: -size for name, size in sizes.items() if name not in kept}
         return await _fails(group, (0,) * len(group.members), Change(larger=left_out))
 
-    found: list[tuple[Name, ...]] = [(name,) for name in sizes if await fails((name,))]
-    most = len(found) + _POOL_SETS
-    left = [name for name in sizes if (name,) not in found]
-    while len(found) < most and await fails(left):
-        found.append(tuple(await answered_in_turn(irreducible(left, max(1, len(left) // 2)), fails)))
-        left = [name for name in left if name not in found[-1]]
-    return tuple(found) or (tuple(sizes),)
+    sets: list[tuple[Name, ...]] = [(name,) for name in sizes if await fails((name,))]
+    most = len(sets) + _POOL_SETS
+    left = [name for name in sizes if (name,) not in sets]
+    while len(sets) < most and await fails(left):
+        sets.append(tuple(await answered_in_turn(irreducible(left, max(1, len(left) // 2)), fails)))
+        left = [name for name in left if name not in sets[-1]]
+    return tuple(sets) or (tuple(sizes),)

@@ -82,8 +82,8 @@ def _refuse_in_haste(group: Group, conflict: GroupConflict, noun: str) -> Refusa
 def _rules(group: Group, clauses: Collection[Clause]) -> tuple[str, ...]:
     """The rules of these clauses, each once; ``nodes`` where there is no clause."""
     conditions = (condition for member in group.members for condition in member.conditions)
-    found = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
-    return tuple(found) if clauses else (Rule.NODES,)
+    rules = dict.fromkeys(condition.constraint.rule for condition in conditions if condition.clause in clauses)
+    return tuple(rules) if clauses else (Rule.NODES,)
 
 
 def _who(names: Sequence[str]) -> str:
@@ -154,11 +154,11 @@ def _left_out(alike: Sequence[int], count: int) -> Iterator[Counter[int]]:
 
 def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int], most: int) -> list[int]:
     """These numbers of pods, and the first ``most`` of the members that are ``left``."""
-    found = list(counts)
+    lowered = list(counts)
     for at in left:
-        found[at] = min(alike[at], most)
-        most -= found[at]
-    return found
+        lowered[at] = min(alike[at], most)
+        most -= lowered[at]
+    return lowered
 
 
 def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
@@ -166,13 +166,13 @@ def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
     scarce = min(conflict.members(group), key=lambda member: member.open().bit_count())
     left = scarce.verdict.candidates & scarce.open()
     own = group, conflict.counts, conflict.clauses
-    found = [
+    reasons = [
         *scarce.verdict.reasons(group.world), *shortages(group, scarce, left), *crowded(*own), *too_few_devices(*own)
     ]  # fmt: skip
-    return sorted(found, key=lambda reason: -reason.nodes.bit_count())
+    return sorted(reasons, key=lambda reason: -reason.nodes.bit_count())
 
 
 async def _first(options: AsyncIterator[Fix]) -> list[Fix]:
-    async for found in options:
-        return [found]
+    async for option in options:
+        return [option]
     return []

@@ -40,7 +40,7 @@ async def pool_refusals(group: Group, sets: Sequence[tuple[Name, ...]]) -> tuple
     """
     fixes = await _smaller(group, sets[:LISTED], sets[LISTED:])
     more: list[list[Fix]] = [[] for _ in sets[LISTED:]]
-    return tuple(_refused(group, names, found) for names, found in zip(sets, fixes + more, strict=True))
+    return tuple(_refused(group, names, fix) for names, fix in zip(sets, fixes + more, strict=True))
 
 
 def refuse_pools(refused: Sequence[Refusal]) -> Refusal:
@@ -77,11 +77,11 @@ async def _smaller(
     first: list[ShrinkPool | None] = []
     for names in sets:
         beside = {name: more for name, more in larger.items() if name not in names}
-        found = [each async for each in smaller_pools(bare, names, beside)]
-        if found:
-            name, fix = found[0]
+        smaller = [each async for each in smaller_pools(bare, names, beside)]
+        if smaller:
+            name, fix = smaller[0]
             larger = {**beside, name: fix.size - sizes[name]}
-        first.append(found[0][1] if found else None)
+        first.append(smaller[0][1] if smaller else None)
     enough = all(first) and not others and await works(group, Change(larger=larger))
     return [[fix if enough else _partly(fix, fix.pool)] if fix else [] for fix in first]
 

@@ -45,7 +45,9 @@ def crowded(group: Group, counts: Sequence[int], clauses: Collection[Clause]) ->
     """
     chosen = [(member, count) for member, count in zip(group.members, counts, strict=True) if count]
     able = np.isin(group.slots, to_slots(union(member.open() for member, _ in chosen)))
-    needs = [requests_of(found for found in member.conditions if found.clause in clauses) for member, _ in chosen]
+    needs = [
+        requests_of(condition for condition in member.conditions if condition.clause in clauses) for member, _ in chosen
+    ]
     times = np.array([count for _, count in chosen], np.int64)
     for resource in ordered({name: 0 for each in needs for name in each if name in group.resources}):
         amounts = np.array([each.get(resource, 0) for each in needs], np.int64)
@@ -76,7 +78,7 @@ def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Cla
     for name, devices in group.counted.items():
         wanted, nodes = 0, 0
         for member, count in zip(group.members, counts, strict=True):
-            each = devices_of(found for found in member.conditions if found.clause in clauses).get(name, 0)
+            each = devices_of(condition for condition in member.conditions if condition.clause in clauses).get(name, 0)
             wanted += each * count
             nodes |= member.open() if each and count else 0
         has = int(devices.row[to_slots(nodes)].sum())
@@ -87,7 +89,8 @@ def too_few_devices(group: Group, counts: Sequence[int], clauses: Collection[Cla
     wanting = [
         member
         for member, count in zip(group.members, counts, strict=True)
-        if count and any(found.clause in clauses and found.constraint.devices for found in member.conditions)
+        if count
+        and any(condition.clause in clauses and condition.constraint.devices for condition in member.conditions)
     ]
     able = functools.reduce(operator.and_, (member.open() for member in wanting), group.world.everything)
     if len(wanting) > 1 and able:

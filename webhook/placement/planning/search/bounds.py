@@ -34,9 +34,9 @@ def impossible(problem: AssignmentProblem) -> Steps[frozenset[int] | None]:
         if copies.sum() < block.count:
             return frozenset((at,))
         sets.append(from_mask(copies > 0))
-    for found in itertools.chain(_cliques(problem, sets), _room(problem, sets)):
-        if found is not None:
-            return found
+    for conflict in itertools.chain(_cliques(problem, sets), _room(problem, sets)):
+        if conflict is not None:
+            return conflict
         yield
     return None
 
@@ -69,12 +69,12 @@ def _cliques(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
 
 def _of_keys(problem: AssignmentProblem) -> Mapping[Key, list[int]]:
     """For each key the blocks that both mark and avoid it, so that each of their sets needs a node of its own."""
-    found: dict[Key, list[int]] = {}
+    positions: dict[Key, list[int]] = {}
     for at, block in enumerate(problem.blocks):
         if block.apart:
             for key in sorted(block.marks & block.avoids):
-                found.setdefault(key, []).append(at)
-    return found
+                positions.setdefault(key, []).append(at)
+    return positions
 
 
 def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
@@ -85,7 +85,7 @@ def _room(problem: AssignmentProblem, sets: list[Bits]) -> _Proofs:
     yield None
     tight: list[tuple[npt.NDArray[np.intp], npt.NDArray[np.int64], Iterable[int]]] = []
     for within in {*sets, union(sets)}:
-        inside = np.array([at for at, found in enumerate(sets) if not found & ~within], np.intp)
+        inside = np.array([at for at, nodes_of in enumerate(sets) if not nodes_of & ~within], np.intp)
         free = np.clip(problem.free[:, to_slots(union({sets[at] for at in inside}))], 0, None)
         there, wanted = free.sum(axis=1, dtype=np.float64), asked[inside].sum(axis=0)
         yield frozenset(inside.tolist()) if ((wanted > there) & (there < _EXACT)).any() else None

@@ -21,10 +21,10 @@ class Costs(Struct, frozen=True, eq=False):
     def total(self, places: Sequence[Sequence[int]]) -> int:
         """The cost of all places: the k-th pod on a node costs ``load`` more than the one before it."""
         on: dict[int, int] = {}
-        for at, found in enumerate(places):
-            for place in found:
+        for at, own_places in enumerate(places):
+            for place in own_places:
                 on[place] = on.get(place, 0) + self.pods_of(at)
-        own = sum(int(self.of[at][place]) for at, found in enumerate(places) for place in found)
+        own = sum(int(self.of[at][place]) for at, own_places in enumerate(places) for place in own_places)
         return own + sum(self.load * count * (count - 1) // 2 for count in on.values())
 
     def pods_of(self, at: int) -> int:

@@ -228,7 +228,7 @@ class _Program(LinearProgram):
             standing = dict(self._problem.pools[pool].standing)
             mine = {index: columns for (of, index), columns in indexed.items() if of == pool}
             for place, host in column_of[pool].items():
-                columns = [found[place] for found in mine.values()]
+                columns = [column_by_place[place] for column_by_place in mine.values()]
                 self.row([*columns, host], [1.0] * len(columns) + [-1.0], -np.inf, 0)
                 for index, stands in standing.items():
                     if stands == place:

@@ -35,8 +35,8 @@ class LinearProgram:
     @property
     def upper(self) -> list[float]:
         """The upper bounds of all columns."""
-        found: list[float] = np.concatenate(self._upper).tolist() if self._upper else []
-        return found
+        bounds: list[float] = np.concatenate(self._upper).tolist() if self._upper else []
+        return bounds
 
     def columns(
         self, upper: npt.NDArray[np.float64], cost: npt.NDArray[np.float64] | None = None, *, whole: bool = True

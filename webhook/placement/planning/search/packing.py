@@ -76,8 +76,8 @@ def _of_volume(sizes: Amounts, times: Amounts, free: Amounts) -> TooMany | None:
     sums = _sums(free)
     there = sums[-1] - sums[np.searchsorted(free, sizes)]
     for at in np.flatnonzero(asked > there)[-1:]:
-        found = (sizes[at], times[at:].sum(), 0, times[alone[at] :].sum(), asked[at], there[at])
-        return TooMany(*map(int, found))
+        figures = (sizes[at], times[at:].sum(), 0, times[alone[at] :].sum(), asked[at], there[at])
+        return TooMany(*map(int, figures))
     return None
 
 

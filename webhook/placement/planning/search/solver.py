@@ -112,9 +112,9 @@ async def assign(problem: AssignmentProblem, solving: Solving) -> Assigned:
         return Assigned(None, short=short)
     if solving.left() <= 0:
         return Assigned(None, decided=False)
-    found = await taken(greedy.search(problem), solving)
-    if found is not None:
-        return Assigned(found)
+    placed = await taken(greedy.search(problem), solving)
+    if placed is not None:
+        return Assigned(placed)
     seconds = solving.left()
     if seconds < ENOUGH:
         return Assigned(None, decided=False)
