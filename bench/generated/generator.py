@@ -23,7 +23,7 @@ from webhook.placement.inventory.inventory import Inventory
 PAGE = 250
 """Objects of one file: the largest page that the product asks the API server for."""
 
-CACHE = Path(__file__).parents[1] / ".cache" / "bench"
+CACHE = Path(__file__).parents[2] / ".cache" / "bench"
 """Where everything goes that a benchmark makes, its results aside."""
 
 _SOURCES = ("generator", "nodes", "pods", "streams", "topology")

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 PARTS = ("evaluation", "throughput", "latency", "memory")
 
-RESULTS = Path(__file__).with_name("RESULTS.md")
+RESULTS = Path(__file__).parents[1] / "RESULTS.md"
 
 SMALLEST = 100
 """Nodes of a cluster in which every host pool finds its hosts."""

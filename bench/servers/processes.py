@@ -16,7 +16,7 @@ from msgspec import Struct
 
 from bench.trouble import Trouble
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 READY_SECONDS = 120
 """For a server to read 150,000 pods from a cold disk on a slow machine; the goal is ten."""

@@ -190,7 +190,7 @@ def test_fixes_and_rules_of_a_new_family_are_right(
 
 
 def test_the_code_passes_the_type_checker(copy: Path) -> None:
-    files = ("webhook/placement/constraints/zone.py", "webhook/placement/constraints/families.py")
+    files = ("webhook/placement/constraints/hosts/zone.py", "webhook/placement/constraints/families.py")
     done = python(copy, "-m", "mypy", "--config-file", str(ROOT / "pyproject.toml"), *files)
     assert done.stdout == "Success: no issues found in 2 source files\n"
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from msgspec import Struct
 
-RESULTS: Final = Path(__file__).parents[1] / "RESULTS-e2e.md"
+RESULTS: Final = Path(__file__).parents[2] / "RESULTS-e2e.md"
 
 _BOUNDS: Final = {
     "nodes": (20, 100_000),  # fewer, and a job has not enough hosts in a pool for its pods that keep apart
