@@ -99,7 +99,7 @@ async def test_authorities_and_names_are_followed(bench: ReviewBench) -> None:
     bench.publish(bench.proxies, following, **{"requestheader-allowed-names": '["front-proxy-client", "other"]'})
     await bench.server.watch.look()
     assert (await bench.ask("GET", ROOT))[0] == 200
-    assert (await bench.ask("GET", ROOT, tls=bench.servers.client(following, "other")))[0] == 200
+    assert (await bench.ask("GET", ROOT, tls=bench.client(following, "other")))[0] == 200
 
 
 async def test_a_connection_outlives_a_new_authority_and_not_the_end_of_its_own(bench: ReviewBench) -> None:

@@ -40,21 +40,21 @@ async def test_a_long_answer_arrives_whole(bench: ReviewBench) -> None:
 
 
 async def test_headers_of_a_client_without_a_certificate_are_not_believed(bench: ReviewBench) -> None:
-    code, answer = await bench.create(tls=bench.servers.client(), groups=["system:masters"])
+    code, answer = await bench.create(tls=bench.client(), groups=["system:masters"])
     assert (code, answer["reason"]) == (401, "Unauthorized")
     assert answer["message"] == "the client has shown no certificate of the front proxy"
     assert bench.asked == []
 
 
 async def test_a_certificate_with_another_name_is_not_believed(bench: ReviewBench) -> None:
-    code, answer = await bench.create(tls=bench.servers.client(bench.proxies, "kubelet"), groups=["system:masters"])
+    code, answer = await bench.create(tls=bench.client(bench.proxies, "kubelet"), groups=["system:masters"])
     assert (code, answer["message"]) == (401, "the name in the client's certificate is not that of a front proxy")
     assert bench.asked == []
 
 
 async def test_a_certificate_of_another_authority_gets_no_connection(bench: ReviewBench) -> None:
     with pytest.raises((aiohttp.ClientError, ssl.SSLError, ConnectionError)):
-        await bench.create(tls=bench.servers.client(Authority(), PROXY))
+        await bench.create(tls=bench.client(Authority(), PROXY))
     assert bench.asked == []
 
 

@@ -196,7 +196,7 @@ def test_the_code_passes_the_type_checker(copy: Path) -> None:
 
 
 def test_the_code_passes_the_linter(copy: Path) -> None:
-    file = copy / "webhook" / "placement" / "constraints" / "zone.py"
+    file = copy / "webhook" / "placement" / "constraints" / "hosts" / "zone.py"
     configuration = ("--config", str(ROOT / "pyproject.toml"), "--no-cache")
     done = python(copy, "-m", "ruff", "check", *configuration, str(file))
     assert done.stdout == "All checks passed!\n"

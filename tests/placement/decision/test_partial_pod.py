@@ -16,8 +16,8 @@ from tests.placement.properties.random_choices import examples
 from tests.placement.properties.strategies import clusters
 from tests.work import calls
 from webhook.placement.decision.decision import decide
+from webhook.placement.decision.refusal import partial_pod
 from webhook.placement.decision.refusal.partial_pod import PartialPods, anew
-from webhook.placement.decision.refusal.refusal import partial_pod
 from webhook.placement.decision.refusal.relaxation import REFUSED
 from webhook.placement.decision.verdict import constraints_of, judge
 from webhook.placement.inventory.inventory import Inventory

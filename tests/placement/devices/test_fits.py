@@ -10,7 +10,7 @@ from tests.work import calls
 from webhook.placement.devices import fits as fits_module
 from webhook.placement.devices.allocation.allocation import Lack
 from webhook.placement.devices.fits import BOUNDLESS, Fit, Wanted
-from webhook.placement.devices.looks.looks import looks as looks_module
+from webhook.placement.devices.looks import looks as looks_module
 from webhook.placement.devices.published import marks as marks_module
 from webhook.placement.devices.published.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.published.device import (

@@ -13,7 +13,7 @@ from webhook.placement.devices.allocation.allocation import NodeOutcome, allocat
 from webhook.placement.devices.allocation.candidates import different
 from webhook.placement.devices.allocation.node_devices import NodeDevices, NodeSights
 from webhook.placement.devices.fits import BOUNDLESS, Wanted
-from webhook.placement.devices.looks.looks import batches
+from webhook.placement.devices.looks import batches
 from webhook.placement.devices.published.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.published.device import Attribute, Counters, Device, Reach, Traits
 from webhook.placement.devices.published.slices import DeviceSlice
