@@ -27,14 +27,14 @@ from typing import Any, Final, TypeVar
 import aiohttp
 import uvloop
 from msgspec import Struct
-from msgspec.structs import replace
 
 from bench import machine
 from bench.e2e import counters, usage
 from bench.e2e.chart import RESOURCES, Chart
 from bench.e2e.cluster import process_ids
+from bench.e2e.plain_requests import KINDS, NODES, SPACE, Request, collection_of, plain_requests
 from tests.e2e import binaries
-from tests.e2e.api import Api, Object
+from tests.e2e.api import Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import render as render_chart
 from tests.e2e.nodes import create_nodes, node
@@ -43,17 +43,9 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 from tools.kinds import chart_name
-from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.kind import OperatorKind
 
-SPACE: Final = "bench-bystanders"
-NODES: Final = 50
 CLIENTS: Final = 20
-SIZE: Final = 4 << 10
-"""Bytes of a pod."""
-
-ANNOTATIONS: Final = (0, 5, 25)
-
 STATES: Final[Mapping[str, str]] = {
     "without": "without",
     "processes": "processes only",
@@ -71,26 +63,7 @@ _EVALUATION: Final = re.compile(
     r"^apiserver_admission_match_condition_evaluation_seconds_sum\{(.*)\} (\S+)$", re.MULTILINE
 )
 
-KINDS: Final[Sequence[OperatorKind]] = tuple(application_kinds().values())
-"""The kinds of other operators, of which applications take turns."""
-
 T = TypeVar("T")
-
-_PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
-_LEASES: Final = f"/apis/coordination.k8s.io/v1/namespaces/{SPACE}/leases"
-_DEPLOYMENTS: Final = f"/apis/apps/v1/namespaces/{SPACE}/deployments"
-_JSON: Final = "application/json"
-_MERGE: Final = "application/merge-patch+json"
-
-
-class Request(Struct, frozen=True):
-    """One request: method, path, content type and body; the same client sends those ``following`` right after it."""
-
-    method: str
-    path: str
-    body: bytes
-    content: str = _JSON
-    following: tuple["Request", ...] = ()
 
 
 class Figures(Struct, frozen=True):
@@ -112,6 +85,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--kinds", action="store_true", help="review all kinds of other operators, and make such objects"
     )
+    parser.add_argument("--only", default="", metavar="WORD", help="requests with this word in their names, no others")
     parser.add_argument("--results", type=Path, help=f"file for the table, such as bench/{RESULTS.name}")
     chosen = parser.parse_args(argv)
     binaries.programs()
@@ -122,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         with kubelet(plane) as running:
             install(plane, running, with_kinds(plane) if chosen.kinds else QUICK)
             chart = Chart(plane.admin, running)
-            bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles, chosen.kinds)
+            bench = _Bench(plane, process_ids(plane, running), chosen.count, chosen.singles, chosen.kinds, chosen.only)
             bench.turn()  # the first requests of all find small heaps
             for number in range(chosen.rounds):
                 for state in list(STATES)[:: 1 if number % 2 else -1]:
@@ -156,23 +130,6 @@ def definition(kind: OperatorKind) -> Object:
     )
 
 
-def collection_of(kind: OperatorKind) -> str:
-    """Where the API server has the applications of a kind."""
-    return f"/apis/{kind.kind.group}/{kind.kind.versions[0]}/namespaces/{SPACE}/{kind.kind.resource}"
-
-
-def application(number: int) -> Request:
-    """An application that asks for nothing; the kinds take turns."""
-    kind = KINDS[number % len(KINDS)]
-    made = {
-        "apiVersion": f"{kind.kind.group}/{kind.kind.versions[0]}",
-        "kind": kind.kind.kind,
-        "metadata": {"name": f"plain-{number}", "labels": {"app": f"plain-{number}"}},
-        "spec": dict(kind.probe),
-    }
-    return Request("POST", collection_of(kind), json.dumps(made).encode())
-
-
 def _enter(chart: Chart, state: str) -> None:
     """Make the cluster be in that state."""
     if state == "chart":
@@ -191,7 +148,7 @@ def _elsewhere() -> list[tuple[str, Object]]:
 class _Bench(Struct, frozen=True):
     """Makes the requests of a turn: ``count`` by many clients and ``singles`` by one, of each kind.
 
-    With ``kinds`` applications of other operators are among them.
+    With ``kinds`` applications of other operators are among them. ``only`` is part of the names of those that are made.
     """
 
     plane: ControlPlane
@@ -199,6 +156,7 @@ class _Bench(Struct, frozen=True):
     count: int
     singles: int
     kinds: bool = False
+    only: str = ""
 
     def turn(self) -> dict[str, Figures]:
         """Every kind of request, from an empty namespace to an empty namespace."""
@@ -208,25 +166,14 @@ class _Bench(Struct, frozen=True):
         """Microseconds that conditions of each entry and policy take for a request, by kind of request and by entry."""
         return dict(self._each(0, self._evaluated))
 
-    def _each(self, count: int, make: Callable[[Sequence[Request]], T]) -> Iterator[tuple[str, T]]:
-        admin, total = self.plane.admin, count + self.singles
-        for annotations in ANNOTATIONS:
-            created = [_pod(annotations, number) for number in range(total)]
-            yield f"pods with {annotations} annotations", make(created)
-            if annotations == ANNOTATIONS[-1]:
-                yield "status updates of pods", make(list(map(_status, range(total))))
-            _emptied(admin, _PODS)
-        # The kubelets of the plane report on these pods, too, so each life takes the API server some ten times as long.
-        yield "whole lives of pods", make(list(map(life, range(self.singles + count // 5))))
-        yield "heartbeats of nodes", make(list(map(_heartbeat, range(total))))
-        for number in range(NODES):
-            admin.call("POST", _LEASES, _lease(number))
-        yield "renewals of Leases", make(list(map(_renewal, range(total))))
-        yield "Deployments", make(list(map(_deployment, range(total))))
-        if self.kinds:
-            yield "applications of other operators", make(list(map(application, range(total))))
-        for path in (_LEASES, _DEPLOYMENTS, *(map(collection_of, KINDS) if self.kinds else ())):
-            _emptied(admin, path)
+    def _each(self, many: int, make: Callable[[Sequence[Request]], T]) -> Iterator[tuple[str, T]]:
+        admin = self.plane.admin
+        for kind in plain_requests(applications=self.kinds):
+            if self.only in kind.name:
+                requests = kind.of(self.singles, many)
+                kind.before(admin, len(requests))
+                yield kind.name, make(requests)
+                kind.empty(admin)
 
     def _measured(self, requests: Sequence[Request]) -> Figures:
         before = usage.now(self.pids)
@@ -254,11 +201,6 @@ class _Bench(Struct, frozen=True):
             if "placement" in labels:
                 found[name] = found.get(name, 0.0) + float(value)
         return found
-
-
-def _emptied(admin: Api, path: str) -> None:
-    admin.delete(path, gracePeriodSeconds="0")
-    until(lambda: not admin.get(path, limit="1")["items"], f"{path} is empty", 120)
 
 
 async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) -> tuple[float, float]:
@@ -289,96 +231,6 @@ async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) 
         began = perf_counter()
         await asyncio.gather(*(client(rest) for _ in range(CLIENTS)))
         return (len(requests) - singles) / (perf_counter() - began), 1000 * median
-
-
-def _pod(annotations: int, number: int) -> Request:
-    pod: dict[str, Any] = {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": {
-            "name": f"plain-{number}",
-            "labels": {"app.kubernetes.io/name": "web", "app.kubernetes.io/instance": f"web-{number % 20}"},
-            "annotations": {f"example.com/key-{each}": f"value {each} of pod {number}" for each in range(annotations)},
-        },
-        "spec": {
-            "schedulerName": "nobody",
-            "containers": [
-                {
-                    "name": "web",
-                    "image": "registry.example.com/web:1.0",
-                    "resources": {"requests": {"cpu": "100m", "memory": "64Mi"}},
-                    "env": [{"name": "PADDING", "value": ""}],
-                }
-            ],
-        },
-    }
-    env = pod["spec"]["containers"][0]["env"][0]
-    env["value"] = "x" * max(0, SIZE - len(json.dumps(pod)))
-    return Request("POST", _PODS, json.dumps(pod).encode())
-
-
-def _status(number: int) -> Request:
-    condition = {"type": "example.com/Checked", "status": "True", "reason": "Checked", "message": f"check {number}"}
-    return Request(
-        "PATCH", f"{_PODS}/plain-{number}/status", json.dumps({"status": {"conditions": [condition]}}).encode(), _MERGE
-    )
-
-
-def life(number: int) -> Request:
-    """A pod with 25 annotations from its creation to its end."""
-    created = _pod(ANNOTATIONS[-1], number)
-    path = f"{_PODS}/plain-{number}"
-    target = {"apiVersion": "v1", "kind": "Node", "name": f"node-{number % NODES}"}
-    binding = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": f"plain-{number}"}, "target": target}
-    reports = (
-        Request(
-            "PATCH", f"{path}/status", json.dumps({"status": {"phase": phase, "message": str(step)}}).encode(), _MERGE
-        )
-        for step, phase in enumerate(("Pending", "Running", "Running"))
-    )
-    bound = Request("POST", f"{path}/binding", json.dumps(binding).encode())
-    ended = Request("DELETE", path, b'{"gracePeriodSeconds":0}')
-    return replace(created, following=(bound, *reports, ended))
-
-
-def _heartbeat(number: int) -> Request:
-    condition = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": f"heartbeat {number}"}
-    return Request(
-        "PATCH",
-        f"/api/v1/nodes/node-{number % NODES}/status",
-        json.dumps({"status": {"conditions": [condition]}}).encode(),
-        "application/strategic-merge-patch+json",
-    )
-
-
-def _lease(number: int) -> Object:
-    return {
-        "apiVersion": "coordination.k8s.io/v1",
-        "kind": "Lease",
-        "metadata": {"name": f"node-{number}", "namespace": SPACE},
-        "spec": {"holderIdentity": f"node-{number}", "leaseDurationSeconds": 40},
-    }
-
-
-def _renewal(number: int) -> Request:
-    renewed = {"spec": {"renewTime": f"2026-01-01T00:00:00.{number:06d}Z"}}
-    return Request("PATCH", f"{_LEASES}/node-{number % NODES}", json.dumps(renewed).encode(), _MERGE)
-
-
-def _deployment(number: int) -> Request:
-    labels = {"app": f"web-{number}"}
-    spec = {"containers": [{"name": "web", "image": "registry.example.com/web:1.0"}]}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": f"web-{number}", "labels": labels},
-        "spec": {
-            "replicas": 0,
-            "selector": {"matchLabels": labels},
-            "template": {"metadata": {"labels": labels}, "spec": spec},
-        },
-    }
-    return Request("POST", _DEPLOYMENTS, json.dumps(deployment).encode())
 
 
 _COSTS: Final = """## What each entry and policy costs

@@ -2,19 +2,9 @@
 
 from argparse import Namespace
 
-from bench.e2e.bystanders import (
-    KINDS,
-    STATES,
-    Figures,
-    application,
-    cost_table,
-    definition,
-    life,
-    render,
-    rounds_table,
-    table,
-)
+from bench.e2e.bystanders import STATES, Figures, cost_table, definition, render, rounds_table, table
 from bench.e2e.chart import new_object
+from bench.e2e.plain_requests import KINDS, application, life, plain_requests
 
 SEEN = {
     state: [{"Leases": Figures(100.0 / number, float(number), 2.0 * number)}] for number, state in enumerate(STATES, 1)
@@ -78,3 +68,19 @@ def test_applications_of_all_kinds_ask_for_nothing() -> None:
     definitions = [definition(kind)["spec"] for kind in KINDS]
     paths = [f"/apis/{one['group']}/{one['versions'][0]['name']}/" for one in definitions]
     assert all(each.path.startswith(path) for each, path in zip(made, paths, strict=True))
+
+
+def test_a_turn_has_as_many_requests_of_each_kind_as_were_asked_for() -> None:
+    made = {kind.name: len(kind.of(3, 10)) for kind in plain_requests(applications=True)}
+    assert made == {
+        "pods with 0 annotations": 13,
+        "pods with 5 annotations": 13,
+        "pods with 25 annotations": 13,
+        "status updates of pods": 13,
+        "whole lives of pods": 5,
+        "heartbeats of nodes": 13,
+        "renewals of Leases": 13,
+        "Deployments": 13,
+        "applications of other operators": 13,
+    }
+    assert "applications of other operators" not in {kind.name for kind in plain_requests(applications=False)}
