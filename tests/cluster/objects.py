@@ -197,6 +197,7 @@ class RecordedDevices:
     found: dict[str, DeviceClass] = dataclasses.field(default_factory=dict)
     slices: dict[str, DeviceSlice] = dataclasses.field(default_factory=dict)
     claims: dict[tuple[str, str], ResourceClaim] = dataclasses.field(default_factory=dict)
+    keys: dict[str, None] = dataclasses.field(default_factory=dict)
     templates: dict[tuple[str, str], ClaimTemplate] = dataclasses.field(default_factory=dict)
     rules: dict[str, TaintRule] = dataclasses.field(default_factory=dict)
     readable: dict[DevicePart, bool] = dataclasses.field(default_factory=dict)
@@ -216,11 +217,16 @@ class RecordedDevices:
     def drop_slice(self, name: str) -> None:
         del self.slices[name]
 
+    @property
+    def claim_keys(self) -> KeysView[str]:
+        return self.keys.keys()
+
     def put_claim(self, claim: ResourceClaim) -> None:
         self.claims[claim.namespace, claim.name] = claim
+        self.keys[f"{claim.namespace}/{claim.name}"] = None
 
     def drop_claim(self, namespace: str, name: str) -> None:
-        del self.claims[namespace, name]
+        del self.claims[namespace, name], self.keys[f"{namespace}/{name}"]
 
     def put_template(self, template: ClaimTemplate) -> None:
         self.templates[template.namespace, template.name] = template

@@ -294,6 +294,24 @@ def test_what_is_unknown_here_is_named(devices: dict[str, Any], path: str) -> No
     assert read_template(claim_template("t", {"devices": devices}))[0].spec.unread == f"spec.spec.devices.{path}"
 
 
+def named(*nodes: str, key: str = "metadata.name") -> dict[str, Any]:
+    """The selector of these nodes by their names."""
+    return {"nodeSelectorTerms": [{"matchFields": [{"key": key, "operator": "In", "values": nodes}]}]}
+
+
+def on_nodes(*nodes: str, key: str = "metadata.name") -> tuple[NodeTerm, ...]:
+    return (NodeTerm(match_fields=(Requirement(key, "In", nodes),)),)
+
+
+def test_claims_of_one_node_keep_its_name_alone() -> None:
+    """Terms that say the same are made of it, as they were."""
+    status = {"allocation": {"nodeSelector": named("node-a")}}
+    found = [read_claim(resource_claim(name, status=status))[0].allocation for name in ("a", "b")]
+    assert [one and one.nodes for one in found] == [on_nodes("node-a")] * 2
+    assert ClaimAllocation().nodes is None
+    assert ClaimAllocation(terms=TERMS).nodes == TERMS
+
+
 def test_what_is_allocated_to_a_claim() -> None:
     name = {"request": "gpu", "driver": GPUS, "pool": "node-a", "device": "gpu-0"}
     full = {
@@ -321,8 +339,8 @@ def test_what_is_allocated_to_a_claim() -> None:
         consumed=(("memory", 2 * GI),),
         tolerations=(Toleration("example.com/hot", "Exists"),),
     )
-    assert (found.allocation, found.reserved_for, found.owner, found.terminating) == (
-        ClaimAllocation((held, shared), TERMS), ("u",), "p", True,
+    assert (found.allocation, found.reserved, found.owner, found.terminating) == (
+        ClaimAllocation((held, shared), TERMS), True, "p", True,
     )  # fmt: skip
 
 
@@ -331,8 +349,11 @@ def test_what_is_allocated_to_a_claim() -> None:
     [
         ({}, ClaimAllocation()),
         ({"nodeSelector": {}}, ClaimAllocation(terms=())),
+        ({"nodeSelector": named("node-a")}, ClaimAllocation(node="node-a")),
+        ({"nodeSelector": named("node-a", "node-b")}, ClaimAllocation(terms=on_nodes("node-a", "node-b"))),
+        ({"nodeSelector": named("a", key="metadata.uid")}, ClaimAllocation(terms=on_nodes("a", key="metadata.uid"))),
     ],
-    ids=["on every node", "on none"],
+    ids=["on every node", "on none", "on one", "on two", "by another field"],
 )
 def test_an_allocation_without_devices(allocation: dict[str, Any], value: ClaimAllocation) -> None:
     assert read_claim(resource_claim(status={"allocation": allocation}))[0].allocation == value

@@ -54,7 +54,7 @@ def named(*names: str) -> Json:
 
 def used(name: str, node: str, *numbers: int) -> ResourceClaim:
     """A claim that has these devices of the node, and that a pod uses."""
-    return replace(held(name, node, *numbers), reserved_for=("uid",))
+    return replace(held(name, node, *numbers), reserved=True)
 
 
 def with_template(spec: ClaimSpec, inventory: Inventory | None = None) -> Inventory:

@@ -117,6 +117,19 @@ def test_holders() -> None:
     assert [claim.name for claim in devices.claims()] == ["monitor"]
 
 
+def test_claims_share_a_device_or_have_several() -> None:
+    """Each allocation of a device is told, in the order in which claims came; other devices are not touched."""
+    devices, other = Devices(), DeviceName(DRIVER, "n1", "gpu-1")
+    both, shared = (HeldDevice(GPU), HeldDevice(other)), HeldDevice(other, share="s")
+    devices.put_claim(holding(*both, name="both"))
+    devices.put_claim(holding(shared, name="shared"))
+    assert [*devices.claim_keys] == ["team/both", "team/shared"]
+    assert (devices.holders(GPU), devices.holders(other)) == (both[:1], (both[1], shared))
+    devices.drop_claim("team", "both")
+    assert (devices.holders(GPU), devices.holders(other)) == ((), (shared,))
+    assert [*devices.claim_keys] == ["team/shared"]
+
+
 def test_reservation_changes_no_node() -> None:
     """A claim that another pod uses too has the same devices: no node is looked at again."""
     devices = Devices()
@@ -124,7 +137,7 @@ def test_reservation_changes_no_node() -> None:
     version, total = devices.changes.version, devices.version
     devices.put_claim(holding(HeldDevice(GPU)))
     assert devices.version == total
-    devices.put_claim(ResourceClaim("team", "claim", ClaimSpec(), ClaimAllocation((HeldDevice(GPU),)), ("uid",)))
+    devices.put_claim(ResourceClaim("team", "claim", ClaimSpec(), ClaimAllocation((HeldDevice(GPU),)), reserved=True))
     assert devices.version == total + 1
     assert devices.changes.since(version) == set()
     assert devices.claim(("team", "claim")) is not None

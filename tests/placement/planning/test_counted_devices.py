@@ -103,7 +103,7 @@ def test_a_part_of_a_pods_devices_is_counted_with_others() -> None:
 
 def test_devices_that_others_hold_count_since_they_come_free() -> None:
     inventory = equipped()
-    inventory.devices.put_claim(replace(held("other", "node-a", 0, 1), reserved_for=("u",)))
+    inventory.devices.put_claim(replace(held("other", "node-a", 0, 1), reserved=True))
     assert not asked(inventory, element("x", "two"), element("y", "one")).text
 
 

@@ -226,7 +226,7 @@ def test_elements_share_a_claim() -> None:
 
 def test_what_is_allocated_is_not_given_to_others() -> None:
     inventory = equipped()
-    inventory.devices.put_claim(replace(held("mine", "node-a", 0), reserved_for=("u",)))
+    inventory.devices.put_claim(replace(held("mine", "node-a", 0), reserved=True))
     spec = [element("x", "=mine", "one"), element("y", "one", node="node-a", cpu="1")]
     assert asked(inventory, *spec).warnings == (f"x, y: {CROWDED}",)
     assert not asked(inventory, spec[0], element("y", "one", cpu="1")).warnings

@@ -27,7 +27,8 @@ from webhook.placement.devices.published.claims import (
     ResourceClaim,
 )
 from webhook.placement.devices.published.described import MADE_LABEL, content_of
-from webhook.placement.kube.pod import Amount, NodeSelector, NodeTerm, Toleration
+from webhook.placement.kube.pod import Amount, NodeSelector, NodeTerm, Requirement, Toleration
+from webhook.placement.kube.selection.selector import NAME_FIELD
 from webhook.placement.text.problem import REASON_LIMIT, shorten
 
 ALL: Final = "All"
@@ -37,8 +38,8 @@ EXACT: Final = "ExactCount"
 _KEPT: Final = 1024
 """So many specs are kept to be shared: more than a cluster has claim templates in use."""
 
-_NODES: Final = 8192
-"""So many terms of nodes are kept to be shared: one for each node of a large cluster."""
+_ZONES: Final = 256
+"""So many terms of several nodes are kept to be shared: one for each group of nodes that can use the same devices."""
 
 _POD: Final = "Pod"
 _OWN: Final = "spec.devices"
@@ -116,13 +117,9 @@ class _Allocation(Struct, frozen=True, gc=False, rename="camel"):
     node_selector: NodeSelector | None = None
 
 
-class _User(Struct, frozen=True, gc=False):
-    uid: str = ""
-
-
 class _ClaimStatus(Struct, frozen=True, gc=False, rename="camel"):
     allocation: _Allocation | None = None
-    reserved_for: tuple[_User, ...] | None = None
+    reserved_for: tuple[Any, ...] | None = None
 
 
 class _ClaimObject(Struct, frozen=True, gc=False):
@@ -179,7 +176,7 @@ def _claim(source: _ClaimObject) -> ResourceClaim:
         name,
         _spec(source.spec, _OWN),
         None if status.allocation is None else _allocation(status.allocation),
-        tuple(user.uid for user in status.reserved_for or ()),
+        bool(status.reserved_for),
         next(owners, ""),
         metadata.deletion_timestamp is not None,
     )
@@ -282,19 +279,20 @@ def _unread_constraints(constraints: Iterable[_Constraint], path: str) -> Iterat
 
 
 def _allocation(source: _Allocation) -> ClaimAllocation:
-    selector = source.node_selector
-    return ClaimAllocation(
-        tuple(
-            _held(each, f"status.allocation.devices.results[{at}]")
-            for at, each in enumerate(source.devices.results or ())
-        ),
-        None if selector is None else _shared_terms(selector.node_selector_terms or ()),
-    )
+    results = source.devices.results or ()
+    devices = tuple([_held(each, f"status.allocation.devices.results[{at}]") for at, each in enumerate(results)])
+    if source.node_selector is None:
+        return ClaimAllocation(devices)
+    terms = source.node_selector.node_selector_terms or ()
+    match terms:
+        case (NodeTerm(None, (Requirement(key, "In", (node,)),)),) if key == NAME_FIELD and node:
+            return ClaimAllocation(devices, node=sys.intern(node))
+    return ClaimAllocation(devices, _shared_terms(terms))
 
 
-@functools.lru_cache(_NODES)
+@functools.lru_cache(_ZONES)
 def _shared_terms(terms: tuple[NodeTerm, ...]) -> tuple[NodeTerm, ...]:
-    """The equal terms that were seen first: all claims with devices of one node have the same."""
+    """The equal terms that were seen first."""
     return terms
 
 

@@ -201,7 +201,7 @@ def nano(amount: Amount, path: str) -> int:
 
 def _reach(said: _Selection) -> Reach:
     terms = said.node_selector.node_selector_terms if said.node_selector else None
-    return Reach(said.node_name or "", said.all_nodes or False, terms or ())
+    return Reach(sys.intern(said.node_name or ""), said.all_nodes or False, terms or ())
 
 
 def _device(device: _Device, path: str, *, per_device: bool) -> Device:

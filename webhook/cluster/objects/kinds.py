@@ -259,6 +259,7 @@ RESOURCE_CLAIMS: Final = Kind(
     value_key=_name_of,
     put=lambda sink, claim: sink.devices.put_claim(claim),
     drop=lambda sink, key: sink.devices.drop_claim(*key.split("/", 1)),
+    kept=lambda sink: sink.devices.claim_keys,
     listed=lambda sink, readable: sink.devices.listed(DevicePart.CLAIMS, readable=readable),
 )
 CLAIM_TEMPLATES: Final = Kind(

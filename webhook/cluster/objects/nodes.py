@@ -29,7 +29,7 @@ def node(source: wire.NodeObject) -> tuple[Node, Notes]:
     )
     return (
         Node(
-            name=name,
+            name=sys.intern(name),  # pods, slices and claims name it
             uid=metadata.uid or name,
             labels={sys.intern(key): sys.intern(value) for key, value in (metadata.labels or {}).items()},
             taints=tainted,

@@ -66,6 +66,11 @@ class DeviceSink(Protocol):
         """A ResourceSlice is gone."""
         ...
 
+    @property
+    def claim_keys(self) -> KeysView[str]:
+        """``namespace/name`` of all ResourceClaims that were put and not dropped."""
+        ...
+
     def put_claim(self, claim: ResourceClaim, /) -> None:
         """A ResourceClaim was added or changed."""
         ...

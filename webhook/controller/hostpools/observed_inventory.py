@@ -50,6 +50,7 @@ class ObservedDevices:
         self._devices = devices
         self.put_claim = devices.put_claim
         self.drop_claim = devices.drop_claim
+        self.claim_keys = devices.claim_keys
 
     def listed(self, part: DevicePart, *, readable: bool) -> None:
         """A kind of object was listed completely, or cannot be read."""

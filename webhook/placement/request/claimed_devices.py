@@ -154,10 +154,11 @@ def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedD
     anew, allocation = WantedDevices(clause, shared=True), claim.allocation
     if allocation is None:
         return _wanting(anew, claim.spec, 1, devices)
-    if claim.reserved_for or allocation.terms is None:
-        return WantedDevices(clause, terms=allocation.terms, held=allocation.devices)
+    nodes = allocation.nodes
+    if claim.reserved or nodes is None:
+        return WantedDevices(clause, terms=nodes, held=allocation.devices)
     # The scheduler takes the devices of a claim that no pod uses back, if they keep a pod from every node.
-    loose = replace(anew, terms=allocation.terms, held=allocation.devices, loose=True)
+    loose = replace(anew, terms=nodes, held=allocation.devices, loose=True)
     return _wanting(loose, claim.spec, 1, devices)
 
 

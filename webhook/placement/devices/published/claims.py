@@ -4,7 +4,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from webhook.placement.kube.pod import NodeTerm, Toleration
+from webhook.placement.kube.pod import NodeTerm, Requirement, Toleration
+from webhook.placement.kube.selection.selector import NAME_FIELD
 
 ClaimName = tuple[str, str]
 """A ResourceClaim or ResourceClaimTemplate: namespace and name."""
@@ -84,24 +85,33 @@ class HeldDevice(Struct, frozen=True, gc=False):
 
 
 class ClaimAllocation(Struct, frozen=True, gc=False):
-    """What is allocated to a claim: devices, and the nodes that can use them, ``None`` standing for every node."""
+    """What is allocated to a claim: devices, and the nodes that can use them.
+
+    That is mostly one ``node``, by its name. Otherwise ``terms`` match them, ``None`` standing for every node.
+    """
 
     devices: tuple[HeldDevice, ...] = ()
     terms: tuple[NodeTerm, ...] | None = None
+    node: str = ""
+
+    @property
+    def nodes(self) -> tuple[NodeTerm, ...] | None:
+        """Terms of the nodes that can use the devices; ``None`` stands for every node."""
+        return (NodeTerm(match_fields=(Requirement(NAME_FIELD, "In", (self.node,)),)),) if self.node else self.terms
 
 
 class ResourceClaim(Struct, frozen=True, gc=False):
     """A ResourceClaim; ``allocation`` is ``None`` until it has devices.
 
-    ``reserved_for`` are the uids of the objects that use it (``status.reservedFor``), ``owner`` is the name of the pod
-    that it was made for from a template, empty for a claim of its own.
+    ``reserved`` tells that pods use it (``status.reservedFor``), ``owner`` is the name of the pod that it was made for
+    from a template, empty for a claim of its own.
     """
 
     namespace: str
     name: str
     spec: ClaimSpec
     allocation: ClaimAllocation | None = None
-    reserved_for: tuple[str, ...] = ()
+    reserved: bool = False
     owner: str = ""
     terminating: bool = False
 

@@ -7,7 +7,7 @@ An update takes time by what changed.
 import copy
 import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
 from typing import Final
 
 from webhook.placement.devices.published.changes import Changes
@@ -66,7 +66,8 @@ class Devices:
         self.marks = MarkIndex()
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
-        self._claims: dict[ClaimName, ResourceClaim] = {}
+        self._claims: dict[str, ResourceClaim] = {}
+        """By ``namespace/name``: whoever watches claims needs no second copy of such keys."""
         self._templates: dict[ClaimName, ClaimTemplate] = {}
         self._made: Counter[str] = Counter()
         """By namespace, how many templates the controller made."""
@@ -222,24 +223,29 @@ class Devices:
 
     def put_claim(self, claim: ResourceClaim) -> None:
         """Add the ResourceClaim, or replace the one with its namespace and name; an equal one changes nothing."""
-        name = claim.namespace, claim.name
-        known = self._claims.get(name)
+        key = f"{claim.namespace}/{claim.name}"
+        known = self._claims.get(key)
         if known == claim:
             return
-        self._claims[name] = claim
+        self._claims[key] = claim
         self._hold(_devices_of(known), _devices_of(claim))
         self._others += 1
 
     def drop_claim(self, namespace: str, name: str) -> None:
         """Remove the ResourceClaim, which gives back its devices; an absent one changes nothing."""
-        removed = self._claims.pop((namespace, name), None)
+        removed = self._claims.pop(f"{namespace}/{name}", None)
         if removed is not None:
             self._hold(_devices_of(removed), ())
             self._others += 1
 
     def claim(self, name: ClaimName) -> ResourceClaim | None:
         """The claim of that namespace and name; ``None`` if there is none."""
-        return self._claims.get(name)
+        return self._claims.get("/".join(name))
+
+    @property
+    def claim_keys(self) -> KeysView[str]:
+        """``namespace/name`` of all claims."""
+        return self._claims.keys()
 
     def claims(self) -> Iterator[ResourceClaim]:
         """All claims."""
@@ -249,7 +255,7 @@ class Devices:
         """What is allocated of the device; several allocations if claims share it, or have it for administration."""
         return self._holders.get(device, ())
 
-    def _hold(self, before: Sequence[HeldDevice], after: Sequence[HeldDevice]) -> None:
+    def _hold(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> None:
         if before == after:
             return
         for held in before:
@@ -260,7 +266,9 @@ class Devices:
             else:
                 del self._holders[held.device]
         for held in after:
-            self._holders[held.device] = (*self.holders(held.device), held)
+            there = self._holders.get(held.device, ())
+            # A claim has mostly one device, and its own tuple says so.
+            self._holders[held.device] = after if len(after) == 1 and not there else (*there, held)
 
     # Templates
 
@@ -318,7 +326,7 @@ class Devices:
         return None if "" in pools else pools
 
 
-def _devices_of(claim: ResourceClaim | None) -> Sequence[HeldDevice]:
+def _devices_of(claim: ResourceClaim | None) -> tuple[HeldDevice, ...]:
     return claim.allocation.devices if claim and claim.allocation else ()
 
 
