@@ -11,7 +11,6 @@ from webhook.placement.devices import fits as fits_module
 from webhook.placement.devices.allocation.allocation import Lack
 from webhook.placement.devices.fits import BOUNDLESS, Fit, Wanted
 from webhook.placement.devices.looks import looks as looks_module
-from webhook.placement.devices.published import marks as marks_module
 from webhook.placement.devices.published.claims import Agreement, ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.published.device import (
     Attribute,
@@ -602,7 +601,6 @@ def test_outcomes_of_devices_that_are_gone_are_forgotten(monkeypatch: pytest.Mon
 
 def test_looks_of_pools_that_are_gone_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(looks_module, "_KEPT", 1)
-    monkeypatch.setattr(marks_module, "_KEPT", 1)
     modelled = wanting(DeviceChoice(GPU, selectors=(MODEL,)))
     inventory = equipped(on("node-a", 1, 80), on("node-b", 1, 40), fabric(2, "B"))
     for model, nodes in (("B", {"node-a", "node-b"}), ("A100", {"node-a", "node-b", "node-c"})) * 2:

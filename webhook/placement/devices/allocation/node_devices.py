@@ -135,7 +135,7 @@ class NodeSights:
         self._pools = {name: self._sight(name) for name in sorted(shared)}
 
     def _sight(self, name: DevicePool) -> _PoolSight:
-        every = dict.fromkeys(reach for part in self._devices.slices_of(name).values() for reach in _reaches(part))
+        every = dict.fromkeys(reach for part in self._devices.slices_of(name) for reach in _reaches(part))
         nodes = frozenset(reach.node for reach in every if reach.node)
         return _PoolSight(tuple(reach for reach in every if not reach.node), nodes, {})
 
@@ -152,7 +152,7 @@ class NodeSights:
 def _seen(devices: Devices, name: DevicePool, reaches: Reaches) -> tuple[UsablePool | None, bool]:
     """The pool as the node sees it, if it does, and whether it is known what the node can use of it."""
     published = devices.slices_of(name)
-    relevant = [part for part in published.values() if part.counters or any(map(reaches, _reaches(part)))]
+    relevant = [part for part in published if part.counters or any(map(reaches, _reaches(part)))]
     if not relevant:
         return None, True
     known = not any(part.unread for part in relevant)
@@ -160,9 +160,9 @@ def _seen(devices: Devices, name: DevicePool, reaches: Reaches) -> tuple[UsableP
     relevant = [part for part in relevant if part.generation == newest]
     others: list[DeviceSlice] = []
     if len(relevant) != relevant[0].expected:
-        if any(part.generation > newest for part in published.values()):
+        if any(part.generation > newest for part in published):
             return None, known  # the driver replaces what the node sees
-        others = [part for part in published.values() if part.generation == newest and part not in relevant]
+        others = [part for part in published if part.generation == newest and part not in relevant]
         if len(relevant) + len(others) != relevant[0].expected:
             return None, False
     pool = _pool(devices, name, relevant, others, reaches)
@@ -181,23 +181,22 @@ def _pool(
 ) -> UsablePool | None:
     """The pool of these slices; ``None`` if it is not valid, so that no device of it is given to anybody."""
     ordered = sorted(relevant, key=lambda part: part.name)
-    names = [device.name for part in ordered for device in part.devices]
+    own = [(part, device) for part in ordered for device in part.devices]
+    foreign = [device for part in others for device in part.devices]
     counters = _counters(part for part in ordered if part.counters)
-    if len(names) != len(set(names)) or counters is None:
+    if len({device.name for _, device in own}) != len(own) or counters is None:
         return None
-    consumed = (used for part in (*ordered, *others) for device in part.devices for used in device.traits.consumes)
+    consumed = (used for device in (*[device for _, device in own], *foreign) for used in device.traits.consumes)
     if any((used.name, counter) not in counters for used in consumed for counter, _ in used.amounts):
         return None
     usable: list[UsableDevice] = []
     rest: list[Device] = []
-    for part in ordered:
-        for device in part.devices:
-            if part.reach is not None or (device.traits.reach and reaches(device.traits.reach)):
-                usable.append(_usable(devices, name, device))
-            else:
-                rest.append(device)
-    rest += [device for part in others for device in part.devices]
-    consuming = tuple(_usable(devices, name, device) for device in rest if device.traits.consumes)
+    for part, device in own:
+        if part.reach is not None or (device.traits.reach and reaches(device.traits.reach)):
+            usable.append(_usable(devices, name, device))
+        else:
+            rest.append(device)
+    consuming = tuple(_usable(devices, name, device) for device in (*rest, *foreign) if device.traits.consumes)
     return UsablePool(name, tuple(usable), counters, consuming)
 
 

@@ -9,14 +9,14 @@ from typing import Final
 import numpy as np
 
 from webhook.placement.devices.allocation.node_devices import NodeSights
-from webhook.placement.devices.looks.looks import Names
+from webhook.placement.devices.looks.looks import Names, places_read
 from webhook.placement.devices.published.devices import Devices
 from webhook.placement.devices.published.mark_table import Prints, mixed
 from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import NodeTerm
 
 _TABLE: Final = 8
-"""What it costs to compare the slices whose attributes have the same ids."""
+"""What it costs to compare the slices whose attributes have the same names."""
 
 _ROWS: Final = 64
 """So many nodes more are compared at the cost of one look."""
@@ -54,13 +54,12 @@ class Batches:
         """Add hashes of the devices of nodes; the names of nodes of which the hash does not tell enough."""
         marks, alone = self._devices.marks, {*self._devices.odd_nodes(), *self._sights.named()}
         left = {name: slot for name, slot in slot_of.items() if slot < len(prints)}
-        for ids, table in marks.tables.items():
+        for table in marks.tables.values():
             if table.rows < _TABLE:
                 alone.update(table.nodes)
                 continue
             self.cost += _TABLE + table.rows // _ROWS
-            places = [at for at, name in enumerate(ids) if self._names is None or name in self._names]
-            table.add_prints(prints, places, left)
+            table.add_prints(prints, places_read(table.header, self._names), left)
         return alone
 
 

@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 from webhook.placement.devices.allocation.node_devices import NodeDevices, SharedPool, UsableDevice, UsablePool
 from webhook.placement.devices.published.claims import ClaimSpec
+from webhook.placement.devices.published.columns import Column
 from webhook.placement.devices.published.device import Device
 from webhook.placement.devices.published.devices import Devices
 from webhook.placement.devices.selectors.selector import selector
@@ -32,6 +33,16 @@ def names_read(claims: Iterable[ClaimSpec]) -> Names:
     return frozenset(names)
 
 
+def places_read(header: Sequence[str], names: Names) -> tuple[int, ...]:
+    """Where attributes with these ids are in a header."""
+    return tuple([at for at, name in enumerate(header) if _is_read(name, names)])
+
+
+def _is_read(name: str, names: Names) -> bool:
+    """Whether the attribute of that full name has one of the ids."""
+    return names is None or name.rpartition("/")[2] in names
+
+
 class Looks:
     """The looks of slices by the attributes of these names, as numbers: equal slices have the same one."""
 
@@ -42,27 +53,27 @@ class Looks:
         self._last = 0
         self._relevant: dict[str, bool] = {}
         """Full names of attributes, and whether they matter."""
-        self._matching: dict[tuple[str, ...], tuple[int, ...]] = {}
-        """By ids of attributes of a slice, where those are that matter."""
+        self._matching: dict[int, tuple[int, ...]] = {}
+        """By headers of tables, where the attributes are that matter."""
         self._numbers: dict[Hashable, int] = {}
         self._shared = WeakKeyDictionary[SharedPool, int]()
 
     def of_node(self, devices: Devices, node: str) -> Hashable | None:
         """The looks of the devices of a node with pools of its own, each one legible slice; else ``None``."""
-        looks, marks_of, matching = list[tuple[Hashable, ...]](), devices.marks.by_name, self._matching
+        looks, devices_of, matching = list[tuple[Hashable, ...]](), devices.marks.by_name, self._matching
         for pool in devices.local_pools(node):
             published = devices.slices_of(pool)
             if len(published) > 1:
                 return None
-            (sole,) = published.values()
+            (sole,) = published
             if sole.expected != 1 or sole.unread:
                 return None
-            marks = marks_of[sole.name]
-            places = matching.get(marks.ids)
+            table = devices_of[sole.name]
+            places = matching.get(table.header.number)
             if places is None:
-                places = self._places(marks.ids)
-            numbers = marks.numbers
-            looks.append((pool.driver, marks.rest, *[numbers[at] for at in places]))
+                places = self._places(table.header)
+            columns = table.attributes
+            looks.append((pool.driver, table.rest.number, *[columns[at].number for at in places]))
         return looks[0] if len(looks) == 1 else tuple(sorted(looks))
 
     def of_devices(self, devices: NodeDevices, *, named: bool) -> Hashable:
@@ -86,12 +97,11 @@ class Looks:
             self._all(pool.others, named=named),
         )
 
-    def _places(self, ids: tuple[str, ...]) -> tuple[int, ...]:
-        """Where among the ids of attributes those are that matter."""
+    def _places(self, header: Column[str]) -> tuple[int, ...]:
+        """Where among the names of attributes those are that matter."""
         if len(self._matching) >= _KEPT:
             self._matching.clear()
-        places = tuple(at for at, name in enumerate(ids) if self._names is None or name in self._names)
-        self._matching[ids] = places
+        places = self._matching[header.number] = places_read(header.values, self._names)
         return places
 
     def _number(self, looks: Hashable) -> int:
@@ -121,5 +131,5 @@ class Looks:
         """Whether an attribute of that full name matters."""
         if len(self._relevant) >= _KEPT:
             self._relevant.clear()
-        matters = self._relevant[name] = self._names is None or name.rpartition("/")[2] in self._names
+        matters = self._relevant[name] = _is_read(name, self._names)
         return matters

@@ -7,18 +7,20 @@ An update takes time by what changed.
 import copy
 import enum
 from collections import Counter
-from collections.abc import Iterable, Iterator, KeysView, Mapping, Sequence
-from typing import Final
+from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
+
+from msgspec.structs import replace
 
 from webhook.placement.devices.published.changes import Changes
 from webhook.placement.devices.published.claims import ClaimName, ClaimTemplate, DeviceName, HeldDevice, ResourceClaim
+from webhook.placement.devices.published.columns import SharedColumns
 from webhook.placement.devices.published.device import Reach
+from webhook.placement.devices.published.device_table import table_of
 from webhook.placement.devices.published.marks import MarkIndex
+from webhook.placement.devices.published.pools import PublishedPools
 from webhook.placement.devices.published.slices import DevicePool, DeviceSlice
 from webhook.placement.devices.published.taint_rules import TaintRule
 from webhook.placement.objects.device_classes import DeviceClass, DeviceClasses
-
-_NO_SLICES: Final[Mapping[str, DeviceSlice]] = {}
 
 
 class DevicePart(enum.Enum):
@@ -40,7 +42,7 @@ class Devices:
     about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
     """
 
-    __slots__ = ("_claims", "_holders", "_listed", "_local", "_made", "_odd", "_others", "_parted", "_pools", "_rules",
+    __slots__ = ("_claims", "_columns", "_holders", "_listed", "_local", "_made", "_odd", "_others", "_pools", "_rules",
                  "_shared", "_slices", "_templates", "_unread", "_wide", "changes", "classes", "marks",
                  "read")  # fmt: skip
 
@@ -52,15 +54,14 @@ class Devices:
         self._others = 0
         self._listed: set[DevicePart] = set()
         self._slices: dict[str, DeviceSlice] = {}
-        self._pools: dict[DevicePool, dict[str, DeviceSlice]] = {}
+        self._columns = SharedColumns()
+        self._pools = PublishedPools()
         self._local: dict[str, tuple[DevicePool, ...]] = {}
         """By node, the pool of each slice of that node: mostly one, for which a tuple takes a quarter of a dict."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
         """Those of them of which some such slice has more than counters."""
-        self._parted: set[DevicePool] = set()
-        """The pools that have several slices."""
         self._odd: dict[str, str] = {}
         """The slices of one node that are not known to be all of their pool, with the names of their nodes."""
         self.marks = MarkIndex()
@@ -110,18 +111,18 @@ class Devices:
 
     def put_slice(self, published: DeviceSlice) -> None:
         """Add the ResourceSlice, or replace the one with its name; an equal one changes nothing."""
+        devices = table_of(published.devices, self._columns)
+        published = replace(published, devices=devices)
         if self._slices.get(published.name) == published:
+            devices.give_back(self._columns)
             return
         self.drop_slice(published.name)
         self._slices[published.name] = published
-        self.marks.put(published)
+        self.marks.put(published, devices)
         if published.unread:
             self._unread[published.name] = published.reach
         pool = published.pool_name
-        parts = self._pools.setdefault(pool, {})
-        parts[published.name] = published
-        if len(parts) > 1:
-            self._parted.add(pool)
+        self._pools.put(pool, published)
         if published.reach and (published.unread or published.expected != 1):
             self._odd[published.name] = published.reach.node
         self._place(published, pool, 1)
@@ -134,14 +135,10 @@ class Devices:
             return
         pool = removed.pool_name
         self._unread.pop(name, None)
-        self.marks.drop(name)
+        self.marks.drop(name).give_back(self._columns)
         self._changed(pool)
         self._odd.pop(name, None)
-        del self._pools[pool][name]
-        if len(self._pools[pool]) == 1:
-            self._parted.discard(pool)
-        if not self._pools[pool]:
-            del self._pools[pool]
+        self._pools.drop(pool, name)
         self._place(removed, pool, -1)
 
     @property
@@ -154,13 +151,9 @@ class Devices:
         """The slices that cannot be read, by name, with the nodes that may use their devices."""
         return self._unread
 
-    def slices_of(self, pool: DevicePool) -> Mapping[str, DeviceSlice]:
-        """The slices of the pool by name, of all generations."""
-        return self._pools.get(pool, _NO_SLICES)
-
-    def pools(self) -> Iterable[DevicePool]:
-        """All pools."""
-        return self._pools
+    def slices_of(self, pool: DevicePool) -> Collection[DeviceSlice]:
+        """The slices of the pool, of all generations."""
+        return self._pools.slices(pool)
 
     def local_pools(self, node: str) -> Iterable[DevicePool]:
         """The pools that have slices of that node."""
@@ -182,8 +175,8 @@ class Devices:
         """
         yield from self._odd.values()
         tainted = self.tainted_pools
-        for pool in (*self._parted, *(each for each in self._pools if tainted and each.pool in tainted)):
-            yield from (part.reach.node for part in self._pools[pool].values() if part.reach)
+        for pool in (*self._pools.parted(), *(each for each in self._pools if tainted and each.pool in tainted)):
+            yield from (part.reach.node for part in self._pools.slices(pool) if part.reach)
 
     @property
     def wide(self) -> bool:
@@ -216,7 +209,7 @@ class Devices:
         if pool in self._wide:
             self.changes.everywhere()
             return
-        for node in {part.reach.node for part in self.slices_of(pool).values() if part.reach}:
+        for node in {part.reach.node for part in self.slices_of(pool) if part.reach}:
             self.changes.on(node)
 
     # Claims

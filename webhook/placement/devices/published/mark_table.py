@@ -1,4 +1,4 @@
-"""The marks of slices whose devices have attributes of the same ids, as a table: compared at once for all nodes."""
+"""The marks of slices whose devices have attributes of the same names, as a table: compared at once for all nodes."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -13,39 +13,41 @@ Prints = np.ndarray[tuple[int], np.dtype[np.uint64]]
 
 
 class MarkTable:
-    """A row for each slice: a hash of what it has beside attributes, and the number of each attribute.
+    """A row for each slice: a hash of what it has beside attributes, and the number of each attribute of ``header``.
 
     ``nodes`` are the names of the slices' nodes by row; a row that is free, or not of one node, has none.
     """
 
-    __slots__ = ("_free", "_numbers", "ids", "nodes")
+    __slots__ = ("_free", "_numbers", "_row_of", "header", "nodes")
 
-    def __init__(self, ids: tuple[str, ...]) -> None:
-        self.ids = ids
+    def __init__(self, header: tuple[str, ...]) -> None:
+        self.header = header
         self.nodes: list[str] = []
-        self._numbers = np.zeros((1, 1 + len(ids)), np.int64)
+        self._numbers = np.zeros((1, 1 + len(header)), np.int64)
+        self._row_of: dict[str, int] = {}
         self._free: list[int] = []
 
     @property
     def rows(self) -> int:
         """How many slices it has."""
-        return len(self.nodes) - len(self._free)
+        return len(self._row_of)
 
-    def put(self, node: str, rest: int, numbers: Sequence[int]) -> int:
-        """Add a row; where it is."""
+    def put(self, name: str, node: str, numbers: Sequence[int]) -> None:
+        """Add the row of the slice of that name, which is of that node."""
         if self._free:
             row = self._free.pop()
         else:
             row = len(self.nodes)
             self.nodes.append("")
             if row >= len(self._numbers):
-                self._numbers = np.concatenate((self._numbers, np.zeros_like(self._numbers)))
+                self._numbers = np.concatenate((self._numbers, np.zeros_like(self._numbers[row // 2 :])))
         self.nodes[row] = node
-        self._numbers[row] = (rest, *numbers)
-        return row
+        self._numbers[row] = numbers
+        self._row_of[name] = row
 
-    def drop(self, row: int) -> None:
-        """Remove a row."""
+    def drop(self, name: str) -> None:
+        """Remove the row of the slice."""
+        row = self._row_of.pop(name)
         self.nodes[row] = ""
         self._free.append(row)
 

@@ -1,5 +1,6 @@
 """ResourceSlices: the parts in which a driver publishes a pool of devices."""
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -28,7 +29,7 @@ class DeviceSlice(Struct, frozen=True, gc=False):
     generation: int = 0
     expected: int = 1
     reach: Reach | None = None
-    devices: tuple[Device, ...] = ()
+    devices: Collection[Device] = ()
     counters: tuple[Counters, ...] = ()
     unread: bool = False
 
