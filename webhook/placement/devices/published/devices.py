@@ -174,8 +174,9 @@ class Devices:
         It has several slices, or rules may taint it.
         """
         yield from self._odd.values()
-        tainted = self.tainted_pools
-        for pool in (*self._pools.parted(), *(each for each in self._pools if tainted and each.pool in tainted)):
+        tainted = self.tainted_pools or ()
+        ruled = [each for each in self._pools if each.pool in tainted] if tainted else []
+        for pool in (*self._pools.parted(), *ruled):
             yield from (part.reach.node for part in self._pools.slices(pool) if part.reach)
 
     @property

@@ -1,5 +1,6 @@
 """The slices of each pool of devices."""
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator
 
 from webhook.placement.devices.published.slices import DevicePool, DeviceSlice
@@ -17,8 +18,7 @@ class PublishedPools:
 
     def __iter__(self) -> Iterator[DevicePool]:
         """All pools."""
-        yield from self._sole
-        yield from self._parts
+        return itertools.chain(self._sole, self._parts)
 
     def put(self, pool: DevicePool, published: DeviceSlice) -> None:
         """Add the slice to its pool, which has none of that name yet."""
