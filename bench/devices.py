@@ -42,6 +42,9 @@ PODS: Final = 10_000
 EACH: Final = 8
 """Devices of a node."""
 
+GOAL: Final = 20.0
+"""So many MB of resident memory devices may add, eight on each of 5,000 nodes."""
+
 PAIR: Final = "large-and-pair"
 """The template of two requests."""
 
@@ -60,12 +63,24 @@ def main(argv: Sequence[str] | None = None) -> int:
     scale = Scale(chosen.nodes, PODS)
     processes.compile_product()
     print("| cluster | resident, MB | peak, MB | ready after, s | CPU time, s |\n|---|---|---|---|---|")
-    for each in (0, chosen.devices):
-        print(row(f"{scale}, {each} devices each", *measure(scale, each)), flush=True)
+    without, having = (_measured(scale, each) for each in (0, chosen.devices))
+    print(added(without, having))
     for asked, durations in decisions(scale.nodes, chosen.devices).items():
         print(f"decision on a pod with {asked}: {durations}")
     print(f"load of the machine: {', '.join(f'{load:.1f}' for load in os.getloadavg())}")
     return 0
+
+
+def _measured(scale: Scale, each: int) -> memory.Memory:
+    """What the webhook holds of a cluster with so many devices on each node, of which a row is printed."""
+    held, ready = measure(scale, each)
+    print(row(f"{scale}, {each} devices each", held, ready), flush=True)
+    return held
+
+
+def added(without: memory.Memory, having: memory.Memory) -> str:
+    """What devices add to the resident memory, beside the goal for a cluster of the usual size."""
+    return f"devices add {having.resident - without.resident:.0f} MB of resident memory (goal: at most {GOAL:.0f})"
 
 
 def row(what: str, held: memory.Memory, ready: float) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from msgspec import Raw
 
-from bench.devices import DRIVER, decisions, pages, row
+from bench.devices import DRIVER, added, decisions, pages, row
 from bench.memory import Memory
 from tests.cluster.objects import Recorder
 from webhook.cluster.snapshot.loader import SnapshotLoader
@@ -40,6 +40,11 @@ def test_a_claim_holds_a_device_that_is_published() -> None:
 
 def test_a_row_has_memory_and_times() -> None:
     assert row("10 nodes", Memory(100.4, 120.0, 1.25), 3.0) == "| 10 nodes | 100 | 120 | 3.0 | 1.2 |"
+
+
+def test_what_devices_add_is_told_beside_the_goal() -> None:
+    found = added(Memory(100.4, 120.0, 1.25), Memory(116.6, 130.0, 2.0))
+    assert found == "devices add 16 MB of resident memory (goal: at most 20)"
 
 
 def test_decisions_on_pods_with_two_requests_are_measured() -> None:

@@ -11,7 +11,7 @@ from webhook.placement.devices.fits import Fit, Wanted
 from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice
 from webhook.placement.devices.published.device import Attribute, Device, Reach
 from webhook.placement.devices.published.slices import DeviceSlice
-from webhook.placement.devices.selectors.selector import DeviceBudget
+from webhook.placement.devices.selectors.selector import EVALUATIONS, DeviceBudget
 from webhook.placement.inventory.inventory import Inventory
 
 
@@ -67,6 +67,30 @@ def test_no_selector_makes_a_decision_cost_more_than_so_much(kind: str) -> None:
         inventory = attributed(count)
         costs = [calls(functools.partial(fit, inventory, claim)) for claim in costly(kind)]
         assert max(costs) < 60_000, count
+
+
+HOSTILE = {
+    "text of 1 MiB": 'device.driver != "' + "x" * 2**20 + '"',
+    "a million operators": "true && " * 125_000 + "true",
+    "a million rounds": "[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(a, " * 6 + "true" + ")" * 6,
+    "a pattern in a loop": f'device.attributes["{GPU}"].exists(k, k.matches("(a+)+$"))',
+    "a text that grows": f'device.attributes["{GPU}"].uuid.replace("", "xxxxxxxxxx").replace("", "xxxxxxxxxx") == "x"',
+}
+"""Selectors by what makes them cost a million units of the API server, or more."""
+
+
+@pytest.mark.parametrize("kind", HOSTILE)
+def test_a_hostile_selector_is_not_judged(kind: str) -> None:
+    """It is never evaluated, and each decision on it costs as little as the first: 45,000 calls take some 5 ms."""
+    inventory = attributed(1000)
+    claim = wanting(DeviceChoice(GPU, selectors=(HOSTILE[kind],)))
+    for _ in range(2):
+        budget, found = DeviceBudget(), list[Fit]()
+        assert calls(lambda: found.append(fit(inventory, claim, budget))) < 10_000  # noqa: B023 -- called at once
+        (judged,) = found
+        assert (judged.nodes, judged.unknown.bit_count(), judged.lacks) == (0, 1000, {})
+        assert judged.failed == {HOSTILE[kind]}
+        assert budget.left > EVALUATIONS // 2
 
 
 @KINDS
