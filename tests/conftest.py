@@ -7,22 +7,15 @@ import signal
 import sys
 from collections.abc import Generator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import coverage
 import pytest
 
 from tests.collected_files import INTEGRATION, begun_with_what_is_shared, hidden, is_left_out
 from tests.example_count import everyday_profile
+from tests.traced_calls import TracedCalls
 from tests.traced_imports import ProductImports
-from tests.untraced import untraced_processes
 from tests.worker_reports import tell_little
-
-if TYPE_CHECKING:
-    from _typeshed import TraceFunction
-
-_TRACER: pytest.StashKey["TraceFunction | None"] = pytest.StashKey()
-"""The tracer of coverage, if there is one."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -42,8 +35,9 @@ def _trace_our_code_only(config: pytest.Config) -> None:
 
     The rest is pytest's own: the collection of all tests would take twice as long.
     """
-    tracer = config.stash[_TRACER] = sys.gettrace()
+    tracer = sys.gettrace()
     sys.settrace(None)
+    config.pluginmanager.register(TracedCalls(tracer))
     if tracer is not None and (hasattr(config, "workerinput") or not config.getoption("numprocesses", None)):
         sys.meta_path.insert(0, ProductImports(tracer))
 
@@ -101,42 +95,11 @@ def pytest_unconfigure() -> None:
     gc.enable()
 
 
-def _traced(item: pytest.Item) -> Generator[None, object, object]:
-    sys.settrace(item.config.stash[_TRACER])
-    try:
-        return (yield)
-    finally:
-        sys.settrace(None)
-
-
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_setup(item: pytest.Item) -> Generator[None, object, object]:
-    """Fixtures count as coverage."""
-    return (yield from _traced(item))
-
-
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-    """So does their end.
-
-    What the last tests of a worker left open is found with its last test: nothing that it says afterwards is heard.
-    """
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_teardown(nextitem: pytest.Item | None) -> None:
+    """What the last tests of a worker left open is found with its last test: nothing that it says later is heard."""
     if nextitem is None:
         gc.collect()
-    return (yield from _traced(item))
-
-
-@pytest.hookimpl(wrapper=True, trylast=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """What random examples happen to reach is no coverage: a line counts where a test that says what it is for runs it.
-
-    The gate then gives one answer for one state of the code; and tracing would more than double what properties cost.
-    The same holds for tests with the marker ``examples``, and for processes that either starts.
-    """
-    if item.get_closest_marker("hypothesis") or item.get_closest_marker("examples"):
-        with untraced_processes():
-            return (yield)
-    return (yield from _traced(item))
 
 
 @pytest.hookimpl(wrapper=True)
