@@ -3,6 +3,8 @@
 import ast
 from collections.abc import Iterator
 
+import pytest
+
 from tests.docs.pages import ROOT
 from tests.test_names import PACKAGES
 
@@ -23,6 +25,7 @@ def statements(tree: ast.Module) -> Iterator[ast.AST]:
             left += getattr(node, field, ())
 
 
+@pytest.mark.untraced
 def test_no_function_is_long() -> None:
     found = {
         f"{path.relative_to(ROOT)}: {node.name}": node.end_lineno - node.lineno + 1

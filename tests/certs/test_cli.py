@@ -23,6 +23,7 @@ def run(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.integration
+@pytest.mark.untraced
 def test_create_as_a_process(tmp_path: Path) -> None:
     done = run([str(PROGRAM), "create", "--dir", str(tmp_path / "pair"), "--loopback"])
     assert (done.returncode, done.stderr) == (0, "")
@@ -30,6 +31,7 @@ def test_create_as_a_process(tmp_path: Path) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.untraced
 def test_show_as_a_process(tmp_path: Path) -> None:
     created(tmp_path)
     done = run([str(PROGRAM), "show", "--dir", str(tmp_path)])
@@ -57,6 +59,7 @@ def test_importing_the_module_of_the_program_runs_nothing() -> None:
     assert "main" in runpy.run_module("certs.__main__", run_name="anything")
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("module", ["certs.cli", "certs.managed.command"])
 def test_what_is_slow_to_import_waits_until_it_is_needed(module: str) -> None:
     """Only ``manage`` needs an HTTP client, and only a kubeconfig PyYAML."""

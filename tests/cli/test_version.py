@@ -25,6 +25,7 @@ def test_it_takes_no_flags(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.untraced
 def test_a_snapshot_is_explained_without_the_http_client() -> None:
     words = ["explain", "-f", "examples/pool-tagged.yaml", "--snapshot", "examples/cluster"]
     code = f"import sys; from webhook.cli import main; main({words}); print('aiohttp' in sys.modules)"
@@ -33,6 +34,7 @@ def test_a_snapshot_is_explained_without_the_http_client() -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.untraced
 def test_it_waits_for_no_library() -> None:
     slow = "{'pydantic', 'aiohttp', 'numpy', 'cryptography', 'prometheus_client', 'yaml', 'rich'}"
     code = f"import sys; from webhook.cli import main; main(['version']); print(sorted({slow} & set(sys.modules)))"

@@ -7,6 +7,8 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, SOURCES, anchors, links, page
 
+pytestmark = pytest.mark.untraced
+
 CHART = ROOT / "charts" / "streams-placement" / "README.md"
 PAPERS = [ROOT / name for name in ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "GOVERNANCE.md", "SECURITY.md")]
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT
 
+pytestmark = pytest.mark.untraced
+
 LARGEST: Final = 150_000
 """Bytes of a picture: every version of it stays in the repository."""
 

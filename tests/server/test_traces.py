@@ -323,6 +323,7 @@ def test_of_a_ratio_of_zero_nothing_is_sent(memory: InMemorySpanExporter) -> Non
     assert memory.get_finished_spans() == ()
 
 
+@pytest.mark.untraced
 def test_without_a_collector_nothing_of_it_is_loaded() -> None:
     text = (
         "import sys; import webhook.app.serve, webhook.app.controller; from webhook.tracing import traces_of; "

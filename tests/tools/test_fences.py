@@ -8,6 +8,8 @@ import pytest
 from tests.docs.pages import PAGES, ROOT
 from tools.site.fences import Fence, fences, rewritten, unmarked
 
+pytestmark = pytest.mark.untraced
+
 ALL = (*PAGES, ROOT / "CHANGELOG.md", *sorted((ROOT / "charts").rglob("*.md")), *sorted((ROOT / "bench").glob("*.md")))
 
 

@@ -14,6 +14,7 @@ from webhook.cli.modelcontext.message_search import CATALOGUE, read_catalogue
 SAID = {Topic("Pools", "[HostPools](hostpool.md).", ()): ["the pool … is there"]}
 
 
+@pytest.mark.untraced
 def test_the_page_is_what_the_code_says() -> None:
     assert PAGE.read_text() == page(), "run make messages"
 

@@ -7,6 +7,8 @@ import pytest
 from tests.docs.pages import ROOT
 from tools.site.staging import Stage, StagingError
 
+pytestmark = pytest.mark.untraced
+
 SILENT = (
     'pages/page.md:3: no line of this block starts with "$ ", so nothing runs it: add prompts, or say sh no-run: REASON'
 )

@@ -122,6 +122,7 @@ def test_a_review_is_text_or_data(form: str, explain: Explain) -> None:
 
 
 @pytest.mark.integration
+@pytest.mark.untraced
 def test_a_snapshot_is_explained_without_the_http_client() -> None:
     """Its import takes a fifth of the time."""
     code = "import sys, webhook.cli.commands.explain; print('aiohttp' in sys.modules)"

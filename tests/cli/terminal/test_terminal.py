@@ -34,6 +34,7 @@ def piped(*words: str, **environment: str) -> tuple[int, str, str]:
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.untraced
 def test_a_terminal_gets_colours() -> None:
     """The program itself; the others are calls in this process."""
     assert f"{ESCAPE}[1;32m  admitted" in process_on_terminal(*EXPLAIN, TERM="xterm")
@@ -69,8 +70,15 @@ def test_what_programs_read_is_never_coloured(form: str) -> None:
     assert ESCAPE not in on_terminal(*PLAN, "-o", form, TERM="xterm", FORCE_COLOR="1")
 
 
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-@pytest.mark.parametrize("words", [("version",), (*EXPLAIN, "-o", "json"), PLAN], ids=lambda words: words[0])
+@pytest.mark.parametrize("unbuffered", ["", pytest.param("1", marks=pytest.mark.untraced)])
+@pytest.mark.parametrize(
+    "words",
+    [
+        pytest.param(("version",), id="version"),
+        pytest.param((*EXPLAIN, "-o", "json"), marks=pytest.mark.untraced, id="explain"),
+        pytest.param(PLAN, id="plan"),
+    ],
+)
 def test_a_reader_that_has_enough_is_not_an_error_to_talk_about(words: tuple[str, ...], unbuffered: str) -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -83,6 +91,7 @@ def test_a_reader_that_has_enough_is_not_an_error_to_talk_about(words: tuple[str
     assert (done.returncode, done.stderr) == (3, b"")
 
 
+@pytest.mark.untraced
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_full_disk_is_told_in_one_sentence(unbuffered: str) -> None:

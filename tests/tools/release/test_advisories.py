@@ -12,6 +12,8 @@ from tools.release.advisories import require_no_advisory
 from tools.release.locked import LockedLibrary
 from tools.release.source import ReleaseError
 
+pytestmark = pytest.mark.untraced
+
 LISTED = {"affected": [{"package": {"name": "Left.Pad", "ecosystem": "PyPI"}, "versions": ["2.5"]}]}
 PINNED = [LockedLibrary(name, "2.5", "", (), ()) for name in ("left-pad", "Right_Pad")]
 FIXED: list[dict[str, str]] = [{"introduced": "0"}, {"fixed": "2.6"}]

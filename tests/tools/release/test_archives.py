@@ -11,6 +11,8 @@ from tools.release.archives import tar_gz
 from tools.release.chart_package import ignore_patterns, ignored
 from tools.release.source import ReleaseError
 
+pytestmark = pytest.mark.untraced
+
 NAMES = ("a", "folder/b", "link")
 
 

@@ -13,7 +13,7 @@ from tests.docs.pages import ROOT
 from tools.release.locked import libraries
 from tools.release.version import version_of
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.untraced]
 
 SECONDS = 120
 

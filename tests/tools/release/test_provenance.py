@@ -24,6 +24,8 @@ from tools.release.provenance import (
 )
 from tools.release.source import ReleasedCommit, ReleaseError, last_commit
 
+pytestmark = pytest.mark.untraced
+
 KEYS: list[PrivateKey] = [ec.generate_private_key(ec.SECP256R1()), ed25519.Ed25519PrivateKey.generate()]
 OTHER_BYTES = "a.whl is not the file that was signed: its SHA-256 differs"
 NO_STATEMENT = "does not hold a statement of in-toto"

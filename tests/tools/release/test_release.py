@@ -29,7 +29,7 @@ SBOM = f"streams-placement-{VERSION}.cdx.json"
 PROVENANCE = f"streams-placement-{VERSION}.provenance.json"
 SHA256SUM, TAR = (shutil.which(name) or name for name in ("sha256sum", "tar"))
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.untraced]
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -17,6 +17,8 @@ from tools.release.locked import LockedLibrary, libraries
 from tools.release.sbom import IN_IMAGE, current, document, licences, of_image, uninstalled
 from tools.release.source import ReleaseError
 
+pytestmark = pytest.mark.untraced
+
 LOCK = (ROOT / "requirements.lock").read_text()
 SHA = "a" * 64
 PROJECT = "streams-placement"

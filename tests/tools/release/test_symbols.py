@@ -8,6 +8,8 @@ import pytest
 
 from tools.release.symbols import main, without_symbols
 
+pytestmark = pytest.mark.untraced
+
 TEXT = b"machine code"
 SYMBOLS = b"s" * 5000
 NAMES = b"\0.text\0.bss\0.symtab\0.shstrtab\0"

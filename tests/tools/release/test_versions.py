@@ -25,6 +25,8 @@ from tools.release.version import (
     version_of,
 )
 
+pytestmark = pytest.mark.untraced
+
 DAY = date(2026, 1, 2)
 CHART = "charts/streams-placement/Chart.yaml"
 
