@@ -50,6 +50,7 @@ def other(node: str) -> str:
     return "node-2" if node == "node-0" else "node-0"
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("pause", [0.0, 0.1, 0.3, 0.6, 2.0])
 async def test_a_drained_group_goes_to_another_node_together(cluster: JobCluster, pause: float) -> None:
     node = await started(cluster)
@@ -109,6 +110,7 @@ async def test_a_group_whose_node_is_lost_waits_for_one_that_holds_all_of_it(clu
     assert set(where(cluster).values()) == {other(node)}
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("after", [0.2, 0.6, 1.0, 1.6, 12.0])
 async def test_a_group_whose_controller_dies_meanwhile(cluster: JobCluster, after: float) -> None:
     node = await started(cluster)
@@ -158,6 +160,7 @@ async def test_a_node_that_the_scheduler_refuses_a_group_is_not_planned_again(cl
     assert len(where(cluster)) == 3
 
 
+@pytest.mark.untraced
 async def test_a_group_waits_where_no_other_node_is_left(cluster: JobCluster) -> None:
     node = await started(cluster)
     scheduler = ColocationScheduler(cluster, NODES)

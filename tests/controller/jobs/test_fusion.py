@@ -156,6 +156,7 @@ def test_a_fusion_that_cannot_be_read_is_none() -> None:
     assert job.stated() == JobSpec()
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("obeyed", [True, False], ids=["after a request", "before a request"])
 async def test_the_controller_may_die_between_any_two_steps_of_a_fusion(*, obeyed: bool) -> None:
     """While a Job is fused and submitted, or changed: its successor makes the same, and one pod for each element."""

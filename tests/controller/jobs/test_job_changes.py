@@ -156,6 +156,7 @@ async def test_a_job_that_is_replaced_by_another_one_of_its_name(running: JobClu
     assert (running.status()["phase"], running.pods, running.names(POOLS)) == ("Running", ["parallel-0-1"], [])
 
 
+@pytest.mark.untraced
 async def test_a_job_that_ran_before_it_was_invalid_is_never_undone(cluster: JobCluster) -> None:
     cluster.job(processingElements=[{}])
     await cluster.lead()

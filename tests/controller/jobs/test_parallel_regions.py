@@ -181,6 +181,7 @@ async def test_fewer_channels_are_made_also_where_nothing_fits_any_more(cluster:
     assert cluster.condition(cluster.found(), "Satisfiable")[0] == "False"
 
 
+@pytest.mark.untraced
 async def test_in_audit_mode_a_width_is_made_whether_or_not_it_fits(cluster: JobCluster) -> None:
     cluster.rules = ReconcilerSettings(Policy(audit=True), solving=lambda: AtOnce(PATIENT))
     cluster.job(**COSTLY)
@@ -243,6 +244,7 @@ async def test_a_width_that_the_job_still_allows_is_kept_to_its_bound(cluster: J
     assert (region(cluster)["spec"]["width"], region(cluster)["status"]["width"]) == (5, 5)
 
 
+@pytest.mark.untraced
 async def test_fields_that_are_the_controllers_are_put_right(cluster: JobCluster) -> None:
     cluster.job(**MODEL)
     await cluster.lead()
@@ -440,6 +442,7 @@ async def test_a_new_job_of_the_name_has_regions_of_its_own(cluster: JobCluster)
     assert region(cluster)["spec"]["width"] == region(cluster)["status"]["width"] == 2
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("obeyed", [True, False], ids=["after a request", "before a request"])
 async def test_the_controller_may_die_between_any_two_steps(*, obeyed: bool) -> None:
     """4 -> 8 -> 2: whenever it dies, its successor ends up with the same, and isolated channels keep their pods."""

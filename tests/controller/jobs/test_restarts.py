@@ -188,6 +188,7 @@ async def test_an_element_that_cannot_be_read_says_so(cluster: JobCluster) -> No
 # Faults
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("obeyed", [False, True], ids=["before it is obeyed", "after it is obeyed"])
 @pytest.mark.parametrize("request_number", range(1, 15))
 async def test_a_controller_that_dies_at_any_request_of_a_restart(

@@ -42,6 +42,7 @@ async def test_the_request_has_the_pods_as_admission_makes_them(asking: AskingCl
     assert len(asking.pods) == 4  # nothing waits for the answer
 
 
+@pytest.mark.untraced
 async def test_room_is_told_and_the_request_is_deleted(asking: AskingCluster) -> None:
     asking.ask()
     await asking.lead()

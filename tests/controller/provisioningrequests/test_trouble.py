@@ -207,6 +207,7 @@ async def test_a_new_leader_goes_on(asking: AskingCluster) -> None:
     assert asking.asked == 0
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("lost", range(1, 14))
 async def test_a_controller_that_dies_at_any_request(asking: AskingCluster, lost: int) -> None:
     asking.ask()
@@ -351,6 +352,7 @@ async def test_what_has_the_name_cannot_be_read(asking: AskingCluster) -> None:
     assert asking.capacity()[1:] == ("NotAsked", f"{TAKEN}no right to read")
 
 
+@pytest.mark.untraced
 async def test_requests_that_the_watch_never_brings_are_not_made_for_ever(asking: AskingCluster) -> None:
     """The role has no right to list them."""
     asking.delays = {REQUESTS: 1e6}

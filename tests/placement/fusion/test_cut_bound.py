@@ -42,7 +42,7 @@ def test_no_partition_has_less_traffic(model: dict[str, Any], count: int) -> Non
             assert least_cut(found, other) <= best.cut
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.untraced) for seed in range(1, 4))])
 def test_what_the_search_finds_is_near_the_bound(seed: int) -> None:
     """So it is of graphs that are too large to try everything."""
     found = grown(18, seed, 'partitionExlocation("x")')

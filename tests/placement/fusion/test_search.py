@@ -13,6 +13,7 @@ from webhook.placement.fusion.partition import bound, evaluated
 from webhook.placement.fusion.search import refined
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("seed", [3, 4])
 def test_elements_that_are_fused_again_get_better_and_keep_the_rules(seed: int) -> None:
     """As many elements as before, none too heavy, with less traffic between them."""
@@ -37,6 +38,7 @@ def test_what_no_stream_joins_is_not_fused_again() -> None:
     assert all_of(refined(row, uneven, {})).cut == 1
 
 
+@pytest.mark.untraced
 def test_nothing_gets_worse_where_an_element_is_heavier_than_may_be() -> None:
     """Elements that are lighter than the heaviest one are not made lighter still at the cost of traffic."""
     chance = random.Random(46)  # noqa: S311 -- a seed gives the same graph in each run

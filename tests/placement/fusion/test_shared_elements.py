@@ -32,6 +32,7 @@ def test_no_partition_has_less_traffic(model: dict[str, Any], count: int) -> Non
         assert least <= best.cut * (1 + 1e-6) + 1e-6
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(("seed", "clause"), [(1, ""), (2, 'partitionExlocation("x")')])
 def test_what_is_found_of_more_units_is_near_the_bound(seed: int, clause: str) -> None:
     found = grown(48, seed, clause)

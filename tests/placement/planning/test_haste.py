@@ -38,6 +38,7 @@ LOOKS = (*range(1, 5), *range(5, 160, 5)) if EVERY_DAY else range(1, 160)
 """After so many looks at the clock time runs out: the first few end it before anything is known."""
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("looks", LOOKS)
 def test_whenever_time_runs_out_what_is_said_is_true(looks: int) -> None:
     verdict = judged(FIVE, TWO, Ending(looks))

@@ -111,6 +111,7 @@ def test_equal_pods_that_take_from_each_other_what_they_need_are_a_warning() -> 
     assert asked(equipped(first), element("x", "two"), element("y", "two")).warnings == ()
 
 
+@pytest.mark.untraced
 def test_what_is_not_known_of_a_node_is_no_reason_to_say_that_pods_take_from_each_other() -> None:
     many = [element(f"e{at}", "three", cpu=f"{at + 1}m") for at in range(50)]
     assert not any(IN_TURN in said for said in asked(equipped(on("node-a", 160)), *many).warnings)
@@ -247,6 +248,7 @@ def test_a_node_that_offers_a_mapped_resource_needs_no_devices_for_it() -> None:
 # Against all ways to place the elements
 
 
+@pytest.mark.untraced
 def test_a_job_is_refused_if_and_only_if_no_plan_has_devices_for_all() -> None:
     fits = 0
     for seed in range(some_of(600, every_day=60)):

@@ -46,6 +46,7 @@ def many(count: int = 9, **more: Any) -> list[dict[str, Any]]:
     return [{"name": f"Op{at}", "cost": "1"} | more for at in range(count)]
 
 
+@pytest.mark.untraced
 def test_costs_that_find_no_room_prove_it() -> None:
     assert proved(many()) is True
     assert proved(many(memory="1Mi")) is True
@@ -53,6 +54,7 @@ def test_costs_that_find_no_room_prove_it() -> None:
     assert proved(many(8)) is None
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize(
     "more",
     [
@@ -72,6 +74,7 @@ def test_isolated_operators_need_their_costs_at_least() -> None:
     assert proved(many(9, **isolated, cost="100m")) is False
 
 
+@pytest.mark.untraced
 def test_nothing_is_proved_of_a_job_that_divides_its_resources() -> None:
     assert proved(many(), resources={"requests": {"cpu": "18"}}) is False
 
@@ -99,6 +102,7 @@ class Hurried(AtOnce):
         return float(self.looks > 0)
 
 
+@pytest.mark.untraced
 def test_whenever_time_ends_nothing_wrong_is_proved() -> None:
     for count, whole in ((8, None), (9, True)):
         patient = Hurried(10**6)

@@ -65,6 +65,7 @@ def test_the_largest_width_up_to_a_bound_is_found() -> None:
     assert largest(region(), 100, solving=AtOnce(0)) == largest(region(fused=False), 9) == FittingWidth()
 
 
+@pytest.mark.untraced
 def test_the_width_above_the_largest_may_not_be_decided() -> None:
     """Of nine channels that two nodes have room for not every fusion is tried."""
     isolated = region(8, cost="100m", placement="hostIsolation")
@@ -91,6 +92,7 @@ def test_of_a_job_that_is_not_fused_nothing_is_known() -> None:
     assert most(region(fused=False), 7) == FittingWidth()
 
 
+@pytest.mark.untraced
 def test_what_is_not_proved_is_not_said() -> None:
     """Of nine channels not every fusion is tried, and their costs would find room if they shared isolated elements."""
     assert most(region(cost="100m", placement="hostIsolation"), 20) == FittingWidth(2, proved=False)

@@ -64,6 +64,7 @@ def test_all_ways_agree(first: int) -> None:
         check(seed, limited=False)
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("first", range(0, PROBLEMS, 50))
 def test_all_ways_agree_with_limits(first: int) -> None:
     for seed in range(first, first + 50):
@@ -73,6 +74,7 @@ def test_all_ways_agree_with_limits(first: int) -> None:
 CROWDED = 1000 if EVERY_DAY else 10000
 
 
+@pytest.mark.untraced
 def test_blocks_that_cannot_be_packed_have_no_assignment(monkeypatch: pytest.MonkeyPatch) -> None:
     """One in a hundred problems is proved by packing alone: by no other count."""
     problems = [crowded_problem(random.Random(seed)) for seed in range(CROWDED)]  # noqa: S311 -- the same each time
