@@ -131,6 +131,13 @@ def test_of_those_beyond_the_tenth_only_is_said_that_there_are_some() -> None:
     assert found[-1] == "  and for more reasons"
 
 
+def test_of_many_pools_that_cannot_all_have_their_hosts_three_are_named() -> None:
+    named = ", ".join(f"HostPool P{at} (1 host, Exclusive)" for at in range(3))
+    assert text(*(pool(f"P{at}", 1) for at in range(5))).splitlines()[0] == (
+        f"{named} and 2 more cannot all have their hosts: 4 nodes are eligible."
+    )
+
+
 def test_reasons_that_a_line_has_no_room_for_are_left_out() -> None:
     listed = {"name": "L", "hosts": [f"{'n' * 60}{at}" for at in range(9)]}
     line = text(listed, Q).splitlines()[1]
