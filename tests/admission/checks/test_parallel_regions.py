@@ -123,6 +123,7 @@ REFUSAL = (
 )
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("ask", [scale, change], ids=["scaled", "edited"])
 def test_a_width_that_does_not_fit_beside_what_runs_is_refused(ask: Any) -> None:
     """Two nodes of 8 CPUs have room for two channels more."""
@@ -181,6 +182,7 @@ def test_what_runs_may_go_elsewhere_if_it_is_fused_again() -> None:
     )
 
 
+@pytest.mark.untraced
 def test_fewer_channels_than_there_are_may_be_all_that_fits() -> None:
     """Four are made, but their pods have no nodes: one node of 8 CPUs has room for two."""
     said = refused(answered(scale(5, cluster(nodes(1))), stored(4)))[1]
@@ -351,6 +353,7 @@ def test_a_long_refusal_keeps_its_first_lines_and_its_fix() -> None:
     assert len(said) <= 1024
 
 
+@pytest.mark.untraced
 def test_a_changed_job_is_judged_with_the_widths_to_which_it_was_scaled() -> None:
     """Whoever applies a Job again has not changed the width."""
     old = stored(4)
