@@ -144,7 +144,7 @@ class Screen:
     def _verdict(self, explanation: Explanation, can: str) -> None:
         style = "bold red" if explanation.refused else "bold green"
         total = len(explanation.candidates) + sum(len(removed.nodes) for removed in explanation.removed)
-        count = f", {len(explanation.candidates)} of {total} nodes {can}" if total else ""
+        count = f", {len(explanation.candidates)} of {counted(total, 'node')} {can}" if total else ""
         self.heading(
             f"{escape(explanation.file)}: {escape(explanation.origin)} in namespace {escape(explanation.namespace)}"
         )

@@ -167,7 +167,7 @@ async def test_components_of_a_workload_are_shown_by_their_names(reviews: Review
         "examples/host-affinity.yaml: Pod parallel-0-ioyms, first in namespace default",
         "examples/host-affinity.yaml: Pod parallel-0-ioyms, HostPool second in namespace default",
     ]
-    assert out.endswith("  admitted, 1 of 1 nodes could be its hosts\n")
+    assert out.endswith("  admitted, 1 of 1 node could be its hosts\n")
 
 
 async def test_a_patch_of_what_the_api_server_adds_is_shown_step_by_step(reviews: ReviewServer, asked: Asked) -> None:

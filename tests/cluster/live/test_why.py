@@ -108,7 +108,7 @@ async def test_a_pod_that_no_node_can_run(server: ApiServer, capfd: pytest.Captu
     assert head.startswith("Pod default/w: waits for a node, created ")
     assert lines == [
         '  asks for placement: host("node-b")',
-        "  submitted today it would be refused, 0 of 1 nodes can run it",
+        "  submitted today it would be refused, 0 of 1 node can run it",
         "  No node is open to this pod: 0 of 1 node can run this pod.",
         "    1 node is not named node-b",
         "  Nearest fix: no single change helps; the pod needs a node that meets all of it.",
@@ -266,7 +266,7 @@ async def test_a_pod_whose_placement_would_be_written_otherwise(
         [
             "Pod default/w: Running on node-a",
             '  asks for placement: host("node-a"), hostExlocation("apart")',
-            "  submitted today it would be admitted, 1 of 1 nodes can run it",
+            "  submitted today it would be admitted, 1 of 1 node can run it",
             "  since it was created:",
             "    admission would write metadata.labels, spec.affinity differently today: recreate it to get that",
             "  candidates: node-a",
@@ -303,7 +303,7 @@ async def test_a_workload_with_its_pods_and_what_keeps_them_back(
         0,
         [
             '  asks for placement: host("node-a")',
-            "  submitted today it would be admitted, 1 of 1 nodes can run it",
+            "  submitted today it would be admitted, 1 of 1 node can run it",
             "  FailedCreate of ReplicaSet web-1: denied",
             "  FailedCreate of Deployment web: first",
             "  pod web-1-b: Pending: 0/2 nodes are available: 2 Insufficient cpu.",
@@ -358,7 +358,7 @@ async def test_a_pod_that_asks_for_nothing_is_never_refused(
     assert (code, out.splitlines()[1:]) == (
         0,
         [
-            "  it does not ask for placement: submitted today it would be admitted, and wait, 0 of 1 nodes can run it",
+            "  it does not ask for placement: submitted today it would be admitted, and wait, 0 of 1 node can run it",
             "  No node is open to this pod: 0 of 1 node can run this pod.",
             "    1 node has the taint dedicated:NoSchedule",
             "  Nearest fix: tolerate dedicated:NoSchedule.",
@@ -429,7 +429,7 @@ async def test_a_job_of_streams_and_one_of_its_elements(server: ApiServer, capfd
         1,
         [
             "ProcessingElement default/e: Pending",
-            "  submitted today it would be refused, 0 of 1 nodes can run it",
+            "  submitted today it would be refused, 0 of 1 node can run it",
             '  host("node-z") cannot hold: 0 of 1 node can run this pod.',
             "    1 node is not named node-z",
             '  Nearest fix: add a node named node-z, or drop host("node-z") (1 node would fit).',

@@ -80,6 +80,7 @@ def test_a_node_pool_that_says_nothing() -> None:
             id="beyond a limit",
         ),
         pytest.param({"limits": {"nodes": "2"}}, {"nodes": 2}, False, "has reached its limit of 2 nodes", id="nodes"),
+        pytest.param({"limits": {"nodes": 1}}, {"nodes": "1"}, False, "has reached its limit of 1 node", id="a node"),
         pytest.param({"limits": {"nodes": "2"}}, {"nodes": 1}, False, "", id="one more node"),
     ],
 )

@@ -119,7 +119,7 @@ def _verdict(explanation: ReviewExplanation) -> str:
         total = explanation.candidate_count + sum(removed.count for removed in explanation.removed)
         pool = explanation.origin.rpartition(", ")[2].startswith(f"{HOST_POOL.name} ")
         can = "could be its hosts" if pool else "can run it"
-        said += f", {explanation.candidate_count} of {total} nodes {can}" if total else ""
+        said += f", {explanation.candidate_count} of {counted(total, 'node')} {can}" if total else ""
     return said
 
 

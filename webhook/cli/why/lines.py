@@ -51,7 +51,8 @@ def _verdict(report: WhyReport) -> Iterator[StyledLine]:
         yield StyledLine("  the current admission verdict cannot be determined", "yellow")
         return
     total = len({*report.candidates, *(node for removed in report.removed for node in removed.nodes)})
-    count = f", {len(report.candidates)} of {total} nodes can run it" if total and report.kind != "HostPool" else ""
+    of_nodes = f", {len(report.candidates)} of {counted(total, 'node')} can run it"
+    count = of_nodes if total and report.kind != "HostPool" else ""
     done = f"scaled to {report.channels.asked}" if report.channels else "submitted"
     if report.verdict == "fits":
         yield StyledLine(f"  {done} today it would be admitted{count}", "green")

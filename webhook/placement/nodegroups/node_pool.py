@@ -128,7 +128,8 @@ def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, e
     limits = spec.limits or {}
     if full:
         return f"has reached its limit of {full[0]} {limits[full[0]]}"
-    return f"has reached its limit of {limits[NODES]} nodes" if count is not None and count <= 0 else ""
+    nodes = f"{limits.get(NODES)} node{'s' * (str(limits.get(NODES)) != '1')}"
+    return f"has reached its limit of {nodes}" if count is not None and count <= 0 else ""
 
 
 def _left(limits: Mapping[str, Amount], used: Mapping[str, Amount]) -> dict[str, int]:
