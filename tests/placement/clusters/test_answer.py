@@ -73,7 +73,7 @@ def test_apps_that_cannot_all_have_enough_clusters_are_refused_and_the_others_ar
         "Apps one, two cannot all have enough clusters: where they contend, a cluster takes some of them only.\n"
         "  one: 2 clusters can take it alone, 2 are needed\n"
         "  two: 2 clusters can take it alone, 1 is needed\n"
-        "Nearest fix: add a cluster that can take one of them, or lower a replication count."
+        "Nearest fix: add a cluster that can take app one, or lower the replication count of app one to 1."
     )
     assert found.refused == {"one": text, "two": text}
 
@@ -94,6 +94,22 @@ def test_the_fix_that_a_refusal_names_helps() -> None:
     apps = [app("one", workload("a", cpu=3), replication=2), app("two", workload("b", cpu=3))]
     assert not answered(apps, {"a": SMALL, "b": SMALL, "c": SMALL}).refused
     assert not answered([app("one", workload("a", cpu=3)), apps[1]], {"a": SMALL, "b": SMALL}).refused
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        (2, 2, "add 2 clusters that can take app one."),
+        (1, 2, "add a cluster that can take app one."),
+        (2, 1, "add a cluster that can take app one, or lower the replication count of app one to 1."),
+    ],
+)
+def test_as_many_clusters_are_added_to_end_a_clash_as_are_missing(one: int, two: int, expected: str) -> None:
+    apps = [app("one", workload("a", cpu=3), replication=one), app("two", workload("b", cpu=3), replication=two)]
+    assert answered(apps, {"a": SMALL, "b": SMALL}).refused["two"].rpartition("Nearest fix: ")[2] == expected
+    few = answered(apps, dict.fromkeys(("a", "b", "c")[: one + two - 1], SMALL))
+    assert list(few.refused) == ["one", "two"]
+    assert not answered(apps, dict.fromkeys(("a", "b", "c", "d")[: one + two], SMALL)).refused
 
 
 def text_about(one: ClusterApp, **worlds: object) -> str:
@@ -130,8 +146,14 @@ def test_an_app_with_a_flaw_is_refused_for_it() -> None:
     assert text_about(app("one", workload("a"), flaw="its HPAIntents differ"), a=SMALL) == (
         "App one: 0 of 1 cluster can take it, 1 is needed.\n"
         "  1 cluster: its HPAIntents differ\n"
-        "Nearest fix: add 1 cluster that can take it."
+        "Nearest fix: correct this; no cluster can take the app as it is written."
     )
+
+
+def test_a_pod_that_no_cluster_could_run_is_to_be_corrected() -> None:
+    said = text_about(app("one", workload("a", hardware="[{limits: 1}]")), a=SMALL, b="is down")
+    assert said.startswith("App one: 0 of 2 clusters can take it, 1 is needed.\n  1 cluster: Deployment a: metadata.")
+    assert said.endswith("Nearest fix: correct this; no cluster can take the app as it is written.")
 
 
 def undecided(apps: Sequence[ClusterApp], seconds: float, *, complete: bool = True) -> ClustersAnswer:
@@ -148,6 +170,9 @@ def test_a_refusal_that_is_not_proved_says_so(seconds: float, complete: bool) ->
     found = undecided(apps, seconds, complete=complete)
     assert found.refused["one"].startswith(
         "Apps one, two may not all have enough clusters, which was not decided in time: "
+    )
+    assert found.refused["one"].endswith(
+        "app one to 1." if seconds else "add clusters that can take them, or lower their replication counts."
     )
 
 

@@ -67,7 +67,7 @@ def test_a_node_without_room_for_the_pod_adds_no_weight() -> None:
 
 def test_an_app_with_a_flaw_goes_nowhere() -> None:
     found = examined("c", [app("one", flaw="is broken"), app("two", workload("a"))], world({"cpu": 4}))
-    assert found.fits == (AppFit(fits=False, reason="is broken"), AppFit(fits=True))
+    assert found.fits == (AppFit(fits=False, reason="is broken", wrong=True), AppFit(fits=True))
     assert found.sets.maximal == ((1,),)
 
 

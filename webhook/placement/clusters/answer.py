@@ -68,8 +68,7 @@ async def answer(apps: Sequence[ClusterApp], clusters: Sequence[ExaminedCluster]
     wanted = {at: app.replication for at, app in enumerate(apps) if at not in refused}
     shared = await share(wanted, clusters, solving)
     for clash in shared.clashing:
-        text = clash_text([apps[at] for at in clash], [able[at] for at in clash], decided=shared.decided)
-        refused |= dict.fromkeys(clash, text)
+        refused |= dict.fromkeys(clash.apps, clash_text(clash, apps, able, decided=shared.decided))
     lists = {app.name: _list(at, app, clusters, shared) for at, app in enumerate(apps) if at not in refused}
     return ClustersAnswer(
         apps=lists,

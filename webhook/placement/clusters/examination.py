@@ -24,7 +24,7 @@ from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 from webhook.placement.text.clause import Clause
 from webhook.placement.text.fix import Drop, Fix
-from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
+from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, enumerated, shorten
 
 _NAMED: Final = 3
 """Workloads that a reason names."""
@@ -38,7 +38,7 @@ class AppFit(Struct, frozen=True, kw_only=True):
 
     ``fix`` is the nearest fix in this cluster, ``openers`` are changes of the app, such as ``drop hardware x``, with
     each of which the cluster could take it. ``weight`` is the sum of the weights of optional requirements that the
-    cluster meets.
+    cluster meets. ``wrong`` tells that no cluster could take the app as it is written.
     """
 
     fits: bool
@@ -46,6 +46,7 @@ class AppFit(Struct, frozen=True, kw_only=True):
     reason: str = ""
     fix: Fix | None = None
     openers: tuple[Drop, ...] = ()
+    wrong: bool = False
 
 
 class ExaminedCluster(Struct, frozen=True):
@@ -92,7 +93,7 @@ async def examine(name: str, apps: Sequence[ClusterApp], world: World, solving: 
 def _members(app: ClusterApp, world: World, solving: Solving) -> list[Member] | AppFit:
     """The pods of the app with what they demand; the fit if one of them is refused anyway, or time is over."""
     if app.flaw:
-        return AppFit(fits=False, reason=app.flaw)
+        return AppFit(fits=False, reason=app.flaw, wrong=True)
     members = []
     for workload in app.workloads:
         if not workload.count:
@@ -103,7 +104,8 @@ def _members(app: ClusterApp, world: World, solving: Solving) -> list[Member] | 
         if not isinstance(member, Member):
             problem = member[0]
             field = f"{problem.field}: " if problem.field else ""
-            return AppFit(fits=False, reason=f"{workload.origin}: {field}{problem.message}")
+            wrong = problem.fault is Fault.INVALID
+            return AppFit(fits=False, reason=f"{workload.origin}: {field}{problem.message}", wrong=wrong)
         members.append(member)
     return members
 

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from webhook.placement.clusters.compatible_sets import rivals_of
 from webhook.placement.clusters.examination import ExaminedCluster
+from webhook.placement.decision.refusal.conflict import answered_in_turn, least_up_to
 from webhook.placement.planning.search.linear_program import LinearProgram
 from webhook.placement.planning.search.solver import Solving
 
@@ -27,14 +28,25 @@ _Sets = tuple[tuple[int, ...], ...]
 _Row = npt.NDArray[np.intp]
 
 
+class Clash(Struct, frozen=True):
+    """A smallest set of ``apps`` that cannot all have enough clusters.
+
+    They could with as many more clusters for the apps in ``missing``, or if these were to run on so many fewer.
+    ``missing`` is empty if that was not found in time.
+    """
+
+    apps: tuple[int, ...]
+    missing: Mapping[int, int]
+
+
 class Sharing(Struct, frozen=True):
-    """For each cluster the apps in whose lists it stays, and the smallest sets of apps that cannot all have enough.
+    """For each cluster the apps in whose lists it stays, and the sets of apps that cannot all have enough clusters.
 
     ``decided`` tells that this is proved, or that there are none.
     """
 
     kept: tuple[tuple[int, ...], ...]
-    clashing: tuple[tuple[int, ...], ...] = ()
+    clashing: tuple[Clash, ...] = ()
     decided: bool = True
 
 
@@ -52,12 +64,10 @@ async def share(wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], 
     """
     open_apps, clashing, decided = dict(wanted), list[tuple[int, ...]](), True
     while True:
+        status, kept = await _kept(open_apps, clusters, solving)
+        if kept is not None:
+            return Sharing(kept, await _remedied(clashing, wanted, open_apps, clusters, solving), decided)
         kinds = [_kind(cluster, open_apps) for cluster in clusters]
-        if all(len(kind.sets) == 1 for kind in kinds):
-            return Sharing(tuple(kind.sets[0] for kind in kinds), tuple(clashing), decided)
-        status, solution = await _solved(open_apps, kinds, solving)
-        if solution is not None:
-            return Sharing(_dealt(kinds, solution), tuple(clashing), decided)
         rivals = set().union(*(rivals_of(kind.sets) for kind in kinds))
         clash, proved = await _clash(
             {app: count for app, count in open_apps.items() if app in rivals}, clusters, solving
@@ -66,6 +76,64 @@ async def share(wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], 
         decided = decided and proved and exact and status == "infeasible"
         clashing.append(clash)
         open_apps = {app: count for app, count in open_apps.items() if app not in clash}
+
+
+async def _kept(
+    wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], solving: Solving
+) -> tuple[str, _Sets | None]:
+    """The set of apps that each cluster keeps if all of these can have enough, and the status of the program."""
+    kinds = [_kind(cluster, wanted) for cluster in clusters]
+    if all(len(kind.sets) == 1 for kind in kinds):
+        return "optimal", tuple(kind.sets[0] for kind in kinds)
+    status, solution = await _solved(wanted, kinds, solving)
+    return status, None if solution is None else _dealt(kinds, solution)
+
+
+async def _remedied(
+    clashing: Iterable[tuple[int, ...]],
+    wanted: Mapping[int, int],
+    open_apps: Mapping[int, int],
+    clusters: Sequence[ExaminedCluster],
+    solving: Solving,
+) -> tuple[Clash, ...]:
+    """The clashes with what is missing beside all apps that have lists, and the clashes before."""
+    beside, clashes = dict(open_apps), list[Clash]()
+    for apps in clashing:
+        together = beside | {app: wanted[app] for app in apps}
+        missing = await _missing(apps, together, clusters, solving)
+        beside = {app: count - missing.get(app, 0) for app, count in together.items()} if missing else beside
+        clashes.append(Clash(apps, missing))
+    return tuple(clashes)
+
+
+async def _missing(
+    apps: Sequence[int], wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], solving: Solving
+) -> dict[int, int]:
+    """How many clusters fewer these apps would have to run on so that all have enough: one of them, if that will do."""
+    lowered: dict[int, int] = {}
+    for at, first in enumerate(apps):
+        best: tuple[int, int] | None = None
+        for app in apps[at:]:
+            most = best[0] - 1 if best else wanted[app]
+            fewer = await _fewer(app, most, {**wanted, **dict.fromkeys(lowered, 0)}, clusters, solving)
+            best = (fewer, app) if fewer else best
+        if best:
+            return {**lowered, best[1]: best[0]}
+        lowered[first] = wanted[first]
+    return {}
+
+
+async def _fewer(
+    app: int, most: int, wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], solving: Solving
+) -> int:
+    """How many clusters fewer, up to ``most``, the app would have to run on so that all have enough; 0 if unknown."""
+
+    async def enough(fewer: int) -> bool:
+        changed = {**wanted, app: wanted[app] - fewer}
+        _, solution = await _solved(changed, [_kind(cluster, changed) for cluster in clusters], solving, weigh=False)
+        return solution is not None
+
+    return await answered_in_turn(least_up_to(most), enough)
 
 
 async def _clash(

@@ -4,13 +4,14 @@ The form is that of other refusals (``docs/refusals.md``): what cannot be, count
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
 
 from webhook.placement.clusters.application import ClusterApp
 from webhook.placement.clusters.examination import ExaminedCluster
+from webhook.placement.clusters.sharing import Clash
 from webhook.placement.decision.refusal.refusal import written
 from webhook.placement.text.fix import Advice, Fix, Lower
 from webhook.placement.text.problem import counted, enumerated
@@ -38,6 +39,9 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     """What would help: the change of the app that opens most clusters, fewer clusters, or a change of one cluster."""
     missing = max(1, app.replication) - able
     closed = [cluster for cluster in clusters if not cluster.takes(at) and cluster.fits]
+    if any(cluster.fits[at].wrong for cluster in closed):
+        yield Advice("correct this; no cluster can take the app as it is written")
+        return
     fixable = next((one for one in closed if one.fits[at].fix), None) if missing == 1 else None
     if fixable:
         yield Advice(f"in cluster {fixable.name}, {fixable.fits[at].fix}")
@@ -53,9 +57,12 @@ def _fixes(at: int, app: ClusterApp, clusters: Sequence[ExaminedCluster], able: 
     yield Advice(helps if unread else f"add {counted(missing, 'cluster')} that can take it")
 
 
-def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool) -> str:
-    """Why apps have no lists of which each could have enough clusters by itself."""
-    names = enumerated([app.name for app in apps], 10)
+def clash_text(clash: Clash, apps: Sequence[ClusterApp], able: Mapping[int, int], *, decided: bool) -> str:
+    """Why apps have no lists of which each could have enough clusters by itself, and what is enough for all of them.
+
+    ``able`` is how many clusters can take each app alone.
+    """
+    names = enumerated([apps[at].name for at in clash.apps], 10)
     sure = (
         "cannot all have enough clusters"
         if decided
@@ -63,8 +70,25 @@ def clash_text(apps: Sequence[ClusterApp], able: Sequence[int], *, decided: bool
     )
     first = f"Apps {names} {sure}: where they contend, a cluster takes some of them only."
     lines = [
-        f"{app.name}: {counted(count, 'cluster')} can take it alone, {app.replication} "
-        f"{'is' if app.replication == 1 else 'are'} needed"
-        for app, count in zip(apps, able, strict=True)
+        f"{apps[at].name}: {counted(able[at], 'cluster')} can take it alone, {apps[at].replication} "
+        f"{'is' if apps[at].replication == 1 else 'are'} needed"
+        for at in clash.apps
     ]
-    return written(first, lines, (Advice("add a cluster that can take one of them, or lower a replication count"),))
+    return written(first, lines, [*_fixes_of_clash(clash, apps)])
+
+
+def _fixes_of_clash(clash: Clash, apps: Sequence[ClusterApp]) -> Iterator[Fix]:
+    """More clusters for some of the apps, or fewer copies of these."""
+    if not clash.missing:
+        yield Advice("add clusters that can take them, or lower their replication counts")
+        return
+    missing = [(apps[at], count) for at, count in clash.missing.items()]
+    more = (f"{_clusters(count)} that can take app {app.name}" for app, count in missing)
+    yield Advice(f"add {' and '.join(more)}")
+    if all(app.replication > count for app, count in missing):
+        fewer = (Lower(f"the replication count of app {app.name}", app.replication - count) for app, count in missing)
+        yield Advice(" and ".join(map(str, fewer)))
+
+
+def _clusters(count: int) -> str:
+    return "a cluster" if count == 1 else counted(count, "cluster")
