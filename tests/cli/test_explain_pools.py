@@ -91,7 +91,7 @@ def test_a_pool_without_any_node_is_warned_about(explain: Explain) -> None:
     assert code == 0
     assert (
         "  warning: HostPool mine has no host now: no node has the tag nowhere; "
-        "label one streams.ibm.com/hostpool=nowhere\n"
+        "label one node streams.ibm.com/hostpool=nowhere\n"
     ) in out
 
 

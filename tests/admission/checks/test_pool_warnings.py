@@ -51,24 +51,42 @@ def test_sleepers_are_warned_of(mode: str, policy: Policy, expected: list[str]) 
 UNSIZED: dict[str, tuple[dict[str, Any], str]] = {
     "a tag": (
         {"tags": ["ib"]},
-        "HostPool P1 has no host now: no node has the tag ib; label one streams.ibm.com/hostpool=ib",
+        "HostPool P1 has no host now: no node has the tag ib; label one node streams.ibm.com/hostpool=ib",
     ),
     "tags": (
         {"tags": ["ib", "blue"]},
         (
             "HostPool P1 has no host now: no node has the tags blue, ib; "
-            "label one hostpool.streams.ibm.com/blue=true and hostpool.streams.ibm.com/ib=true"
+            "label one node hostpool.streams.ibm.com/blue=true and hostpool.streams.ibm.com/ib=true"
         ),
     ),
     "a tag and a selector": (
         {"tags": ["ib"], "selector": {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}},
         (
             "HostPool P1 has no host now: no node has the tag ib and meets the selector; "
-            "label one streams.ibm.com/hostpool=ib"
+            "add a node with the labels cores=9 and streams.ibm.com/hostpool=ib"
         ),
     ),
-    "a selector that no new label meets": (
+    "a tag and a selector that some nodes meet": (
+        {
+            "tags": ["ib"],
+            "selector": {"matchExpressions": [{"key": keys.HOSTNAME, "operator": "NotIn", "values": ["node-a"]}]},
+        },
+        (
+            "HostPool P1 has no host now: no node has the tag ib and meets the selector; "
+            "label one node streams.ibm.com/hostpool=ib (only 1 of 2 nodes helps)"
+        ),
+    ),
+    "a selector that no known label meets": (
         {"selector": {"matchExpressions": [{"key": "cores", "operator": "Gt", "values": ["8"]}]}},
+        "HostPool P1 has no host now: no node meets the selector; add a node with the label cores=9",
+    ),
+    "a selector that no node can match": (
+        {"selector": {"matchLabels": {"a": "b"}, "matchExpressions": [{"key": "a", "operator": "DoesNotExist"}]}},
+        "HostPool P1 has no host now: no node meets the selector; change the selector, which no node can match",
+    ),
+    "a selector that forbids what all nodes have": (
+        {"selector": {"matchExpressions": [{"key": keys.HOSTNAME, "operator": "DoesNotExist"}]}},
         "HostPool P1 has no host now: no node meets the selector",
     ),
 }

@@ -78,7 +78,7 @@ def test_an_unsized_pool_without_nodes_is_created_with_a_warning(plane: ControlP
         0,
         (
             "Warning: HostPool P1 has no host now: no node has the tag nobodys; "
-            "label one streams.ibm.com/hostpool=nobodys\n"
+            "label one node streams.ibm.com/hostpool=nobodys\n"
         ),
     )
 

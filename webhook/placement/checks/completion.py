@@ -5,11 +5,12 @@ Tenants read the text, so it names no node that the pool does not name itself, a
 
 import bisect
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, ruled_out
+from webhook.placement.checks.eligibility import HostRule, best_fix, hurdles, labelling, ruled_out
 from webhook.placement.checks.pool_devices import device_doubt, fewer_devices, look_at_devices, unmet_devices
 from webhook.placement.checks.pool_growth import pool_growth
 from webhook.placement.constraints.constraint import Reason
@@ -19,12 +20,14 @@ from webhook.placement.inventory.quota import excess, surplus, wanted
 from webhook.placement.kube.bits import union
 from webhook.placement.kube.selection.selector import matching_all, requirements_of
 from webhook.placement.objects.pool import Pool
-from webhook.placement.objects.pool_labels import labels_of, labels_set, tags_of
+from webhook.placement.objects.pool_labels import labels_of, tags_of
 from webhook.placement.pools.allocation import eligible
 from webhook.placement.pools.host_list import entries, retainable
 from webhook.placement.request.world import World
-from webhook.placement.text.fix import LARGER_QUOTA, AddNode, Advice, Fix, Lower, Partly, labels_in_words
+from webhook.placement.text.fix import LARGER_QUOTA, AddNode, Advice, Fix, Lower, Partly
 from webhook.placement.text.problem import CLAUSE_LIMIT, REASON_LIMIT, shorten
+
+_UNMATCHED: Final = Advice("change the selector, which no node can match")
 
 
 class Completion(Struct, frozen=True):
@@ -129,7 +132,7 @@ def _added(pool: Pool, world: World, missing: int) -> Fix:
         return advice
     labels = labels_of_new((*labels_of(pool), *requirements_of(world.policy.poolable)))
     if labels is None:
-        return Advice("change the selector, which no node can match")
+        return _UNMATCHED
     return AddNode(count=missing, labels=labels, having=" and ".join(map(str, pool.devices)))
 
 
@@ -153,10 +156,21 @@ def _unsized(pool: Pool, world: World) -> Completion:
         return Completion(reasons=reasons)
     rules = [f"has the {tags_of(pool)}"] if pool.tags else []
     rules += ["meets the selector"] if pool.selector else []
-    labels = labels_set(needs)
-    fix = f"; label one {labels_in_words(labels)}" if labels else ""
+    fix = _first_host(pool, world)
     missing = shorten(" and ".join(rules) or "is there", REASON_LIMIT)
-    return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{fix}")
+    return Completion(
+        reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{f'; {fix}' if fix else ''}"
+    )
+
+
+def _first_host(pool: Pool, world: World) -> Fix | None:
+    """What gives a pool without a size its first host; ``None`` if no labels do."""
+    if best := labelling(pool, world.everything, world):
+        return best.fix
+    labels = labels_of_new(labels_of(pool))
+    if labels is None:
+        return _UNMATCHED
+    return AddNode(labels=labels) if labels else None
 
 
 def _refusal(pool: Pool, why: str, reasons: Sequence[object], *fixes: Fix) -> Refusal:

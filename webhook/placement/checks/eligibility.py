@@ -80,8 +80,6 @@ def _labelled(pool: Pool, world: World) -> HostRule:
     """Rule: the node has the pool's tags and meets its selector."""
     tagged = matching_all(world.inventory.nodes, tag_requirements(pool.tags))
     needs = labels_of(pool)
-    labels = labels_set(needs)
-    possible = all(holds(need, labels[need.key]) for need in needs if need.key in labels)
 
     def explain(out: Bits) -> Iterator[Reason]:
         if out & ~tagged:
@@ -89,13 +87,22 @@ def _labelled(pool: Pool, world: World) -> HostRule:
         if out & tagged:
             yield Reason("does not meet the selector", "do not meet the selector", out & tagged)
 
-    def fixes(out: Bits) -> Iterator[HostFix]:
-        if possible:
-            helped, without = helped_by_labels(needs, out, world.inventory.nodes)
-            fix = LabelNode(labels=labels, help=helped.bit_count(), without=without.bit_count())
-            yield HostFix(helped, fix)
+    def fixes(out: Bits) -> Iterable[HostFix]:
+        fix = labelling(pool, out, world)
+        return (fix,) if fix else ()
 
     return HostRule(matching_all(world.inventory.nodes, needs), explain, fixes)
+
+
+def labelling(pool: Pool, out: Bits, world: World) -> HostFix | None:
+    """The labels with which nodes of ``out`` keep the rule for labels; ``None`` if none help."""
+    needs = labels_of(pool)
+    labels = labels_set(needs)
+    if not all(holds(need, labels[need.key]) for need in needs if need.key in labels):
+        return None
+    helped, without = helped_by_labels(needs, out, world.inventory.nodes)
+    fix = LabelNode(labels=labels, help=helped.bit_count(), without=without.bit_count())
+    return HostFix(helped, fix) if helped else None
 
 
 def _equipped(pool: Pool, world: World) -> Iterator[HostRule]:
