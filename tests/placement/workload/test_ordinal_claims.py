@@ -79,6 +79,19 @@ def test_pods_to_be_apart_with_volumes_of_one_node_are_refused() -> None:
     )
 
 
+def test_all_clauses_that_keep_the_pods_apart_are_to_be_dropped() -> None:
+    """Without the first one the others would refuse the set, one after another."""
+    several = f'{APART}, hostExlocation("b"), hostExlocation("c")'
+    found = decision(pod(several, pe=None), stored({0: "node-a", 1: "node-a"}))
+    assert found.headline == (
+        f"volumes of db-0, db-1 and {APART} cannot both hold: the nodes of these volumes have room for 1 of 2 pods."
+    )
+    assert found.message.endswith(
+        f'\nNearest fix: drop {APART} and hostExlocation("b") and hostExlocation("c"), or {ADVICE}'
+    )
+    assert not decision(pod(pe=None), stored({0: "node-a", 1: "node-a"})).refused
+
+
 def test_pods_to_be_together_with_volumes_of_two_nodes_are_refused() -> None:
     found = decision(pod(TOGETHER, pe=None), stored({0: "node-a", 2: "node-b"}), 3)
     assert found.message == (

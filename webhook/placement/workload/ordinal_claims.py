@@ -125,12 +125,14 @@ def _refusal(fit: ReplicaFit, tied: _Tied, room: int) -> Refusal:
     """The refusal that names the pods and the clause that their volumes are at odds with."""
     written_down = [judged.constraint for judged in fit.hard if judged.constraint.clause]
     limiting = [constraint for constraint in written_down if constraint.spread in {Spread.APART, Spread.TOGETHER}]
-    limiting = (limiting or [constraint for constraint in written_down if constraint.requests])[:1]
+    limiting = limiting or [constraint for constraint in written_down if constraint.requests][:1]
+    # One clause is enough for the conflict, but each other one that spreads the pods in this way is in the way as well.
     verbs = {constraint.clause: constraint.verb for constraint in limiting if constraint.clause}
+    limiting = limiting[:1]
     where = "no node can use the volumes of all of them"
     if room:
         where = f"the nodes of these volumes have room for {room} of {counted(len(tied.names), 'pod')}"
-    said = (f"volumes of {enumerated(tied.names, _NAMED)}", *map(str, verbs))
+    said = (f"volumes of {enumerated(tied.names, _NAMED)}", *(str(constraint.clause) for constraint in limiting))
     anew = Advice("delete claims that can be recreated elsewhere")
     fixes = (Drop.of(verbs, verbs), anew) if verbs else (anew,)
     rules = (Rule.VOLUMES, *(constraint.rule for constraint in limiting))
