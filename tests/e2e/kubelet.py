@@ -87,7 +87,9 @@ class Kubelet:
         for watch in (self._secrets, self._config_maps, self._pods):
             watch.stop()
         for worker in self.workers.values():
-            worker.stop(_STOP_SECONDS)
+            worker.end()
+        for worker in self.workers.values():
+            worker.join(_STOP_SECONDS)
 
     def worker(self, pod_name: str) -> PodWorker:
         """The newest one with this name: its ``process`` can be killed, its ``place`` has folders and logs."""

@@ -50,6 +50,7 @@ class PodWorker:
         self._checks: Checks | None = None
         self._start_again = 0.0
         self._news = threading.Event()
+        self._stale = True  # what the pod and its sources say now has not been prepared yet
         self._over = False
         self._paused = False
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
@@ -63,10 +64,13 @@ class PodWorker:
         self.pod = pod
         self._news.set()
 
-    def stop(self, seconds: float) -> None:
-        """End the process, and do not tell anybody."""
+    def end(self) -> None:
+        """Let the process be killed, and do not tell anybody; ``join`` waits for that."""
         self._over = True
         self._news.set()
+
+    def join(self, seconds: float) -> None:
+        """Wait until the process has ended."""
         self._thread.join(seconds)
 
     def pause(self) -> None:
@@ -101,22 +105,25 @@ class PodWorker:
                     return
                 pause = self._step(pod) if self._status.phase in {"Pending", "Running"} else _TURN_SECONDS
                 self._tell(pod)
-                self._news.wait(min(pause, _TURN_SECONDS))
+                self._stale |= self._news.wait(min(pause, _TURN_SECONDS))
                 self._news.clear()
         finally:
             if self.process:
-                self.process.stop()
+                (self.process.kill if self._over else self.process.stop)()
 
     def _step(self, pod: Object) -> float:
         """Bring the process nearer to what the pod wants; returns the seconds until the next step is due."""
-        try:
-            run = self._prepare(pod, self.place)
-        except (NotYetError, UnsupportedError, *_TROUBLES) as trouble:
-            if self.process is None:
-                self._status.waits("CreateContainerConfigError", str(trouble))
-            return _TURN_SECONDS
-        if self.process is None or not self.process.alive:
-            return self._start(pod, run)
+        ended = self.process is None or not self.process.alive
+        if self._stale or ended:
+            try:
+                run = self._prepare(pod, self.place)
+            except (NotYetError, UnsupportedError, *_TROUBLES) as trouble:
+                if self.process is None:
+                    self._status.waits("CreateContainerConfigError", str(trouble))
+                return _TURN_SECONDS
+            self._stale = False
+            if ended:
+                return self._start(pod, run)
         if self._paused:
             return _TURN_SECONDS
         assert self._checks is not None  # made with the process
