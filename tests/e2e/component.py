@@ -64,10 +64,6 @@ class Component:
         """Wait until it is ready; fails at once if it ends instead."""
         until(self._ready, f"{self.name} is ready\n{self.process.tail()}", _READY_SECONDS)
 
-    def stop(self) -> None:
-        """Ask it to end and wait for that."""
-        self.process.stop()
-
     def kill(self) -> None:
         """SIGKILL."""
         self.process.kill()

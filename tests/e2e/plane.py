@@ -71,15 +71,13 @@ class ControlPlane:
         self._exit.close()
 
     def stop(self) -> None:
-        """End what runs: first what talks to the API server, then it, then etcd, which it needs to say goodbye."""
+        """Kill what runs, the API server after what talks to it: nothing of a test outlives the test."""
         with contextlib.ExitStack() as ending:  # goes on after an exception
-            for component in self._components:
-                ending.callback(component.kill)
             for component in self._components[:2]:
-                ending.callback(component.stop)
+                ending.callback(component.kill)
             for api in self._apis.values():
                 ending.callback(api.close)
-            for component in self._components[2:]:  # stateless, and nobody waits for their last words
+            for component in self._components[2:]:
                 ending.callback(component.kill)
 
     def api(self, name: str) -> Api:
