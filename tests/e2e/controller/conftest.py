@@ -8,7 +8,7 @@ import pytest
 from tests.e2e.api import Api
 from tests.e2e.chart import installation
 from tests.e2e.controller.controller_process import ControllerProcess
-from tests.e2e.controller.rights import ACCOUNT, grant
+from tests.e2e.controller.rights import ACCOUNT, grant, vacate
 from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
@@ -75,6 +75,7 @@ def controller(
 ) -> Iterator[ControllerProcess]:
     """A controller that leads."""
     folder = tmp_path_factory.mktemp("controller")
+    vacate(bare)
     with ControllerProcess(
         folder, folder.name, stopping_proxy.kubeconfig(bare.folder / folder.name, folder.name, ACCOUNT)
     ) as running:

@@ -24,6 +24,11 @@ def grant(plane: ControlPlane) -> None:
             plane.admin.create(one)
 
 
+def vacate(plane: ControlPlane) -> None:
+    """Delete the Lease of a controller that was killed, so that the next one need not wait until it runs out."""
+    plane.admin.delete(LEASE)
+
+
 def holder(plane: ControlPlane) -> str:
     """Who leads, as the Lease has it; nobody if it is empty or not there."""
     lease = plane.admin.find(LEASE)

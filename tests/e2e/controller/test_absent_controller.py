@@ -12,7 +12,7 @@ from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.invariants import unfinished
 from tests.e2e.controller.pools import ALL, create_pool, exclusive, hosts, marked, members, wait_for, wait_until_gone
 from tests.e2e.controller.request_points import RequestPoint
-from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.rights import ACCOUNT, vacate
 from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -43,6 +43,7 @@ class TestAPoolThatIsDeletedWhileNoControllerIsThere:
     def path(admin: Api, bare: ControlPlane, stopping_proxy: StoppingProxy) -> str:
         """A pool whose controller was killed before it was deleted."""
         folder = bare.folder / "away"
+        vacate(bare)
         with ControllerProcess(bare.folder, "away", stopping_proxy.kubeconfig(folder, "away", ACCOUNT)):
             path = create_pool(admin, exclusive("left", SPACE, 2))
             wait_for(admin, path)
@@ -65,8 +66,9 @@ class TestAPoolThatIsDeletedWhileNoControllerIsThere:
 
 
 @pytest.fixture
-def controller(stopping_proxy: StoppingProxy, tmp_path: Path) -> Iterator[ControllerProcess]:
+def controller(bare: ControlPlane, stopping_proxy: StoppingProxy, tmp_path: Path) -> Iterator[ControllerProcess]:
     kubeconfig = stopping_proxy.kubeconfig(tmp_path, "steady", ACCOUNT)
+    vacate(bare)
     with ControllerProcess(tmp_path, "steady", kubeconfig, program=AS_INSTALLED) as running:
         running.wait_until_leading()
         yield running

@@ -9,7 +9,7 @@ from tests.e2e.api import Api, Object
 from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import condition, create_pool, exclusive, hosts, wait_for, wait_until_gone
 from tests.e2e.controller.request_points import RequestPoint
-from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.rights import ACCOUNT, vacate
 from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
@@ -75,6 +75,7 @@ def strict(
         "STREAMS_PLACEMENT_EXCLUSIVE_STRANGERS": "all",
         "STREAMS_PLACEMENT_EXCLUDED_NAMESPACES": f"kube-system,{EXCLUDED}",
     }
+    vacate(bare)
     with ControllerProcess(folder, folder.name, kubeconfig, **chosen) as candidate:
         candidate.wait_until_leading(SECONDS)
         yield candidate

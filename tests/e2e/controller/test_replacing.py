@@ -10,7 +10,7 @@ from tests.e2e.chart.placement_pods import asking
 from tests.e2e.controller.conftest import TAG
 from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.pools import create_pool, exclusive, hosts, members, wait_for, wait_until_gone
-from tests.e2e.controller.rights import ACCOUNT
+from tests.e2e.controller.rights import ACCOUNT, vacate
 from tests.e2e.controller.short_lease_controller import REPLACING
 from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
@@ -27,6 +27,7 @@ def admin(bare: ControlPlane, stopping_proxy: StoppingProxy) -> Iterator[Api]:
     """Of a cluster with a controller that replaces hosts which have been of no use for a second."""
     namespace(bare.admin, SPACE)
     kubeconfig = stopping_proxy.kubeconfig(bare.folder / SPACE, SPACE, ACCOUNT)
+    vacate(bare)
     with ControllerProcess(bare.folder, SPACE, kubeconfig, **{REPLACING: "1"}) as controller:
         controller.wait_until_leading()
         yield bare.admin
