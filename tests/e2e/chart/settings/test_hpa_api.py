@@ -3,18 +3,15 @@
 import http.client
 import json
 import ssl
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 from tests.e2e.api import Answer
-from tests.e2e.chart.conftest import pair
-from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.chart.conftest import SECRET
 from tests.e2e.chart.intents import path
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.nodes import create_nodes, node
+from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.rest.hpa_process import INTENTS
@@ -47,21 +44,14 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Client, ControlPlane]]:
-    folder: Path = tmp_path_factory.mktemp("pair")
-    with ControlPlane(tmp_path_factory.mktemp("rest-chart")) as plane:
-        create_nodes(plane.admin, [node("node-1"), node("node-2")])
-        namespace(plane.admin, "edge")
-        with kubelet(plane) as running:
-            plane.admin.create(pair(folder))
-            api = {"enabled": True, "port": PORT, "tlsSecret": "own-tls", "audience": ""}
-            install(plane, running, {**QUICK, "hpaApi": api})
-            yield Client(plane), plane
+def service(upgraded: Upgraded, plane: ControlPlane) -> Client:
+    namespace(plane.admin, "edge")
+    upgraded({"hpaApi": {"enabled": True, "port": PORT, "tlsSecret": SECRET, "audience": ""}})
+    return Client(plane)
 
 
-def test_users_create_intents_in_the_namespace_of_their_project(client: tuple[Client, ControlPlane]) -> None:
+def test_users_create_intents_in_the_namespace_of_their_project(service: Client, plane: ControlPlane) -> None:
     """Helm has waited until the probes of both pods pass, which are HTTPS."""
-    service, plane = client
     pods = plane.admin.get(f"/api/v1/namespaces/{NAMESPACE}/pods", labelSelector="app.kubernetes.io/component=hpa-api")
     assert len(pods["items"]) == 2
     until(lambda: _reached(service), "the Service leads to them", 30)
