@@ -6,7 +6,7 @@ from typing import Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import QUICK, install, installed
+from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE, Values
 from tests.e2e.chart.tenant import by_policy, tenant
@@ -38,8 +38,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="module")
 def running(plane: ControlPlane) -> Iterator[Kubelet]:
-    """The chart as it is by default."""
-    with installed(plane) as found:
+    """The chart as it is by default, but for pods that end at once."""
+    with kubelet(plane) as found:
+        install(plane, found, QUICK)
         yield found
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import QUICK, install, installed
+from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.kubelet import Kubelet
@@ -33,7 +33,9 @@ def plane(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ControlPlane]:
 
 @pytest.fixture(scope="module")
 def managed(plane: ControlPlane) -> Iterator[Kubelet]:
-    with installed(plane) as running:
+    """The chart as it is by default, but for pods that end at once."""
+    with kubelet(plane) as running:
+        install(plane, running, QUICK)
         until(lambda: plane.admin.send("POST", PODS, asking("p", "default")).code == 201, "reviews are answered")
         yield running
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 from tests.e2e.api import Api, Object
-from tests.e2e.chart.installation import PORT, install, kubelet
+from tests.e2e.chart.installation import PORT, QUICK, install, kubelet
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
 from tests.e2e.controller.pools import (
     condition,
@@ -69,7 +69,7 @@ def admin(plane: ControlPlane, running: Kubelet) -> Api:  # noqa: ARG001 -- afte
 
 def install_with_pools(plane: ControlPlane, running: Kubelet, **values: Any) -> dict[str, str]:
     """The chart, and three pools that have all nodes; returns their paths."""
-    install(plane, running, values)
+    install(plane, running, {**values, "settings": {**QUICK["settings"], **values.get("settings", {})}})
     dry = f"{pools(SPACE)}?dryRun=All"
     until(lambda: plane.admin.send("POST", dry, hostpool("any", SPACE)).code == 201, "reviews are answered", 60)
     wanted = (exclusive("one", SPACE, 2), hostpool("shared", SPACE, size=2), exclusive("two", SPACE, 2))
@@ -200,7 +200,7 @@ def test_a_hook_that_cannot_run_blocks_nothing_for_ever_and_the_rest_is_a_comman
     admin: Api, plane: ControlPlane, running: Kubelet
 ) -> None:
     """As with an image that nobody can pull: its pod waits."""
-    install(plane, running, {"uninstall": {"releaseHosts": True}, "podAnnotations": {"again": "1"}})
+    install(plane, running, {**QUICK, "uninstall": {"releaseHosts": True}, "podAnnotations": {"again": "1"}})
     plane.helm(
         "upgrade", RELEASE, str(CHART), "--namespace", NAMESPACE, "--reuse-values", "--set", "nodeSelector.no=where"
     )
