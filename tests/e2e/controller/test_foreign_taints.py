@@ -18,6 +18,7 @@ from tests.e2e.controller.stopping_proxy import StoppingProxy
 from tests.e2e.plane import ControlPlane
 from tests.e2e.progress import say
 from tests.e2e.rotation_load import again_and_again
+from tests.example_count import some_of
 from webhook.controller.hostpools.claims import Claims
 from webhook.controller.hostpools.marks import PoolMark
 from webhook.placement.kube.selection.tolerations import Taint
@@ -26,7 +27,8 @@ from webhook.placement.text.keys import EXCLUSIVE, membership
 from webhook.placement.text.keys import exclusive as exclusive_value
 
 NODES: Final = tuple(f"node-{number}" for number in range(10))
-WRITES: Final = 2_000
+WRITES: Final = some_of(2_000, every_day=600)
+"""2,000 in ``make e2e-long``."""
 RATE: Final = 50.0
 FOREIGN: Final = "example.com/busy"
 
@@ -89,7 +91,7 @@ def taints_of(node: Object) -> list[Object]:
 
 @pytest.fixture(scope="module")
 def writer(bare: ControlPlane, stopping_proxy: StoppingProxy) -> Writer:
-    """After two thousand writes of ours: in turns all nodes are claimed and released."""
+    """After so many writes of ours: in turns all nodes are claimed and released."""
     writer = Writer(bare.admin)
     kubeconfig = stopping_proxy.kubeconfig(bare.folder / "writer", "claims", ACCOUNT)
     began = time.monotonic()

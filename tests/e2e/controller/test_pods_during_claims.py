@@ -16,6 +16,7 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.progress import say
 from tests.e2e.workloads import namespace, pod, pod_spec
+from tests.example_count import some_of
 from webhook.placement.text.keys import JOB
 
 SPACE: Final = "strangers"
@@ -25,7 +26,8 @@ PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 NODES: Final = 10
 """Of the cluster."""
 
-ROUNDS: Final = 25
+ROUNDS: Final = some_of(25, every_day=8)
+"""Twice each moment with each way of the strangers; 25 in ``make e2e-long``."""
 PODS_A_ROUND: Final = 20
 SIZE: Final = 3
 

@@ -17,8 +17,10 @@ from tests.e2e.jobs.test_why import why
 from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
+from tests.example_count import some_of
 
-ROUNDS: Final = 25
+ROUNDS: Final = some_of(25, every_day=8)
+"""25 in ``make e2e-long``."""
 
 LARGE: Final = {"requests": {"cpu": "5"}}
 """A node has 8 cores, and six nodes are there: of two Jobs with four such elements one fits."""
