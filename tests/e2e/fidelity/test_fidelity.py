@@ -13,14 +13,15 @@ from tests.e2e.fidelity.device_group_run import DeviceGroupRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
 from tests.e2e.plane import ControlPlane
+from tests.example_count import some_of
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
 from tests.fidelity.judges import refusing
 
 SEED = 7
-CASES = 100
-GROUPS = 20
+CASES = some_of(100, every_day=50)
+GROUPS = some_of(20, every_day=8)
 """Jobs and HostPools with devices, each of which is played in up to 30 ways."""
 
 

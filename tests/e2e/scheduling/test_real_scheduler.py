@@ -15,7 +15,7 @@ from tests.e2e.api import Api, Object
 from tests.e2e.plane import ControlPlane
 from tests.e2e.scheduling.batch import Batch, chunks
 from tests.e2e.scheduling.scripts import Script, scripts
-from tests.example_count import TIMES
+from tests.example_count import EVERY_DAY, TIMES
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
 from tests.scheduling.passing_conditions import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
@@ -25,7 +25,7 @@ from tests.scheduling.state import Cluster
 
 Json = Mapping[str, Any]
 
-CASES: Final = round(300 * max(1, TIMES))
+CASES: Final = 150 if EVERY_DAY else round(300 * TIMES)
 ALONE: Final = round(4 * max(1, TIMES))
 """Scripts that need a control plane to themselves."""
 
