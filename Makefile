@@ -8,8 +8,8 @@ PYTEST := -m pytest --ignore=tests/e2e --ignore=tests/browser --ignore=tests/bla
 # The tests that $(1) runs, and those that failed once more, one at a time: what fails beside others only is printed, and passes.
 alone_again = $(1) || { echo "what failed runs once more, alone ..." && $(1) --last-failed --last-failed-no-failures none --numprocesses=0; }
 traced = { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m $(UNIT)); } && { $(call alone_again,$(BIN)/coverage run $(PYTEST) -m integration); }
-# End-to-end tests, and the files in which one failed once more: $(1) selects them. They mostly wait, so with $(2) two
-# processes run; files with a control plane in common are all one process's (tests/e2e/shared_fixtures.py). What is
+# End-to-end tests, and the files in which one failed once more: $(1) selects them. They mostly wait, so with $(2) three
+# processes run on two cores; files with a control plane in common are all one process's (tests/e2e/shared_fixtures.py). What is
 # timed runs in e2e-long, where nothing runs beside it.
 once_more = $(BIN)/python -m pytest $(1) $(2) tests/e2e || { echo "files with failures run once more, alone ..." && files=$$($(BIN)/python -m tests.e2e.failed_files) && $(BIN)/python -m pytest $(1) $$files; }
 UNIT   := "not integration"
@@ -75,7 +75,7 @@ refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, Jobs an
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
 	$(BIN)/python -m tests.e2e.binaries all
-	$(call once_more,-m "not long",--numprocesses=2 --dist=loadfile --no-loadscope-reorder)
+	$(call once_more,-m "not long",--numprocesses=3 --dist=loadfile --no-loadscope-reorder)
 
 # What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
 SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \
