@@ -18,6 +18,9 @@ from tests.e2e.shared_fixtures import GroupScheduling, put_together, tell_groups
 
 HERE = Path(__file__).parent
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "early: begins before others")
+
 def pytest_collection_modifyitems(config, items):
     tell_groups(config, put_together(items, HERE))
 
@@ -52,7 +55,7 @@ TESTS: Final = {
     "d": "def test_1(other): pass\ndef test_2(): pass\n",
     "e": "def test_1(common): pass\ndef test_2(): pass\ndef test_3(other): pass\n",
     "f": "def test_1(tmp_path_factory): pass\n",
-    "g": "def test_1(own): pass\n",
+    "g": "import pytest\npytestmark = pytest.mark.early\ndef test_1(own): pass\n",
 }
 """``e`` uses what ``b`` and ``d`` use; no other files have a lasting fixture of the folder in common."""
 
@@ -85,9 +88,9 @@ def test_what_files_share_is_made_once_and_by_one_process(tmp_path: Path) -> Non
 
 
 @pytest.mark.integration
-def test_the_largest_group_begins_and_files_that_make_nothing_end(tmp_path: Path) -> None:
+def test_the_largest_group_begins_then_early_files_and_files_that_make_nothing_end(tmp_path: Path) -> None:
     files = [name for line in ran(tmp_path) if (name := line.split()[0]).startswith("test_")]
-    assert list(dict.fromkeys(files)) == [f"test_{name}.py" for name in "bdeacgf"]
+    assert list(dict.fromkeys(files)) == [f"test_{name}.py" for name in "bdegacf"]
 
 
 @pytest.mark.integration

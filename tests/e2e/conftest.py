@@ -12,7 +12,7 @@ from tests.e2e.api import Api
 from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.plane import ControlPlane
-from tests.e2e.shared_fixtures import GroupScheduling, put_together, tell_groups
+from tests.e2e.shared_fixtures import EARLY, GroupScheduling, put_together, tell_groups
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
 
@@ -29,6 +29,7 @@ they collect it when their heap is five times as large as what is in use, or has
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "e2e: needs a real control plane of its own processes (make e2e)")
+    config.addinivalue_line("markers", f"{EARLY}: a file that takes minutes, and begins before others of its kind")
     for name, value in GARBAGE.items():
         os.environ.setdefault(name, value)
 

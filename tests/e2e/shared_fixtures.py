@@ -20,6 +20,9 @@ _LASTING: Final = frozenset({"package", "session"})
 _OWN: Final = frozenset({"module", "package", "session"})
 """Those of what is made once for a file at least."""
 
+EARLY: Final = "early"
+"""The mark of files that take minutes by themselves."""
+
 _CACHED: Final = "e2e/groups"
 """Where processes that collect tests write the group of each file for the one that hands tests out."""
 
@@ -53,23 +56,26 @@ def put_together(items: list[pytest.Item], folder: Path) -> dict[str, str]:
     """Sort tests so that the files of a group follow each other, the largest groups first; returns each file's group.
 
     Two files belong together if they use one fixture of ``folder`` that outlives a file, or if a third file belongs to
-    both. A file that shares nothing is a group of its own. Groups of many files take longest, so they begin first, and
-    files that make nothing for all of their tests come last; otherwise the order stays. A group has the name of its
-    first file.
+    both. A file that shares nothing is a group of its own. Groups of many files take longest, so they begin first, then
+    files that are marked as ``EARLY``, and files that make nothing for all of their tests come last; otherwise the
+    order stays. A group has the name of its first file.
     """
     used: dict[str, set[object]] = {}
-    large = set[str]()
+    large, early = set[str](), set[str]()
     for item in items:
         used.setdefault(_file(item), set()).update(_fixtures(item, folder, _LASTING))
+        if item.get_closest_marker(EARLY):
+            early.add(_file(item))
         if any(_fixtures(item, folder, _OWN)):
             large.add(_file(item))
     found = {file: group.files[0] for group in _groups(used) for file in group.files}
     sizes = Counter(found.values())
     begins = {name: number for number, name in enumerate(dict.fromkeys(found[file] for file in used))}
 
-    def rank(item: pytest.Item) -> tuple[int, bool, int]:
+    def rank(item: pytest.Item) -> tuple[int, bool, bool, int]:
         file = _file(item)
-        return -sizes[found[file]], sizes[found[file]] == 1 and file not in large, begins[found[file]]
+        alone = sizes[found[file]] == 1
+        return -sizes[found[file]], alone and file not in early, alone and file not in large, begins[found[file]]
 
     items.sort(key=rank)
     return found

@@ -31,6 +31,8 @@ from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 
+pytestmark = pytest.mark.early
+
 NODES: Final = 6
 SPACE: Final = "team"
 OPERATIONS: Final = Path(__file__).parents[3] / "docs" / "operations.md"

@@ -18,6 +18,8 @@ from tests.e2e.controller.request_points import Kind, RequestPoint
 from tests.e2e.controller.short_lease_controller import LOST
 from tests.e2e.progress import say
 
+pytestmark = pytest.mark.early
+
 ARENAS: Final = 3
 
 _BEFORE: Final[tuple[tuple[Kind, int], ...]] = (

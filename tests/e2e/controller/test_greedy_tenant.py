@@ -24,6 +24,8 @@ from tests.e2e.progress import say
 from tests.e2e.workloads import namespace
 from webhook.placement.inventory.policy import POOLS
 
+pytestmark = pytest.mark.early
+
 NODES: Final = 60
 GREEDY: Final = 300
 """Pools of the greedy tenant, each of which asks for more hosts than the cluster has."""

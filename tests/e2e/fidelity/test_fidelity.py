@@ -19,6 +19,8 @@ from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
 from tests.fidelity.judges import refusing
 
+pytestmark = pytest.mark.early
+
 SEED = 7
 CASES = some_of(100, every_day=50)
 GROUPS = some_of(20, every_day=8)

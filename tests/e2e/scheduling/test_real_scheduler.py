@@ -23,6 +23,8 @@ from tests.scheduling.product_answers import Replica, Ruling
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
 
+pytestmark = pytest.mark.early
+
 Json = Mapping[str, Any]
 
 CASES: Final = 150 if EVERY_DAY else round(300 * TIMES)

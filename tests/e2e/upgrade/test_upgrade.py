@@ -24,6 +24,8 @@ from tests.e2e.progress import say
 from tests.e2e.upgrade import previous_version
 from tests.e2e.workloads import namespace
 
+pytestmark = pytest.mark.early
+
 SPACE: Final = "team"
 PODS: Final = f"/api/v1/namespaces/{SPACE}/pods"
 PAUSE: Final = 0.05
