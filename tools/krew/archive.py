@@ -26,6 +26,9 @@ PYTHONS: Final = ("3.11", "3.12", "3.13", "3.14")
 _INSTALL_SECONDS: Final = 900
 """Time-out for one version: some 40 MB are downloaded."""
 
+_LEVEL: Final = 6
+"""Of the compression: 9 takes four times as long, and makes an archive 0.7 % smaller."""
+
 _UNUSED: Final = frozenset({"setuptools"})
 """What builds wheels, and is in the lock file for that alone."""
 
@@ -147,4 +150,4 @@ def packed(folder: Path) -> bytes:
             entry.mode = 0o755 if path.name == PROGRAM else 0o644
             with path.open("rb") as file:
                 archive.addfile(entry, file)
-    return gzip.compress(plain.getvalue(), mtime=0)
+    return gzip.compress(plain.getvalue(), _LEVEL, mtime=0)
