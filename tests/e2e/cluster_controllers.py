@@ -14,6 +14,9 @@ _REQUESTS_PER_SECOND: Final = 1000
 _NODE_MONITOR: Final = "200ms"
 """How often new nodes are looked at, before which nothing is scheduled on them; the default is 5 s."""
 
+_AUTOSCALER: Final = "1s"
+"""How often HorizontalPodAutoscalers are looked at; the default is 15 s."""
+
 
 def scheduler(program: Path, folder: Path, port: int, kubeconfig: Path) -> Component:
     """The real scheduler."""
@@ -25,6 +28,7 @@ def controllers(program: Path, folder: Path, port: int, kubeconfig: Path, author
     own = [
         "--use-service-account-credentials",
         f"--node-monitor-period={_NODE_MONITOR}",
+        f"--horizontal-pod-autoscaler-sync-period={_AUTOSCALER}",
         f"--service-account-private-key-file={folder / 'signing.key'}",
         f"--root-ca-file={authority}",
     ]

@@ -14,7 +14,7 @@ from tests.e2e.polling import until
 REGIONS: Final = "streamsparallelregions"
 NAME: Final = "scaled-work"
 MINUTE: Final = 90
-"""Seconds for an autoscaler, which looks every 15 s."""
+"""Seconds for an autoscaler."""
 
 OPERATORS: Final = [
     {"name": "Src", "cost": "100m"},
