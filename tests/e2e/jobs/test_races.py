@@ -3,6 +3,7 @@
 For the last device, which may come free, the other waits.
 """
 
+import itertools
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,6 +23,8 @@ from tests.example_count import some_of
 ROUNDS: Final = some_of(25, every_day=8)
 """25 in ``make e2e-long``."""
 
+_RACES: Final = itertools.count(1)
+
 LARGE: Final = {"requests": {"cpu": "5"}}
 """A node has 8 cores, and six nodes are there: of two Jobs with four such elements one fits."""
 
@@ -31,13 +34,11 @@ WANTING: Final = [{"name": "e", "template": with_claim("one")}]
 
 @pytest.fixture
 def rivals(admin: Api) -> Iterator[tuple[Jobs, Jobs]]:
-    """Two namespaces whose tenants know nothing of each other."""
-    found = Jobs(admin, namespace(admin, "t-race-one")), Jobs(admin, namespace(admin, "t-race-two"))
-    yield found
-    clear(found)
-    for each in found:
-        admin.delete(f"/api/v1/namespaces/{each.space}")
-    until(lambda: not any(admin.find(f"/api/v1/namespaces/{each.space}") for each in found), "they are gone", 60)
+    """Two namespaces of the test's own, whose tenants know nothing of each other."""
+    race = next(_RACES)
+    one, other = (Jobs(admin, namespace(admin, f"t-race-{race}-{which}")) for which in ("one", "other"))
+    yield one, other
+    clear((one, other))
 
 
 def clear(rivals: tuple[Jobs, Jobs]) -> None:
