@@ -102,6 +102,7 @@ def test_json_says_everything_about_every_pod(explain: Explain) -> None:
     }
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("path", manifests(), ids=lambda path: path.stem)
 def test_explain_agrees_with_admission(explain: Explain, path: Path) -> None:
 

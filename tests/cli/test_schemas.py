@@ -115,6 +115,7 @@ def test_explanations(answer: Answer, path: str) -> None:
     assert answer("explain", "-f", path, *SNAPSHOT, forms="json")
 
 
+@pytest.mark.untraced
 @pytest.mark.parametrize("path", MANIFESTS[::6] if EVERY_DAY else MANIFESTS)
 def test_explanations_in_yaml(answer: Answer, path: str) -> None:
     assert answer("explain", "-f", path, *SNAPSHOT)
