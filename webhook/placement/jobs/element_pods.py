@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 import msgspec
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from webhook.placement.elements.content import content_id
 from webhook.placement.elements.pod_manifest import Json, Launch, pod_of
@@ -139,10 +139,9 @@ def _shape(element: ElementSpec, pe: str) -> bytes:
 
 def element_pod(job: str, pe: str, element: ElementSpec, spec: JobSpec) -> Json:
     """The first pod of an element, as the controller will make it."""
-    stated = {**msgspec.to_builtins(element), "job": job, "contentId": content_id(element, spec)}
-    stated.pop("name", None)
+    own = {"name": None, "job": job, "content_id": content_id(element, spec)}
     launch = Launch(job=job, element=pe, uid="", count=1, image=RUNTIME_IMAGE)
-    return pod_of(launch, msgspec.convert(stated, ProcessingElementSpec), spec)
+    return pod_of(launch, ProcessingElementSpec(**{**asdict(element), **own}), spec)
 
 
 def positions(name: str, spec: JobSpec) -> dict[str, int]:
