@@ -7,6 +7,7 @@ and ``placement/jobs/problems.py``, which has the rules about several fields, ar
 from typing import Annotated, Any, Final
 
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from webhook.placement.field_rules.element_patterns import ABSOLUTE_PATH, RELATIVE_PATH
 from webhook.placement.field_rules.hostpool_patterns import VALUE
@@ -372,18 +373,20 @@ def effective(element: ElementOptions, job: JobSpec) -> ElementOptions:
         image_pull_secret=job.image_pull_secret,
         sab_name=job.bundle.name or None if job.bundle else None,
     )
-    levels = (element, job.processing_element, own, DEFAULTS) if job.processing_element else (element, own, DEFAULTS)
-    chosen: dict[str, Any] = {}
-    for field in ElementOptions.__struct_fields__:  # loops: a generator for each option takes twice as long
-        chosen[field] = None
-        for level in levels:
-            value = getattr(level, field)
-            if value is not None:
-                chosen[field] = value
-                break
+    shared = _options_of(job.processing_element) if job.processing_element else {}
+    chosen = {**_DEFAULT_OPTIONS, **_options_of(own), **shared, **_options_of(element)}
     if chosen["run_with_valgrind"]:
         chosen |= {"allow_ptrace": True, "build_type": "debug"}
     return ElementOptions(**chosen)
+
+
+def _options_of(stated: ElementOptions) -> dict[str, Any]:
+    """The options that are stated there, by name."""
+    return {name: value for name, value in asdict(stated).items() if value is not None and name in _OPTIONS}
+
+
+_OPTIONS: Final = frozenset(ElementOptions.__struct_fields__)
+_DEFAULT_OPTIONS: Final = _options_of(DEFAULTS)
 
 
 def restartable(element: ElementSpec) -> bool:
