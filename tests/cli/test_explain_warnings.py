@@ -76,6 +76,10 @@ NOTHING: dict[str, tuple[list[dict[str, Any]], str]] = {
     "an empty rendering": ([], "they are empty"),
     "only a Service": ([SERVICE], "only Service web"),
     "a kind that is not known to hold pods": ([NOTEBOOK, SERVICE], "only Notebook w-*, Service web"),
+    "a Pod without an apiVersion": (
+        [{"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}],
+        "only Pod p without an apiVersion",
+    ),
     "many": ([SERVICE] * 7, f"only {', '.join(['Service web'] * 5)} and 2 more"),
 }
 

@@ -169,11 +169,16 @@ def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, s
     """Warn, or with ``strict`` raise :class:`WrongUse`, if ``judged`` is empty (only a Service, for example)."""
     if judged:
         return
-    objects = [origin_of(document) for _, document in given]
+    objects = [_named(document) for _, document in given]
     contents = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
     if strict:
         raise WrongUse(f"{nothing} in the manifests{contents}")
     warn(f"{nothing} in the manifests{contents}")
+
+
+def _named(document: Unstructured) -> str:
+    """Kind and name, and whether the apiVersion is missing, without which no object is read as of a known kind."""
+    return origin_of(document) if document.get("apiVersion") else f"{origin_of(document)} without an apiVersion"
 
 
 def _reviews(given: Manifests) -> Iterator[bytes]:
