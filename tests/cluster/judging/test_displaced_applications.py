@@ -3,26 +3,29 @@
 import gc
 import tracemalloc
 from collections.abc import Coroutine, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from msgspec.structs import replace
 
 from tests.answers import warnings
-from tests.builders import GIB, bound_pod, cluster, node, nodes
+from tests.builders import GIB, NAMESPACE, bound_pod, cluster, node, nodes, pool
 from tests.cluster.judging.application_reviews import POLICY, application_review, ray_spec
 from tests.cluster.judging.test_promises import Promising
 from tests.work import own_calls
+from webhook.admission.answer import RightsQuestion
 from webhook.admission.checks import applications
 from webhook.cluster.judging import promised_applications
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.kept_room import SECONDS
-from webhook.cluster.objects.kinds import KINDS, NODES, PODS
+from webhook.cluster.judging.messages import ApiReply, Asking, FromWorker
+from webhook.cluster.objects.kinds import KINDS, NODES, PODS, POOLS
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.kube.selection.tolerations import CORDONED, Taint
 from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.objects.node import Node
+from webhook.placement.text import keys
 
 
 def alone(name: str, cpu: str = "8") -> bytes:
@@ -37,8 +40,21 @@ def tolerant(name: str) -> bytes:
     return application_review(name, spec=spec)
 
 
+def pooled(name: str) -> bytes:
+    """An application of one pod, which fills a node and runs on a host of the pool."""
+    spec = ray_spec(name, 0, "8")
+    spec["headGroupSpec"]["template"]["metadata"]["annotations"] = {keys.PLACEMENT: "host(MyPool)"}
+    return application_review(name, spec=spec)
+
+
 class Displaced(Promising):
     """A worker, with what became of the room of each application."""
+
+    def ask(self, body: bytes, number: int = 1) -> FromWorker | None:
+        """What the worker says once it knows that the user may use the pools."""
+        said = super().ask(body, number)
+        rights = isinstance(said, Asking) and isinstance(said.question, RightsQuestion)
+        return self.judge.take(ApiReply(number, [])) if rights else said
 
     def node_of(self, job: str) -> str:
         (pod,) = self.stand_ins(job)
@@ -52,6 +68,11 @@ class Displaced(Promising):
     def node(self, changed: Node) -> None:
         """The watch brings a node."""
         self.judge.take(InventoryChange(KINDS.index(NODES), changed))
+
+    def pool(self, *hosts: str, mode: Literal["Shared", "Exclusive"] = "Shared") -> None:
+        """The watch brings the pool with these hosts."""
+        changed = pool(assigned=hosts, size=max(len(hosts), 1), mode=mode)
+        self.judge.take(InventoryChange(KINDS.index(POOLS), changed))
 
     def gone(self, uid: str) -> None:
         self.judge.take(InventoryChange(KINDS.index(PODS), uid, gone=True))
@@ -251,6 +272,61 @@ def test_what_is_found_nowhere_gets_a_node_that_comes_or_is_uncordoned(searches:
     displaced.node(node(comes))
     assert not displaced.allows(alone("four"))
     assert (displaced.node_of("one"), searches) == (comes, [1, 1, 1])
+
+
+def test_what_is_found_nowhere_gets_a_new_host_of_its_pool(searches: list[int]) -> None:
+    displaced = Displaced()
+    displaced.pool("node-a")
+    assert displaced.allows(pooled("one"))
+    displaced.node(node("node-a", taints=[Taint(CORDONED, effect="NoSchedule")]))
+    displaced.pool("node-a")  # as it was
+    assert displaced.allows(pooled("two")) is False
+    assert (displaced.node_of("one"), searches) == ("node-a", [1, 1])
+    displaced.pool("node-a", "node-b")
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one"), searches) == ("node-b", [1, 1, 1])
+
+
+def test_room_on_a_node_that_its_pool_leaves_is_kept_on_another_host(searches: list[int]) -> None:
+    displaced = Displaced(cluster(nodes(3)))
+    displaced.pool("node-a")
+    assert displaced.allows(pooled("one"))
+    displaced.pool("node-b", "node-c")
+    assert not displaced.allows(application_review("two", spec=ray_spec("two", 2, "8")))
+    assert (displaced.node_of("one") in {"node-b", "node-c"}, searches) == (True, [1])
+
+
+def test_room_on_a_node_that_a_pool_keeps_others_from_is_kept_on_another_one(searches: list[int]) -> None:
+    displaced = Displaced()
+    displaced.pool("node-a", "node-b")
+    assert displaced.allows(alone("one"))
+    first = displaced.node_of("one")
+    displaced.pool(first, mode="Exclusive")
+    assert not displaced.allows(alone("two"))
+    assert (displaced.node_of("one") != first, searches) == (True, [1])
+
+
+def test_what_a_pool_that_is_gone_kept_others_from_is_for_what_was_found_nowhere(searches: list[int]) -> None:
+    displaced = Displaced()
+    assert displaced.allows(alone("one"))
+    first = displaced.node_of("one")
+    second = {"node-a": "node-b", "node-b": "node-a"}[first]
+    displaced.pool(second, mode="Exclusive")
+    displaced.node(node(first, taints=[Taint(CORDONED, effect="NoSchedule")]))
+    assert not displaced.allows(alone("two"))
+    assert (displaced.node_of("one"), searches) == (first, [1, 1])
+    displaced.judge.take(InventoryChange(KINDS.index(POOLS), f"{NAMESPACE}/mypool", gone=True))
+    assert not displaced.allows(alone("three"))
+    assert (displaced.node_of("one"), searches) == (second, [1, 1, 1])
+
+
+def test_a_list_of_pools_disturbs_none(searches: list[int]) -> None:
+    displaced = Displaced()
+    displaced.pool("node-a")
+    assert displaced.allows(pooled("one"))
+    displaced.judge.take(InventoryChange(KINDS.index(POOLS), value=True, listed=True))
+    assert not displaced.allows(pooled("two"))
+    assert searches == []
 
 
 def test_what_was_given_up_leaves_room_as_well() -> None:

@@ -24,6 +24,7 @@ from webhook.placement.kube.pod import Pod
 from webhook.placement.kube.selection.tolerations import Taint, tolerates
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.search.solver import Solving, finished
 
 TOGETHER: Final = 20
@@ -45,7 +46,7 @@ class PromisedApplications:
         self._room = room
         self._promises: dict[PromisedObject, _AdmittedPods] = {}
         self._touched: set[str] = set()
-        """Nodes that others have taken room of, or that are gone, since the last look."""
+        """Nodes that others have taken room of, that are gone, or hosts of other pools, since the last look."""
         self._tainted: set[str] = set()
         """Nodes that have got a taint since then."""
         self._lost: list[PromisedObject] = []
@@ -85,6 +86,12 @@ class PromisedApplications:
             known = frozenset(before.taints)
             if any(taint.effect in HARD and taint not in known for taint in node.taints):
                 self._tainted.add(node.name)
+
+    def pool_changed(self, before: Pool | None, pool: Pool | None) -> None:
+        """A HostPool has come, has changed or is gone: pods may come on its new hosts, or no more on former ones."""
+        if self._promises and before != pool:
+            self.freed = True
+            self._touched.update(name for name, _ in _hosts(before) ^ _hosts(pool))
 
     def settle(self, seconds: float) -> None:
         """Find other nodes for the room that is kept where its pods cannot come by now, in so many seconds.
@@ -166,6 +173,11 @@ class PromisedApplications:
 
 def _uids(one: PromisedObject) -> str:
     return f"promised/{one.uid}"
+
+
+def _hosts(pool: Pool | None) -> set[tuple[str, bool]]:
+    """The hosts of the pool, each with whether others are kept from it."""
+    return {(host.name, pool.exclusive) for host in pool.assigned} if pool else set()
 
 
 def _member(pod: PodInfo) -> int:

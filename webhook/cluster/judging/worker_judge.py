@@ -42,19 +42,22 @@ from webhook.cluster.judging.messages import (
     written,
 )
 from webhook.cluster.judging.promised_applications import PromisedApplications
-from webhook.cluster.objects.kinds import KINDS, NODES
+from webhook.cluster.objects.kinds import KINDS, NODES, POOLS
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.cluster.queries.review_queries import Findable
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy
+from webhook.placement.inventory.pool_index import Name
 from webhook.placement.objects.node import Node
 from webhook.placement.objects.pod import PodInfo
+from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.search.solver import Solving, finished
 from webhook.placement.pod_defaults.pod_defaults import PodDefaults
 from webhook.placement.text.api_kinds import STREAMS_JOB
 from webhook.placement.text.problem import Fault
 
 _NODES: Final = KINDS.index(NODES)
+_POOLS: Final = KINDS.index(POOLS)
 """The kind of changes of nodes."""
 
 _PIECE: Final = 1 << 18
@@ -150,12 +153,16 @@ class WorkerJudge:
         bound = pod is not None and bool(pod.node) and not self._inventory.has_pod(pod.uid)
         node = change.value if isinstance(change.value, Node) else None
         before = self._inventory.nodes.get(node.name) if node else None
+        name = _pool_name(change)
+        pool = self._inventory.pools.get(name) if name else None
         with contextlib.suppress(Exception):  # the same was raised in the server, which has said so
             self._changes.apply(change, self._inventory)
         if pod is not None and bound:
             self._promised.bound(pod)
         elif node is not None:
             self._promised.node_changed(before, node)
+        elif name is not None:
+            self._promised.pool_changed(pool, self._inventory.pools.get(name))
         elif change.gone:
             self._promised.freed = True
             if change.kind == _NODES:
@@ -263,6 +270,16 @@ class WorkerJudge:
         if sum(map(len, promise.placed.slots)) > MOST or not self._room.relies_on(made.namespace):
             return
         self._promised.hold(promise, passed=max(spent, default=0.0))
+
+
+def _pool_name(change: InventoryChange) -> Name | None:
+    """The namespace and name of the HostPool that came, changed or is gone."""
+    if change.kind != _POOLS or change.listed:
+        return None
+    if isinstance(change.value, Pool):
+        return change.value.namespace, change.value.name
+    namespace, _, name = str(change.value).partition("/")
+    return namespace, name
 
 
 def _in_turn(objects: Iterable[PromisedObject]) -> tuple[PromisedObject, ...]:
