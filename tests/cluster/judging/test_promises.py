@@ -13,6 +13,7 @@ from tests.cluster.judging.job_reviews import elements, job_review
 from tests.fake_clock import FakeClock
 from tests.workload_templates import workload
 from webhook.admission.answer import PromisedQuestion, WorkloadsQuestion
+from webhook.cluster.judging import worker_judge
 from webhook.cluster.judging.changes import ChangeLog, InventoryChange
 from webhook.cluster.judging.kept_room import SECONDS, VAIN
 from webhook.cluster.judging.messages import ApiReply, Asking, FromWorker, Judge, JudgedReview
@@ -423,6 +424,51 @@ def test_the_namespace_that_was_promised_most_gives_up_its_oldest_room() -> None
     counts = [len(promising.stand_ins(name)) for name in ("one", "two", "three")]
     assert counts == [0, MOST // 2 - 1, 2]
     assert len(promising.stand_ins("bystander", "elsewhere")) == 1
+
+
+@pytest.fixture
+def crowded(monkeypatch: pytest.MonkeyPatch) -> Promising:
+    """The room of the second of two applications is kept, and that of the first is given up for it."""
+    monkeypatch.setattr(worker_judge, "MOST", 8)
+    promising = Promising(cluster(nodes(4, cpu=64_000)))
+    for name in ("one", "two"):
+        assert promising.allows(application_review(name, spec=ray_spec(name, 4, "1")))
+    assert [len(promising.stand_ins(name)) for name in ("one", "two")] == [0, 5]
+    return promising
+
+
+def come(crowded: Promising, many: int, **more: int) -> None:
+    """So many pods of both get their nodes."""
+    requests = {**crowded.stand_ins("two")[-1].requests, **more}
+    for job in ("one", "two"):
+        for number in range(many):
+            crowded.pod(bound_pod("node-d", job=job, uid=f"{job}-{number}", requests=requests))
+
+
+def test_more_than_may_be_kept_is_no_reason_to_promise_nothing_for_a_while(crowded: Promising) -> None:
+    """The pods of both come a moment later."""
+    assert crowded.allows(application_review("three", spec=ray_spec("three", 1, "1")))
+    assert crowded.inventory.promised == 5 + 2
+
+
+@pytest.mark.parametrize(("came", "promised"), [(3, 2), (2, 0)])
+def test_room_that_was_given_up_for_more_is_in_vain_if_most_pods_do_not_come(
+    crowded: Promising, came: int, promised: int
+) -> None:
+    """A namespace that has new room kept all the time gives up its oldest before a minute has passed."""
+    come(crowded, came)
+    for pod in crowded.stand_ins("two"):
+        crowded.pod(replace(pod, uid=f"late-{pod.uid}"))  # of the second all come
+    crowded.clock.now += SECONDS
+    assert crowded.allows(application_review("three", spec=ray_spec("three", 1, "1")))
+    assert crowded.inventory.promised == promised
+
+
+def test_pods_with_more_requests_come_in_the_place_of_what_was_given_up_for_more(crowded: Promising) -> None:
+    come(crowded, 5, cpu=1100)
+    crowded.clock.now += SECONDS
+    assert crowded.allows(application_review("three", spec=ray_spec("three", 1, "1")))
+    assert crowded.inventory.promised == 2
 
 
 def test_what_has_more_pods_than_may_be_kept_is_promised_nothing() -> None:

@@ -6,6 +6,7 @@ same job that requests the same, or else less: sidecars, defaults and operators 
 """
 
 import contextlib
+import itertools
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator
 from typing import Final, Generic, TypeVar
@@ -55,6 +56,7 @@ class KeptRoom(Generic[Holder]):
     """The stand-ins of all holders in ``inventory``; ``clock`` measures how long they stay.
 
     With ``most`` there are so many stand-ins at most: the namespace that has the most of them gives up its oldest room.
+    Whether the pods of that room come is looked at all the same, else a namespace could have new room kept for ever.
     """
 
     def __init__(self, inventory: Inventory, clock: Clock, most: int | None = None) -> None:
@@ -64,6 +66,8 @@ class KeptRoom(Generic[Holder]):
         self._rooms: dict[Holder, _Room] = {}
         self._vain: dict[str, float] = {}
         """Namespaces in which room was kept in vain, and until when that counts."""
+        self._cut: list[_Room] = []
+        """Room that was given up for want of stand-ins, whose pods may come still."""
         self._aside: set[Holder] = set()
         """Those whose stand-ins are out of the inventory for a while."""
 
@@ -126,9 +130,7 @@ class KeptRoom(Generic[Holder]):
 
     def give_up(self, holder: Holder) -> None:
         """Give up what is kept for the holder, in vain if most of its pods have not come."""
-        room = self._rooms[holder]
-        if 2 * sum(1 for _ in room.all()) > room.many:
-            self._vain[room.namespace] = self._clock() + VAIN
+        self._look_back(self._rooms[holder])
         self.release(holder)
 
     def expire(self) -> None:
@@ -136,6 +138,10 @@ class KeptRoom(Generic[Holder]):
         now = self._clock()
         for holder in [holder for holder, room in self._rooms.items() if room.until <= now]:
             self.give_up(holder)
+        for room in self._cut:
+            if room.until <= now:
+                self._look_back(room)
+        self._cut = [room for room in self._cut if room.until > now]
         self._vain = {namespace: until for namespace, until in self._vain.items() if until > now}
 
     def bound(self, pod: PodInfo) -> bool:
@@ -143,17 +149,12 @@ class KeptRoom(Generic[Holder]):
 
         Returns whether it took the place of an equal stand-in on its node, so that all others are as good as before.
         """
-        rooms = [room.pods for room in self._rooms.values() if room.namespace == pod.namespace]
-        likeness = _likeness(pod)
-        alike = [by_node for room in rooms if (by_node := room.get(likeness))]
-        here = next((nodes for nodes in alike if pod.node in nodes), None)
-        nodes = here or next(iter(alike), None) or (_largest_within(pod, rooms) if pod.job else None)
+        nodes, here = _stand_ins_of(pod, self._rooms.values())
         if nodes:
-            node = pod.node if pod.node in nodes else next(iter(nodes))
-            self._drop(nodes[node].pop())
-            if not nodes[node]:
-                del nodes[node]
-        return here is not None
+            self._drop(_taken(pod, nodes))
+        if self._cut and (cut := _stand_ins_of(pod, self._cut)[0]):
+            _taken(pod, cut)
+        return here
 
     @contextlib.contextmanager
     def without(self, holders: Collection[Holder]) -> Iterator[None]:
@@ -178,7 +179,14 @@ class KeptRoom(Generic[Holder]):
             for holder, count in counts.items():
                 by_namespace[self._rooms[holder].namespace] += count
             (largest, _), *_ = by_namespace.most_common(1)
-            self.give_up(next(one for one, room in self._rooms.items() if room.namespace == largest))
+            oldest = next(one for one, room in self._rooms.items() if room.namespace == largest)
+            self._cut.append(_counted(self._rooms[oldest]))
+            self.release(oldest)
+
+    def _look_back(self, room: _Room) -> None:
+        """The room ends: it was kept in vain if most of its pods have not come."""
+        if 2 * sum(1 for _ in room.all()) > room.many:
+            self._vain[room.namespace] = self._clock() + VAIN
 
     def _put(self, room: _Room) -> None:
         for pod in room.all():
@@ -194,6 +202,30 @@ class KeptRoom(Generic[Holder]):
         if self._inventory.has_pod(pod.uid):
             self._inventory.remove_pod(pod.uid)
             self._inventory.promised -= 1
+
+
+def _stand_ins_of(pod: PodInfo, rooms: Iterable[_Room]) -> tuple[dict[str, list[PodInfo]] | None, bool]:
+    """The stand-ins, by node, of which the pod takes the place of one; and whether one of them is on its own node."""
+    own = [room.pods for room in rooms if room.namespace == pod.namespace]
+    likeness = _likeness(pod)
+    alike = [by_node for pods in own if (by_node := pods.get(likeness))]
+    here = next((nodes for nodes in alike if pod.node in nodes), None)
+    return here or next(iter(alike), None) or (_largest_within(pod, own) if pod.job else None), here is not None
+
+
+def _taken(pod: PodInfo, nodes: dict[str, list[PodInfo]]) -> PodInfo:
+    """Take one of these stand-ins out, on the pod's node if there is one."""
+    node = pod.node if pod.node in nodes else next(iter(nodes))
+    taken = nodes[node].pop()
+    if not nodes[node]:
+        del nodes[node]
+    return taken
+
+
+def _counted(room: _Room) -> _Room:
+    """The room with one stand-in of each likeness, on no node, for as many: of a thousand only a list is kept."""
+    by_likeness = ((likeness, [*itertools.chain(*nodes.values())]) for likeness, nodes in room.pods.items())
+    return replace(room, pods={likeness: {"": alike[:1] * len(alike)} for likeness, alike in by_likeness if alike})
 
 
 def _largest_within(
