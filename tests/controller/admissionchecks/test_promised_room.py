@@ -1,6 +1,7 @@
 """Room of Workloads that passed is kept until their pods are bound, for a minute at most."""
 
 import asyncio
+import gc
 from collections.abc import Callable
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from tests.controller.admissionchecks.checked_cluster import APART, CheckedCluster, condition, pod_set
 from tests.controller.controlled_cluster import Json
 from tests.controller.controller_process import wall_clock
+from webhook.placement.jobs.whole_application import PodsToJudge
 from webhook.placement.kube.timestamps import timestamp
 from webhook.placement.text import keys
 
@@ -189,6 +191,23 @@ def job_of(checked: CheckedCluster, cpu: str) -> Callable[[], tuple[str, str]]:
         return status["phase"], said["Satisfiable"].partition(".")[0]
 
     return found
+
+
+def kept(name: str) -> list[PodsToJudge]:
+    """What is in memory of the pod set with that name, to be judged."""
+    gc.collect()
+    return [one for one in gc.get_objects() if isinstance(one, PodsToJudge) and one.component.name == name]
+
+
+@pytest.mark.parametrize(("cpu", "state"), [("4", "Ready"), ("5", "Retry")])
+async def test_of_a_workload_only_what_is_judged_later_is_kept(checked: CheckedCluster, cpu: str, state: str) -> None:
+    """Not the JSON of its template, which has a megabyte: neither of one with room nor of one that waits for it."""
+    checked.occupy("node-a", "node-b", "node-c", cpu="4")
+    await checked.lead()
+    checked.workload("first", pod_set(f"large-{state}", cpu=cpu, placement=APART, unread="x" * 1_000_000))
+    await checked.answered()
+    assert checked.answer("first")[0] == state
+    assert [one.component.pod for one in kept(f"large-{state}")] == [{}]
 
 
 NO_ROOM = "Failed", "requests cpu 4 cannot hold: 0 of 1 processing element fits (only)"

@@ -227,7 +227,7 @@ def _hosts(pool: Pool | None) -> list[str]:
 
 
 def _some(pods: Sequence[PodsToJudge]) -> tuple[PodsToJudge, ...]:
-    return tuple(one for one in pods if one.component.count)
+    return tuple(one.without_document() for one in pods if one.component.count)
 
 
 def _by_requests(pods: JobPods) -> _Requests:

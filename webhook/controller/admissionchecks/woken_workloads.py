@@ -61,7 +61,7 @@ class WokenWorkloads:
     def remember(self, workload: CheckedWorkload, pods: Sequence[PodsToJudge]) -> None:
         """The Workload with these pods could not run."""
         if len(self._waiting) < MOST:
-            self._waiting[workload.key] = _WaitingWorkload(workload.uid, pods)
+            self._waiting[workload.key] = _WaitingWorkload(workload.uid, [one.without_document() for one in pods])
 
     def forget(self, key: Name) -> None:
         """The Workload does not wait any more."""
