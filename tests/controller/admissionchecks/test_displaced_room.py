@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.apiserver.paths import node_path
+from tests.apiserver.paths import node_path, pool_path
 from tests.controller.admissionchecks.checked_cluster import CheckedCluster, asked, pod_set
 from webhook.placement.text import keys
 
@@ -91,6 +91,20 @@ async def test_what_lost_its_room_gets_what_comes_free(four: CheckedCluster) -> 
     four.kube.remove("/api/v1/namespaces/others/pods/other-node-c")
     assert await asks(four, "third") == "Retry"
     assert four.planned("first") == ["node-c"]
+
+
+async def test_what_lost_its_room_gets_the_next_host_of_its_pool(four: CheckedCluster) -> None:
+    four.kube.create(pool_path("p"), spec={"name": "P", "hosts": ["node-a"]})
+    await four.answered(5)
+    assert await asks(four, "first", placement="host(P)") == "Ready"
+    assert four.planned("first") == ["node-a"]
+    four.occupy("node-a", "node-c", "node-d")
+    assert await asks(four, "second", placement="host(P)") == "Retry"
+    assert four.planned("first") == ["node-a"]
+    four.kube.change(pool_path("p"), {"spec": {"hosts": ["node-a", "node-b"]}})
+    await four.answered(5)
+    assert await asks(four, "third") == "Retry"
+    assert four.planned("first") == ["node-b"]
 
 
 async def test_a_pod_takes_the_room_on_its_own_node_if_several_workloads_are_alike(four: CheckedCluster) -> None:
