@@ -85,7 +85,6 @@ def shown(*subjects: Subject, **others: Any) -> str:
 # One file, and nothing else
 
 
-@pytest.mark.untraced
 @pytest.mark.parametrize("build", [small, refused, large, hostile])
 def test_the_same_document_gives_the_same_bytes(build: Callable[[], PlanDocument]) -> None:
     assert render(build()) == render(build())
