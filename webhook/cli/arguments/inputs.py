@@ -51,6 +51,8 @@ def _input(name: str, kind: str | None) -> Input:
     shown = STDIN if name == _DASH else name
     content = _content(name, BUNDLE_LIMIT)
     input_kind = InputKind(kind) if kind is not None else kind_of(content)
+    if input_kind is None and Path(name).suffix == _PROGRAM:  # such as a file of types, which begins like any text
+        input_kind = InputKind.SPL
     if input_kind is None:
         kinds = ", ".join(InputKind)
         raise WrongUse(f"{shown}: the kind of input is unclear: set --from to one of {kinds}")
