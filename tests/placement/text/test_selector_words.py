@@ -18,6 +18,10 @@ LONG = 10_000
         (f"{MEMORY}.isGreaterThan(quantity('1'))", "memory > 1"),
         (f"{MEMORY}.isLessThan(quantity('1')) && true", "memory < 1 && true"),
         ("device.driver == 'd'", "device.driver == 'd'"),
+        (
+            f"{MEMORY}.isGreaterThan(quantity('1'))\n  &&\r\n\n  {MEMORY}.isLessThan(quantity('3'))\n",
+            "memory > 1 && memory < 3",
+        ),
     ],
 )
 def test_comparisons_of_capacities_are_said_shortly(expression: str, said: str) -> None:
@@ -25,7 +29,7 @@ def test_comparisons_of_capacities_are_said_shortly(expression: str, said: str) 
 
 
 @pytest.mark.parametrize(
-    "part", ["a", "a.", "device.attributes['", "a.compareTo(quantity('", "a.isLessThan(quantity('"]
+    "part", ["a", "a.", "\n", " ", "device.attributes['", "a.compareTo(quantity('", "a.isLessThan(quantity('"]
 )
 def test_a_long_selector_takes_time_by_its_length(part: str) -> None:
     expression = "'" + part * (LONG // len(part)) + "' == 'b'"

@@ -15,7 +15,11 @@ _SHORTER: Final = (
 
 
 def condition(expression: str) -> str:
-    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity."""
+    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity.
+
+    It is one line: manifests write long selectors as block scalars, which also end in a line break.
+    """
+    expression = " ".join(filter(None, map(str.strip, expression.split("\n"))))
     for pattern, words in _SHORTER:
         expression = pattern.sub(words, expression)
     return expression
