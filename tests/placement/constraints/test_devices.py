@@ -455,6 +455,13 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
             ),
         ),
         (
+            wanting(DeviceChoice(GPU, selectors=(PLUS.replace(" + ", "\n  + ") + "\n",))),
+            (
+                '"device.attributes[\\"gpu.example.com\\"].model == \\"A\\" + \\"100\\"" cannot be evaluated here; its '
+                "devices are not judged"
+            ),
+        ),
+        (
             wanting(DeviceChoice("odd")),
             "the selectors of DeviceClass odd cannot be evaluated here; its devices are not judged",
         ),
@@ -479,7 +486,7 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
             "no driver offers devices of DeviceClass silent, so they are not judged; the pod waits",
         ),
         (
-            wanting(DeviceChoice(GPU, selectors=(MISSING,), count=9)),
+            wanting(DeviceChoice(GPU, selectors=(MISSING.replace(" == ", " ==\n  ") + "\n",), count=9)),
             (
                 'devices of 2 nodes are not judged, for which "device.attributes[\\"gpu.example.com\\"].missing == 1" '
                 "cannot be evaluated; the pod may wait for them"
@@ -489,6 +496,7 @@ MISSING = f'device.attributes["{GPU}"].missing == 1'
     ids=[
         "no class",
         "selector",
+        "selector of two lines",
         "class",
         "new class",
         "torn class",

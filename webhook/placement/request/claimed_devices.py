@@ -25,7 +25,7 @@ from webhook.placement.request.described_templates import NOTHING, Described
 from webhook.placement.request.unjudged import unjudged_devices
 from webhook.placement.text.clause import Clause, Source
 from webhook.placement.text.problem import quote, shorten
-from webhook.placement.text.selector_words import condition
+from webhook.placement.text.selector_words import condition, one_line
 
 _CLAIMS: Final = 8
 """So many claims of a pod are judged; pods have one or two."""
@@ -199,7 +199,7 @@ def _doubts(spec: ClaimSpec, devices: Devices) -> Iterator[str]:
             yield f"the selectors of DeviceClass {known.name} cannot be evaluated here; its devices are not judged"
         for text in choice.selectors:
             if not _readable((text,)):
-                yield f"{quote(text, _CONDITION)} cannot be evaluated here; its devices are not judged"
+                yield f"{quote(one_line(text), _CONDITION)} cannot be evaluated here; its devices are not judged"
 
 
 def _readable(selectors: tuple[str, ...]) -> bool:

@@ -15,11 +15,13 @@ _SHORTER: Final = (
 
 
 def condition(expression: str) -> str:
-    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity.
-
-    It is one line: manifests write long selectors as block scalars, which also end in a line break.
-    """
-    expression = " ".join(filter(None, map(str.strip, expression.split("\n"))))
+    """The selector as a message says it: ``memory >= 40Gi`` for a comparison of a capacity with a quantity."""
+    expression = one_line(expression)
     for pattern, words in _SHORTER:
         expression = pattern.sub(words, expression)
     return expression
+
+
+def one_line(expression: str) -> str:
+    """The selector in one line: manifests write long ones as block scalars, which also end in a line break."""
+    return " ".join(filter(None, map(str.strip, expression.split("\n"))))

@@ -32,6 +32,7 @@ from webhook.placement.text.fix import AddNode, Advice, Fix
 from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import REASON_LIMIT, Problem, counted, enumerated, quote
 from webhook.placement.text.rule import Rule
+from webhook.placement.text.selector_words import one_line
 
 _NAMED: Final = 2
 """At most so many claims or resources are named."""
@@ -227,7 +228,7 @@ def _judged(
     if not fit.fitting and (silent := _silent(parts, world)):
         yield f"{clause}: no driver offers devices of DeviceClass {silent}, so they are not judged; the pod waits"
         return
-    failed = quote(min(fit.failed), REASON_LIMIT) if fit.failed else ""
+    failed = quote(one_line(min(fit.failed)), REASON_LIMIT) if fit.failed else ""
     if fit.unknown:
         nodes = counted(fit.unknown.bit_count(), "node")
         unread = _unread(fit.unknown, world)
