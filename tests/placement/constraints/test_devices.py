@@ -557,6 +557,16 @@ def test_a_claim_that_cannot_be_used_is_a_warning(claim: ResourceClaim | None, d
     assert (found.refused, found.warnings) == (False, (f"ResourceClaim mine: {doubt}",))
 
 
+def test_a_claim_that_names_nothing_is_a_warning_of_its_field() -> None:
+    found = decided(pod(resourceClaims=[{"name": "gpu", "source": {"resourceClaimTemplateName": "t"}}]), equipped())
+    assert found.warnings == (
+        (
+            "spec.resourceClaims: an entry has neither resourceClaimName nor resourceClaimTemplateName; "
+            "the API server refuses the pod for that"
+        ),
+    )
+
+
 def test_a_template_that_is_missing_is_a_warning() -> None:
     found = decided(made_from("gone"), equipped())
     assert found.warnings == ("ResourceClaimTemplate gone: this template does not exist; the pod waits for it",)

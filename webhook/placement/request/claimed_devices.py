@@ -39,6 +39,10 @@ _LOOSE: Final = 2
 _RESOURCES: Final = 2
 """So many resources of a pod that classes map are judged."""
 
+_NAMELESS: Final = (
+    "an entry has neither resourceClaimName nor resourceClaimTemplateName; the API server refuses the pod for that"
+)
+
 ClaimPart = tuple[str, str]
 """What a clause names: ``claim``, ``template`` or ``resource``, and the name of it."""
 
@@ -134,6 +138,8 @@ def _claimed(part: ClaimPart, count: int, namespace: str, devices: Devices) -> W
         if template is None:
             return WantedDevices(clause, doubt="this template does not exist; the pod waits for it")
         return _wanting(WantedDevices(clause), template.spec, count, devices)
+    if not name:
+        return WantedDevices(Clause(Source.DEVICES, (part,), "spec.resourceClaims"), doubt=_NAMELESS)
     clause = Clause(Source.DEVICES, (part,), f"ResourceClaim {name}")
     claim = devices.claim((namespace, name))
     if claim is None:
