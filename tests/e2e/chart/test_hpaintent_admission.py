@@ -63,7 +63,7 @@ def test_the_webhook_lets_a_good_intent_through(plane: ControlPlane, space: str)
 @pytest.fixture(scope="module")
 def edge(plane: ControlPlane, installed: object) -> str:  # noqa: ARG001 -- after it
     """A namespace in which intents hold unasked, with one for a core and one for a device that no node has."""
-    space = namespace(plane.admin, "edge", **{"streams.ibm.com/inject": "enabled"})
+    space = namespace(plane.admin, "eager", **{"streams.ibm.com/inject": "enabled"})
     plane.admin.call("POST", path(space), intent(of(CPU), space=space))
     device = of({"name": "example.com/none", "limits": 1}, workload={**WORKLOAD, "name": "nowhere"})
     plane.admin.call("POST", path(space), intent(device, "nowhere", space))
