@@ -38,7 +38,8 @@ unit: $(VENV)/dev.stamp                 ## what needs no server, process or cloc
 	$(BIN)/python $(PYTEST) -m $(UNIT)
 
 integration: $(VENV)/dev.stamp          ## real servers, TLS, processes and signals
-	$(BIN)/python $(PYTEST) -m integration
+	@# These tests wait half of the time, so one worker more than there are cores.
+	PYTEST_XDIST_AUTO_NUM_WORKERS=$$(($$(getconf _NPROCESSORS_ONLN) + 1)) $(BIN)/python $(PYTEST) -m integration
 
 check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/ruff check .
