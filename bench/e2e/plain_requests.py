@@ -57,8 +57,7 @@ class PlainRequests(Struct, frozen=True):
     def empty(self, admin: Api) -> None:
         """Delete what the requests have left behind."""
         for path in self.leaves:
-            admin.delete(path, gracePeriodSeconds="0")
-            until(lambda path=path: not admin.get(path, limit="1")["items"], f"{path} is empty", 120)  # type: ignore[misc]
+            _emptied(admin, path)
 
 
 def plain_requests(*, applications: bool) -> Iterator[PlainRequests]:
@@ -102,6 +101,11 @@ def _pod(annotations: int, number: int) -> Request:
     env = pod["spec"]["containers"][0]["env"][0]
     env["value"] = "x" * max(0, SIZE - len(json.dumps(pod)))
     return Request("POST", _PODS, json.dumps(pod).encode())
+
+
+def _emptied(admin: Api, path: str) -> None:
+    admin.delete(path, gracePeriodSeconds="0")
+    until(lambda: not admin.get(path, limit="1")["items"], f"{path} is empty", 120)
 
 
 def _with_pods(admin: Api, total: int) -> None:

@@ -56,7 +56,7 @@ class KeptRoom(Generic[Holder]):
     """The stand-ins of all holders in ``inventory``; ``clock`` measures how long they stay.
 
     With ``most`` there are so many stand-ins at most: the namespace that has the most of them gives up its oldest room.
-    Whether the pods of that room come is looked at all the same, else a namespace could have new room kept for ever.
+    Its pods are still expected to come: otherwise a namespace could hold ever new room without using any.
     """
 
     def __init__(self, inventory: Inventory, clock: Clock, most: int | None = None) -> None:

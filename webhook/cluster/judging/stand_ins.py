@@ -35,5 +35,5 @@ def _patched(member: Member, namespace: str, group: Group) -> dict[str, Any]:
     labels = {**(metadata.get("labels") or {}), **(additions.labels if additions else {})}
     annotations = metadata.get("annotations") or {}
     kept = {key: value for key, value in annotations.items() if key.startswith(keys.PREFIX)}
-    described = {"name": member.names[0], "namespace": namespace, "labels": labels, "annotations": kept}
-    return {"metadata": described, "spec": document.get("spec") or {}}
+    patched = {"name": member.names[0], "namespace": namespace, "labels": labels, "annotations": kept}
+    return {"metadata": patched, "spec": document.get("spec") or {}}

@@ -58,7 +58,7 @@ from webhook.placement.text.problem import Fault
 
 _NODES: Final = KINDS.index(NODES)
 _POOLS: Final = KINDS.index(POOLS)
-"""The kind of changes of nodes."""
+"""The kinds of changes of nodes and of HostPools."""
 
 _PIECE: Final = 1 << 18
 """Bytes that are read at a time."""
@@ -307,15 +307,15 @@ def _asked(question: Findable) -> Findable:
     return replace(question, resume=None)
 
 
-def _with_reply(answer: Answer, question: Findable, answer_of_api: Any) -> Answer:  # noqa: ANN401 -- of each question
+def _with_reply(answer: Answer, question: Findable, reply: Any) -> Answer:  # noqa: ANN401 -- of each question
     """The answer once its question has a reply, as :class:`ReviewQueries` completes it."""
     if isinstance(question, RightsQuestion):
-        return question.resume(answer_of_api) if answer_of_api else replace(answer, question=question.then)
+        return question.resume(reply) if reply else replace(answer, question=question.then)
     if isinstance(question, ClassQuestion):
-        return question.resume(question.known if answer_of_api is None else question.known.looked_up(*answer_of_api))
+        return question.resume(question.known if reply is None else question.known.looked_up(*reply))
     if isinstance(question, WorkloadsQuestion):
-        return replace(answer, question=question.resume(answer_of_api) if answer_of_api else None)
-    return question.resume(answer_of_api)
+        return replace(answer, question=question.resume(reply) if reply else None)
+    return question.resume(reply)
 
 
 def judge_from(channel: socket.socket, judge: WorkerJudge) -> None:

@@ -152,7 +152,7 @@ _PARTS: Final = ("labels", "annotations")
 def _with(template: Json, added: Sequence[PodSetUpdate]) -> Json:
     """The pod of the template, with what is added; the template's own words come first."""
     metadata, spec = _object(template.get("metadata")), {**_object(template.get("spec"))}
-    described: Json = {
+    merged: Json = {
         part: {**_merged([getattr(one, part) for one in added]), **_object(metadata.get(part))} for part in _PARTS
     }
     if selector := _merged([one.node_selector for one in added]):
@@ -160,7 +160,7 @@ def _with(template: Json, added: Sequence[PodSetUpdate]) -> Json:
     if tolerations := [toleration for one in added for toleration in one.tolerations or ()]:
         own = spec.get("tolerations")
         spec["tolerations"] = [*(own if isinstance(own, list) else ()), *tolerations]
-    return {"metadata": described, "spec": spec}
+    return {"metadata": merged, "spec": spec}
 
 
 def _merged(parts: Sequence[dict[str, str] | None]) -> dict[str, str]:

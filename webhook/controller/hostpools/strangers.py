@@ -77,8 +77,8 @@ SECONDS: Final = 1.0
 class TaintGracePeriod:
     """When hosts were marked that are not published yet, by pool and node.
 
-    The scheduler may still bind pods that it judged before it saw the taint, so a host is checked for strangers
-    only after the grace period.
+    The scheduler may still bind pods whose node it chose before it saw the taint, so a host is checked for
+    strangers only after the grace period.
     """
 
     def __init__(self, clock: Clock, *, duration: float = SECONDS) -> None:

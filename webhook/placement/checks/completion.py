@@ -157,10 +157,9 @@ def _unsized(pool: Pool, world: World) -> Completion:
     rules = [f"has the {tags_of(pool)}"] if pool.tags else []
     rules += ["meets the selector"] if pool.selector else []
     fix = _first_host(pool, world)
+    helps = f"; {fix}" if fix else ""
     missing = shorten(" and ".join(rules) or "is there", REASON_LIMIT)
-    return Completion(
-        reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{f'; {fix}' if fix else ''}"
-    )
+    return Completion(reasons=reasons, warning=f"HostPool {_name(pool)} has no host now: no node {missing}{helps}")
 
 
 def _first_host(pool: Pool, world: World) -> Fix | None:

@@ -64,10 +64,10 @@ async def share(wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], 
     """
     open_apps, clashing, decided = dict(wanted), list[tuple[int, ...]](), True
     while True:
-        status, kept = await _kept(open_apps, clusters, solving)
+        kinds = [_kind(cluster, open_apps) for cluster in clusters]
+        status, kept = await _kept(open_apps, kinds, solving)
         if kept is not None:
             return Sharing(kept, await _remedied(clashing, wanted, open_apps, clusters, solving), decided)
-        kinds = [_kind(cluster, open_apps) for cluster in clusters]
         rivals = set().union(*(rivals_of(kind.sets) for kind in kinds))
         clash, proved = await _clash(
             {app: count for app, count in open_apps.items() if app in rivals}, clusters, solving
@@ -78,11 +78,8 @@ async def share(wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], 
         open_apps = {app: count for app, count in open_apps.items() if app not in clash}
 
 
-async def _kept(
-    wanted: Mapping[int, int], clusters: Sequence[ExaminedCluster], solving: Solving
-) -> tuple[str, _Sets | None]:
+async def _kept(wanted: Mapping[int, int], kinds: Sequence[_Kind], solving: Solving) -> tuple[str, _Sets | None]:
     """The set of apps that each cluster keeps if all of these can have enough, and the status of the program."""
-    kinds = [_kind(cluster, wanted) for cluster in clusters]
     if all(len(kind.sets) == 1 for kind in kinds):
         return "optimal", tuple(kind.sets[0] for kind in kinds)
     status, solution = await _solved(wanted, kinds, solving)

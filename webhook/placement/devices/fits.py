@@ -348,19 +348,14 @@ class DeviceFits:
         name = nodes.nodes[slot].name
         sights = self._nodes.sights
         seen = sights.shared(name, self._nodes.reaches(name, slot, nodes)).values()
-        mixed = confused(seen_pool.pool for seen_pool in seen if seen_pool.pool)
+        mixed = confused(shared.pool for shared in seen if shared.pool)
         return local, mixed or sights.unsure(name), tuple(map(looks.of_shared, seen))
 
 
 def _wanted(claims: Sequence[ClaimSpec], node: NodeDevices) -> Iterator[DeviceName]:
     """The devices of the node that the claims could have, and those that share counters with them."""
-    options = (
-        options_of_request
-        for spec in claims
-        for request in options_of(spec, node, DeviceBudget())
-        for options_of_request in request
-    )
-    candidates = [candidate for options_of_request in options for candidate in options_of_request.candidates]
+    requests = (request for spec in claims for request in options_of(spec, node, DeviceBudget()))
+    candidates = [candidate for request in requests for options in request for candidate in options.candidates]
     yield from (candidate.usable.name for candidate in candidates)
     for pool in {each.pool.name: each.pool for each in candidates if each.usable.device.traits.consumes}.values():
         yield from (usable.name for usable in (*pool.devices, *pool.others) if usable.device.traits.consumes)

@@ -571,7 +571,7 @@ def test_operators_of_a_large_job_may_have_a_template() -> None:
 
 @pytest.mark.parametrize("count", [4, 12], ids=["all fusions are tried", "a good fusion is looked for"])
 def test_all_operators_that_no_node_can_run_are_told_of(count: int) -> None:
-    """Whoever corrects the first of them is not refused again for the next."""
+    """A user who corrects the first mistake is not refused again for the next one."""
     spec = chain(count)
     spec["operators"] = [("Op0", 'host("absent")'), {"name": "Op1", "cost": "99"}, *spec["operators"][2:]]
     assert fused_job(spec, cluster(nodes(2))).verdict.text == (

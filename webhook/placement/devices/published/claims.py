@@ -87,7 +87,8 @@ class HeldDevice(Struct, frozen=True, gc=False):
 class ClaimAllocation(Struct, frozen=True, gc=False):
     """What is allocated to a claim: devices, and the nodes that can use them.
 
-    That is mostly one ``node``, by its name. Otherwise ``terms`` match them, ``None`` standing for every node.
+    ``node`` is the name of the node if there is only one, as mostly. Otherwise ``terms`` select the nodes; ``None``
+    selects all.
     """
 
     devices: tuple[HeldDevice, ...] = ()
