@@ -1,33 +1,8 @@
-"""The benchmark of what the chart costs others: its tables, and admission objects that are created again."""
+"""The benchmark of what the chart costs others: its requests, and admission objects that are created again."""
 
-from argparse import Namespace
-
-from bench.e2e.bystanders import STATES, Figures, cost_table, definition, render, rounds_table, table
+from bench.e2e.bystanders.planes import definition
+from bench.e2e.bystanders.requests import KINDS, application, life, plain_requests
 from bench.e2e.chart import new_object
-from bench.e2e.plain_requests import KINDS, application, life, plain_requests
-
-SEEN = {
-    state: [{"Leases": Figures(100.0 / number, float(number), 2.0 * number)}] for number, state in enumerate(STATES, 1)
-}
-
-
-def test_the_table_has_ratios_to_the_same_round_without_the_chart() -> None:
-    assert list(table(SEEN))[2:] == [
-        (
-            "| Leases | 100/s / 1.00 ms / 2.00 ms | 0.50 (0.50 to 0.50) / 0.50 / 0.50 "
-            "| 0.33 (0.33 to 0.33) / 0.33 / 0.33 | 0.25 (0.25 to 0.25) / 0.25 / 0.25 |"
-        )
-    ]
-
-
-def test_what_conditions_cost_is_by_entry_and_kind_of_request() -> None:
-    found = {"pods": {"guard": 10.4, "created": 20.0}, "Leases": {}, "nodes": {"nodes": 30.0}}
-    assert list(cost_table(found))[2:] == [
-        "| guard | 10 | - | - |",
-        "| created | 20 | - | - |",
-        "| nodes | - | - | 30 |",
-        "| **all** | **30** | **0** | **30** |",
-    ]
 
 
 def test_a_life_is_one_request_after_the_other() -> None:
@@ -41,23 +16,12 @@ def test_a_life_is_one_request_after_the_other() -> None:
     ]
 
 
-def test_the_page_says_how_much_was_measured() -> None:
-    page = render(SEEN, {"Leases": {}}, Namespace(count=7, singles=3))
-    assert "- size: 50 nodes; each turn 3 requests of a kind by one client, 7 by 20; 1 rounds" in page.splitlines()
-
-
 def test_an_object_is_created_again_with_all_but_what_the_api_server_wrote() -> None:
     metadata = {"name": "a", "labels": {"b": "c"}}
     stored = {"metadata": {**metadata, "uid": "1", "resourceVersion": "2"}, "webhooks": [], "status": {}}
     assert new_object(stored) == {
         "apiVersion": "admissionregistration.k8s.io/v1", "webhooks": [], "metadata": metadata,
     }  # fmt: skip
-
-
-def test_every_round_is_kept() -> None:
-    assert list(rounds_table(SEEN))[2:] == [
-        "| Leases | 1 | 100/s, 1.00 ms | 50/s, 2.00 ms | 33/s, 3.00 ms | 25/s, 4.00 ms |"
-    ]
 
 
 def test_applications_of_all_kinds_ask_for_nothing() -> None:
