@@ -12,11 +12,14 @@ class GarbageCollector:
 
     def __init__(self, storage: Storage) -> None:
         self._storage = storage
+        self._swept_version = -1
 
     def sweep(self) -> None:
-        """Do all that follows from what there is, until nothing does."""
-        while self._swept():
-            pass
+        """Do all that follows from what there is, until nothing does; nothing follows from what was swept before."""
+        if self._storage.version != self._swept_version:
+            while self._swept():
+                pass
+            self._swept_version = self._storage.version
 
     def _swept(self) -> bool:
         objects = self._storage.objects

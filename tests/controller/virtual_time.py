@@ -16,12 +16,15 @@ class _SkippingSelector(selectors.DefaultSelector):
     """Instead of waiting it moves the clock."""
 
     now = 1000.0
+    shown = now
+    """The time in whole microseconds."""
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
         events = super().select(0)
-        if not events:
-            assert timeout is not None, "nothing will ever happen again"
+        if timeout and not events:
             self.now += timeout
+            self.shown = round(self.now, 6)
+        assert events or timeout is not None, "nothing will ever happen again"
         return events
 
 
@@ -42,7 +45,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         return super().call_at(when + self._timers * _LATER, callback, *args, context=context)
 
     def time(self) -> float:
-        return round(self._skip.now, 6)
+        return self._skip.shown
 
 
 def in_virtual_time(life: Coroutine[None, None, Result]) -> Result:

@@ -229,12 +229,17 @@ class JobHistory:
                 self._delete(path)
 
     async def _world(self) -> None:
+        changed = asyncio.Event()
+        self.kube.listeners.append(lambda _: changed.set())
         while True:
             await asyncio.sleep(self.dice.choice([0.02, 0.05, 0.3]) if self._busy else 2.0)
-            if self.dice.random() < 0.7 or not self._busy:
+            if not self._busy:
+                await changed.wait()
+            changed.clear()
+            if not self._busy or self.dice.random() < 0.7:
                 self.garbage.sweep()
             for pod in self.kube.all(PODS):
-                if self.dice.random() < 0.6 or not self._busy:
+                if not self._busy or self.dice.random() < 0.6:
                     self._advance(pod)
 
     def _advance(self, pod: Json) -> None:

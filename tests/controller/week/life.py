@@ -14,8 +14,8 @@ BURST: Final = 50
 _PAUSES: Final = (0.0, 0.004, 0.02, 0.06, 0.3, 1.1, 1.1, 4.0, 12.0)
 """Seconds between two events."""
 
-_QUIET: Final = (0.0, 600.0, HOUR, 6 * HOUR, DAY)
-"""Seconds between two bursts."""
+_QUIET: Final = (*[0.0] * 20, *[600.0] * 15, *[HOUR] * 3, 6 * HOUR, DAY)
+"""Seconds between two bursts. A quiet day costs as much as ten bursts, so one in forty is followed by one."""
 
 _TOLD: Final = 300
 """Lines of the story that are kept."""

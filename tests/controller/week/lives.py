@@ -35,6 +35,7 @@ class PoolLife(History):
         self._interference = self._restless
         self.random_cluster.disturbed.clear()
         self.random_cluster.meddled.clear()
+        self.kube.compact()
 
 
 class JobLife(JobHistory):
@@ -60,3 +61,4 @@ class JobLife(JobHistory):
 
     def resume(self) -> None:
         self._busy = True
+        self.kube.compact()
