@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         "python -m bench.e2e.bystanders", description="Measure what the chart costs others."
     )
-    parser.add_argument("--blocks", type=int, default=30, help="pairs of blocks of requests by all clients in a turn")
+    parser.add_argument("--blocks", type=int, default=20, help="pairs of blocks of requests by all clients in a turn")
     parser.add_argument("--singles", type=int, default=200, help="pairs of requests by one client in a turn")
     parser.add_argument(
         "--kinds", action="store_true", help="review all kinds of other operators, and make such objects"

@@ -15,8 +15,8 @@ from bench.e2e.bystanders.planes import Plane
 from bench.e2e.bystanders.requests import PlainRequests, Request
 
 CLIENTS: Final = 20
-BLOCK: Final = 200
-"""Requests that all clients make in one plane before the other has its turn: a third of a second."""
+BLOCK: Final = 60
+"""Requests that all clients make in one plane before the other has its turn: a tenth of a second."""
 
 Figure = Callable[[Sequence[Request]], Awaitable[float]]
 """Makes requests in one plane, and returns what they took."""
