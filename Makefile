@@ -50,7 +50,7 @@ check: $(VENV)/dev.stamp                ## style, types, layers, spelling
 	$(BIN)/hadolint Dockerfile
 
 histories: $(VENV)/dev.stamp            ## 10,000 random histories of Jobs whose controllers die: ten minutes
-	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
+	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/histories/test_random_job_history.py
 
 browser: $(VENV)/browser.stamp $(VENV)/site.stamp ## the page of plans and the site in a real Chromium, which is installed with apt-get if there is none
 	$(BIN)/python -m tests.browser.chromium
@@ -75,22 +75,22 @@ refusals: $(VENV)/dev.stamp             ## COUNT random pods, workloads, Jobs an
 	$(BIN)/python -m tests.refused --count $(COUNT) $(if $(FIRST),--first $(FIRST))
 
 e2e: $(VENV)/dev.stamp                  ## a real control plane; the first time its programs are built (Go, twenty minutes)
-	$(BIN)/python -m tests.e2e.binaries all
+	$(BIN)/python -m tests.e2e.programs.binaries all
 	$(call once_more,-m "not long",--numprocesses=3 --dist=loadfile --no-loadscope-reorder)
 
 # What tells whether the chart, admission, controllers and the policies of the API server get on with a version of Kubernetes.
 SMOKE := tests/e2e/test_placement.py tests/e2e/jobs/test_submission.py tests/e2e/jobs/test_converted.py tests/e2e/jobs/test_why.py \
-	tests/e2e/chart/test_policies.py tests/e2e/chart/test_policy_answers.py tests/e2e/chart/test_pool_admission.py \
-	tests/e2e/chart/test_workloads.py tests/e2e/chart/test_pod_subresources.py tests/e2e/chart/test_rights.py \
-	tests/e2e/chart/test_uninstall.py tests/e2e/controller/test_foreign_taints.py tests/e2e/upgrade
+	tests/e2e/chart/policies/test_policies.py tests/e2e/chart/policies/test_policy_answers.py tests/e2e/chart/objects/test_pool_admission.py \
+	tests/e2e/chart/workloads/test_workloads.py tests/e2e/chart/reviews/test_pod_subresources.py tests/e2e/chart/policies/test_rights.py \
+	tests/e2e/chart/test_uninstall.py tests/e2e/controller/strangers/test_foreign_taints.py tests/e2e/upgrade
 
 versions: $(VENV)/dev.stamp             ## unit tests with other Pythons and the oldest libraries, a part of e2e on the oldest and the newest Kubernetes; an hour the first time
-	for python in $$($(BIN)/python -m tests.interpreters); do \
+	for python in $$($(BIN)/python -m tests.suite.interpreters); do \
 	  $(MAKE) unit VENV=.cache/$$(basename $$python) PYTHON=$$python || exit 1; \
 	done
 	$(MAKE) oldest
 	for version in oldest newest; do \
-	  E2E_KUBERNETES=$$version $(BIN)/python -m tests.e2e.binaries && \
+	  E2E_KUBERNETES=$$version $(BIN)/python -m tests.e2e.programs.binaries && \
 	  E2E_KUBERNETES=$$version $(BIN)/python -m pytest $(SMOKE) || exit 1; \
 	done
 
@@ -106,7 +106,7 @@ week: $(VENV)/dev.stamp                 ## a million events in months of virtual
 
 memory: MINUTES ?= 60
 memory: $(VENV)/dev.stamp               ## objects come and go in a real plane for MINUTES: whether the processes of webhook and controller keep anything of what is gone
-	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tests.e2e.programs.binaries
 	MEMORY_MINUTES=$(MINUTES) $(BIN)/python -m pytest -m long --capture=no tests/e2e/jobs/test_memory.py
 
 fidelity: N ?= 1000
@@ -115,7 +115,7 @@ fidelity: DEVICES ?= 400
 fidelity: DEVICE_GROUPS ?= 200
 fidelity: APPLICATIONS ?= 400
 fidelity: $(VENV)/dev.stamp             ## N random scenarios, DEVICES of devices, DEVICE_GROUPS of Jobs and HostPools with devices, APPLICATIONS of applications (SEED=, JOURNAL=, RESULTS=, MANIFESTS=): verdicts against the real scheduler; five a second
-	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tests.e2e.programs.binaries
 	$(BIN)/python -m tests.e2e.fidelity --count $(N) --devices $(DEVICES) --device-groups $(DEVICE_GROUPS) --applications $(APPLICATIONS) --seed $(SEED) $(if $(JOURNAL),--journal $(JOURNAL)) $(if $(RESULTS),--results $(RESULTS)) $(if $(MANIFESTS),--manifests $(MANIFESTS))
 
 nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst reviews to the millisecond, and a minute of each parser under atheris, on an idle machine; fifty minutes
@@ -128,13 +128,13 @@ nightly: $(VENV)/dev.stamp $(VENV)/fuzz.stamp ## all random examples, the worst 
 	$(BIN)/python -m tests.fuzz --seconds 60
 
 e2e-long: $(VENV)/dev.stamp         ## 20,000 random clusters against a model of the scheduler, as many against the real one, node groups against Karpenter, a hundred ends of controllers, 30,000 reviews while processes and certificates change, what is promised for 5,000 nodes, other projects' operators that take long to build: an hour or two
-	$(BIN)/python -m tests.e2e.binaries
+	$(BIN)/python -m tests.e2e.programs.binaries
 	PROPERTY_TIMES=25 $(BIN)/python $(PYTEST) tests/scheduling
-	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/test_random_job_history.py
+	PROPERTY_TIMES=50 $(BIN)/python $(PYTEST) tests/controller/jobs/histories/test_random_job_history.py
 	$(BIN)/python -m pytest -m long tests/e2e
-	PROPERTY_TIMES=1 $(BIN)/python -m pytest tests/e2e/test_managed_certificates.py tests/e2e/chart/test_rollout.py tests/e2e/chart/managed/test_rotation.py tests/e2e/test_topology_opinion.py tests/e2e/test_same_moment.py tests/e2e/fidelity \
-	  tests/e2e/controller/test_foreign_taints.py tests/e2e/controller/test_pods_during_claims.py tests/e2e/jobs/test_races.py
-	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/test_crashes.py tests/e2e/jobs/test_colocated_restarts.py tests/e2e/jobs/test_planned_devices.py
+	PROPERTY_TIMES=1 $(BIN)/python -m pytest tests/e2e/certificates/test_managed_certificates.py tests/e2e/chart/reviews/test_rollout.py tests/e2e/chart/managed/test_rotation.py tests/e2e/opinions/test_topology_opinion.py tests/e2e/test_same_moment.py tests/e2e/fidelity \
+	  tests/e2e/controller/strangers/test_foreign_taints.py tests/e2e/controller/strangers/test_pods_during_claims.py tests/e2e/jobs/test_races.py
+	PROPERTY_TIMES=67 $(BIN)/python -m pytest tests/e2e/scheduling tests/e2e/controller/crashes/test_crashes.py tests/e2e/jobs/test_colocated_restarts.py tests/e2e/jobs/devices/test_planned_devices.py
 
 cluster: $(VENV)/dev.stamp              ## a local control plane with kwok nodes and the chart installed, until cluster-down
 	$(BIN)/python -m tests.e2e up
@@ -173,15 +173,15 @@ messages: $(VENV)/dev.stamp             ## write docs/messages.md, the list of a
 	$(BIN)/python -m tools.messages
 
 values: $(VENV)/dev.stamp               ## write the table of values in the README of the chart, with helm-docs
-	$(BIN)/python -m tests.e2e.binaries helm-docs
-	$(BIN)/python -m tools.values "$$($(BIN)/python -m tests.e2e.binaries helm-docs 2>&1 | sed -n 's/^helm-docs: //p')"
+	$(BIN)/python -m tests.e2e.programs.binaries helm-docs
+	$(BIN)/python -m tools.values "$$($(BIN)/python -m tests.e2e.programs.binaries helm-docs 2>&1 | sed -n 's/^helm-docs: //p')"
 
 kinds: $(VENV)/dev.stamp                ## write what the chart and the docs say of the kinds of other operators, from their files
 	$(BIN)/python -m tools.kinds
 
 conditions: $(VENV)/dev.stamp           ## write docs/conditions.md, what the API server evaluates of the chart, with helm
-	$(BIN)/python -m tests.e2e.binaries
-	$(BIN)/python -m tools.conditions "$$($(BIN)/python -m tests.e2e.binaries 2>&1 | sed -n 's/^helm: //p')"
+	$(BIN)/python -m tests.e2e.programs.binaries
+	$(BIN)/python -m tools.conditions "$$($(BIN)/python -m tests.e2e.programs.binaries 2>&1 | sed -n 's/^helm: //p')"
 
 crds: $(VENV)/dev.stamp                 ## write the chart's CustomResourceDefinitions from their source in Python, the page of their fields, and the table of the fields of pods
 	$(BIN)/python -m tools.crds

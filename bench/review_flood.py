@@ -24,7 +24,7 @@ from bench.generated import bodies, generator
 from bench.generated.topology import NAMESPACE, Scale
 from bench.servers import client, processes
 from bench.trouble import Trouble
-from tests.e2e.ports import free_ports
+from tests.e2e.programs.ports import free_ports
 from tests.server.pki import Authority
 from webhook.admission.review import read_review
 from webhook.placementreview.review import API_VERSION, KIND, RESOURCE

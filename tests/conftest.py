@@ -11,11 +11,11 @@ from pathlib import Path
 import coverage
 import pytest
 
-from tests.collected_files import INTEGRATION, begun_with_what_is_shared, hidden, is_left_out
-from tests.example_count import everyday_profile
-from tests.traced_calls import TracedCalls
-from tests.traced_imports import ProductImports
-from tests.worker_reports import tell_little
+from tests.suite.collected_files import INTEGRATION, begun_with_what_is_shared, hidden, is_left_out
+from tests.suite.example_count import everyday_profile
+from tests.suite.traced_calls import TracedCalls
+from tests.suite.traced_imports import ProductImports
+from tests.suite.worker_reports import tell_little
 
 
 def pytest_configure(config: pytest.Config) -> None:

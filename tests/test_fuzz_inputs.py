@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.example_count import EVERY_DAY
 from tests.fuzz.target import FOUND, Target, TooMuchError, pumped
 from tests.fuzz.targets import TARGETS
+from tests.suite.example_count import EVERY_DAY
 
 
 @pytest.mark.examples

@@ -1,7 +1,9 @@
-"""Functions that a reader takes in at once."""
+"""Functions and folders that a reader takes in at once."""
 
 import ast
+from collections import Counter
 from collections.abc import Iterator
+from typing import Final
 
 import pytest
 
@@ -10,6 +12,13 @@ from tests.test_names import PACKAGES
 
 LINES = 40
 """Lines of a function at most, with its signature and docstring."""
+
+MODULES: Final = {**dict.fromkeys(PACKAGES, 19), "tests": 20}
+"""Modules of a folder at most, ``__init__`` and ``conftest`` among them. Some 15 are enough for most folders.
+
+The figures are those of the largest folders: ``webhook/app``, and four of the tests. A folder that outgrows its figure
+gets subfolders; the figure stays.
+"""
 
 BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
 """Fields of a statement with others in it."""
@@ -35,3 +44,10 @@ def test_no_function_is_long() -> None:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.end_lineno
     }
     assert {name: lines for name, lines in found.items() if lines > LINES} == {}
+
+
+@pytest.mark.parametrize("package", MODULES)
+def test_no_folder_has_many_modules(package: str) -> None:
+    counts = Counter(path.parent for path in (ROOT / package).rglob("*.py"))
+    assert max(counts.values()) > 10
+    assert {str(folder.relative_to(ROOT)): count for folder, count in counts.items() if count > MODULES[package]} == {}

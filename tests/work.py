@@ -12,7 +12,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Final, NamedTuple
 
-from tests.example_count import EVERY_DAY
+from tests.suite.example_count import EVERY_DAY
 
 _TRIES: Final = 10
 """Before a call counts as slow at night: other programs on the machine make some of them look so."""

@@ -16,7 +16,7 @@ from bench.e2e.creations.options import Options
 from bench.e2e.creations.results import results
 from bench.reviews.findings import Findings
 from bench.trouble import Trouble
-from tests.e2e import binaries
+from tests.e2e.programs import binaries
 
 TROUBLE: Final = 3
 INTERRUPTED: Final = 130

@@ -17,12 +17,12 @@ from typing import Final
 
 from msgspec import Struct
 
-from tests.e2e import binaries
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
+from tests.e2e.programs import binaries
 from tests.e2e.workloads import namespace, pod, pod_spec
 
 SPACES: Final = {"without": "bench-alone", "strict": "bench-guard"}

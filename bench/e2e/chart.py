@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from bench.trouble import Trouble
-from tests.e2e.api import Api, Object
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api, Object
+from tests.e2e.pods.kubelet import Kubelet
 
 GROUP: Final = "admissionregistration.k8s.io"
 

@@ -19,16 +19,16 @@ from bench.e2e.clients.orders import Order
 from bench.e2e.clients.variants import OURS, VARIANTS, Variant
 from bench.servers.processes import ROOT
 from bench.trouble import Trouble
-from tests.e2e.addresses import loopback, next_pod_address
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT, QUICK, install, kubelet
-from tests.e2e.kubelet import Kubelet
-from tests.e2e.modules import MODULES
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.addresses import loopback, next_pod_address
+from tests.e2e.pods.kubelet import Kubelet
+from tests.e2e.pods.service_proxy import ServiceProxy
 from tests.e2e.polling import until
-from tests.e2e.process import Process
-from tests.e2e.service_proxy import ServiceProxy
+from tests.e2e.programs.modules import MODULES
+from tests.e2e.programs.process import Process
 from tests.e2e.workloads import namespace
 from webhook.placement.text import keys
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 
 _FAMILY: Final = "apiserver_admission_webhook_admission_duration_seconds_"
 _LINE: Final = re.compile(rf"^{_FAMILY}(sum|count)\{{(.*)\}} (\S+)$", re.MULTILINE)

@@ -24,12 +24,12 @@ from bench import machine
 from bench.e2e import usage
 from bench.e2e.chart import Chart
 from bench.e2e.cluster import process_ids
-from tests.e2e import binaries
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
+from tests.e2e.programs import binaries
 from tests.e2e.workloads import namespace, pod
 
 SIZES: Final = (100, 200, 300, 1000)

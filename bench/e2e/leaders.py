@@ -17,13 +17,13 @@ from pathlib import Path
 from signal import SIGKILL, SIGTERM, Signals
 from typing import Final
 
-from tests.e2e import binaries
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.rights import ACCOUNT, grant, holder
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.polling import until
+from tests.e2e.programs import binaries
 
 NODES: Final = 50
 

@@ -17,9 +17,9 @@ from bench.e2e.clients.pods import FAST
 from bench.e2e.clients.variants import ECHO, OTHER, POLICY, SAME, Variant
 from bench.e2e.echo import PATCH_PATH, PATH
 from bench.trouble import Trouble
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT
 from tests.e2e.chart.rendering import RELEASE
+from tests.e2e.client.api import Api, Object
 from webhook.placement.text import keys
 
 NAMESPACE: Final = "bench-peer"

@@ -1,8 +1,8 @@
 """``make pictures``: the picture of the overview in ``docs/plan.md``, and that of the tour in ``docs/start.md``.
 
 The overview is taken of a page in Chromium, the tour is what the command writes to a terminal in colour. The plan is
-that of :func:`tests.plan_documents.racks`, with one clause of the refused Job's conflict ticked. Fonts and versions of
-Chromium differ between machines, so no test compares the pictures.
+that of :func:`tests.cli.planpage.plan_documents.racks`, with one clause of the refused Job's conflict ticked. Fonts and
+versions of Chromium differ between machines, so no test compares the pictures.
 """
 
 import io
@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tests.browser.chromium import ARGUMENTS, path
-from tests.plan_documents import racks
+from tests.cli.planpage.plan_documents import racks
 from webhook.cli.planpage.page import render
 
 PICTURE: Final = Path(__file__).parents[2] / "docs" / "pictures" / "plan-overview.png"

@@ -5,7 +5,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import large, racks, refused, small
+from tests.cli.planpage.plan_documents import large, racks, refused, small
 from webhook.placementreview.plans.document import PlanDocument
 
 DOCUMENTS = {"small": small(), "refused": refused(), "large": large(), "racks": racks()}

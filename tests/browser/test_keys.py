@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import large, refused, small
+from tests.cli.planpage.plan_documents import large, refused, small
 
 
 def press(page: Page, *keys: str) -> None:

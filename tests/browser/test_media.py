@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import HOSTILE, hostile, large, refused, small
+from tests.cli.planpage.plan_documents import HOSTILE, hostile, large, refused, small
 from webhook.placementreview.plans.document import PlanDocument
 
 

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import fused
+from tests.cli.planpage.plan_documents import fused
 
 SEPARATED = "apart from Work: Source: partitionIsolation"
 

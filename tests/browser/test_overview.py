@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import HOSTILE, hostile, job, large, node, racks, refused, small
+from tests.cli.planpage.plan_documents import HOSTILE, hostile, job, large, node, racks, refused, small
 from webhook.placementreview.plans.document import (
     ClosedNodes,
     Conflict,

@@ -3,7 +3,7 @@
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.conftest import Open
-from tests.plan_documents import job, large, node, refused, small
+from tests.cli.planpage.plan_documents import job, large, node, refused, small
 from webhook.placementreview.plans.document import NodeResource, PlanDocument, PlannedElement, PlannedNode, PlannedPool
 
 

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 
 from tests.browser.conftest import Open
-from tests.plan_documents import large
+from tests.cli.planpage.plan_documents import large
 
 PAINT: Final = 1_000
 """Milliseconds from the start of loading to the first paint."""

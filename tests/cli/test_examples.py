@@ -13,7 +13,7 @@ import pytest
 from tests.cli.completion.shells import needed
 from tests.cli.terminals import bare
 from tests.golden.examples import EXAMPLES
-from tests.untraced import untraced_processes
+from tests.suite.untraced import untraced_processes
 from webhook.cli import COMMANDS, HelpExample, declaration, main
 
 SERVERS: Final = ("serve", "hpa-api")

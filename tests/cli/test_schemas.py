@@ -10,8 +10,8 @@ import pytest
 import yaml
 
 from tests.cli.test_status import DEGRADED
-from tests.example_count import EVERY_DAY
 from tests.golden.examples import EXAMPLES
+from tests.suite.example_count import EVERY_DAY
 from tools.schemas import DIALECT, FOLDER, LOG, files
 from webhook.app.release import ReleaseRequest, TellFreed
 from webhook.cli import COMMANDS, main

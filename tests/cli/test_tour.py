@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.golden.examples import EXAMPLES, manifests
-from tests.untraced import untraced_processes
+from tests.suite.untraced import untraced_processes
 from webhook.cli import main
 from webhook.cli.parsers import tour as tour_parser
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tests.convert.adl_documents import adl, bundle, operator
 from tests.convert.converted_texts import converted
-from tests.example_count import EVERY_DAY
 from tests.golden.conversions import inputs
+from tests.suite.example_count import EVERY_DAY
 from tests.work import Work, excess
 from webhook.convert.input_kind import InputKind
 from webhook.convert.source_text import TEXT_LIMIT

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Final
 
-from tests.e2e import background_plane
+from tests.e2e.controlplane import background_plane
 from tests.e2e.progress import say
 
 _COMMANDS: Final = {"up": background_plane.up, "down": background_plane.down}

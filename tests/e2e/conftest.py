@@ -8,10 +8,10 @@ from typing import Final, TypeAlias
 import pytest
 from xdist.remote import Producer
 
-from tests.e2e.api import Api
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.shared_fixtures import EARLY, GroupScheduling, put_together, tell_groups
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import yaml
 
-from tests.e2e.plane import ControlPlane
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.progress import say
 
 _CLONE: Final = Path(__file__).resolve().parents[2]

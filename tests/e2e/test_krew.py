@@ -13,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e import binaries
+from tests.e2e.programs import binaries
 from tests.e2e.progress import say
 from tests.golden.examples import EXAMPLES
 from tools.krew.__main__ import main

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

@@ -7,13 +7,13 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Object, RefusedError
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.client.api import Object, RefusedError
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod, pod_spec
-from tests.example_count import some_of
+from tests.suite.example_count import some_of
 
 PREFIX: Final = "streams.ibm.com/"
 UNIFORM: Final = f"{PREFIX}kubernetes.worker.mapping.uniform"

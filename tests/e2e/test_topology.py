@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, namespace, pod, pod_spec
 from webhook.admission.checks.templates import pods_of

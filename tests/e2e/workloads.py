@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.polling import until
 
 

@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.e2e.api import Answer
+from tests.e2e.client.api import Answer
 from tests.scheduling.pod_defaults import preempting
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster

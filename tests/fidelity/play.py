@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
-from tests.e2e.api import Answer
+from tests.e2e.client.api import Answer
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.judges import Judge
 from tests.fidelity.preparation import Controller, Preparation, mark_hosts, unmark, unsteered

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from tests.example_count import some_of
 from tests.fidelity import comparison
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import FidelityResult, compared, wrong_witness
@@ -17,6 +16,7 @@ from tests.fidelity.play import Case, CasePlay, cases, play
 from tests.fidelity.preparation import Controller
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import MARK, FidelityScenario
+from tests.suite.example_count import some_of
 from webhook.placement.elements.plan import PlannedLaunch
 
 Object = dict[str, Any]

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.example_count import some_of
 from tests.fidelity.comparison import MISSED_REFUSAL
 from tests.fidelity.judges import admitting
 from tests.fidelity.modelled import modelled
 from tests.fidelity.random_scenarios import scenarios
 from tests.fidelity.scenario import FidelityScenario
 from tests.fidelity.shrinking import shrunk, smaller
+from tests.suite.example_count import some_of
 
 SEED = 2026
 

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.e2e import binaries
+from tests.e2e.programs import binaries
 from tests.e2e.progress import say
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS

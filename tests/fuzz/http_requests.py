@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.admission.readable_answers import CLUSTER
+from tests.admission.hostile.readable_answers import CLUSTER
 from tests.builders import pod, review
 from tests.fuzz.oracles import nothing_logged_as_ours, readable
 from tests.server.running_server import post

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import jsonpatch
 
-from tests.admission.readable_answers import CLUSTER
-from tests.admission.test_hostile import UNREADABLE
+from tests.admission.hostile.readable_answers import CLUSTER
+from tests.admission.hostile.test_hostile import UNREADABLE
 from tests.builders import UID, envelope, review
 from tests.fuzz.oracles import readable
 from tests.fuzz.seeds import compact, example_objects

@@ -133,7 +133,7 @@ _ALL: Final = (
     ),
     Target(
         "duration", kubernetes.duration,
-        lambda: literals("server/test_request_target.py"),
+        lambda: literals("server/http/test_request_target.py"),
         (
             "h", "m", "s", "ms", "us", "ns", "?timeout=", "%C2%B5s", ".",
         ),

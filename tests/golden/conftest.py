@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.untraced import untraced_processes
+from tests.suite.untraced import untraced_processes
 
 
 @pytest.fixture(autouse=True)

@@ -7,15 +7,14 @@ from functools import cached_property
 
 from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dropped_clauses import without
 from tests.placement.properties.generated_pods import pod
-from tests.placement.properties.oracle_replicas import Many, decided
-from tests.placement.properties.proposed_changes import crowd_with, with_change
+from tests.placement.properties.oracle.replicas import Many, decided
 from tests.placement.properties.random_choices import RandomChoices
-from tests.placement.properties.strategies import cluster
-from tests.placement.properties.test_proposed_changes import OWN, OWN_OF_MANY, check_change, proposed, runs
-from tests.placement.properties.test_refusals import check_conflict, fit, own_fix
-from tests.placement.properties.test_replica_fit import (
+from tests.placement.properties.refusals.dropped_clauses import without
+from tests.placement.properties.refusals.proposed_changes import crowd_with, with_change
+from tests.placement.properties.refusals.test_proposed_changes import OWN, OWN_OF_MANY, check_change, proposed, runs
+from tests.placement.properties.refusals.test_refusals import check_conflict, fit, own_fix
+from tests.placement.properties.replicas.test_replica_fit import (
     DROPPED,
     FITTING,
     LOWERED,
@@ -23,6 +22,7 @@ from tests.placement.properties.test_replica_fit import (
     own_fix_of_many,
     room,
 )
+from tests.placement.properties.strategies import cluster
 from tests.refused.census import Tried
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.refusal.refusal import Refusal

@@ -12,10 +12,10 @@ from tests.placement.planning.test_pool_refusals import check as check_pools
 from tests.placement.planning.test_pool_refusals import random_pools
 from tests.placement.planning.test_random_jobs import check as check_job
 from tests.placement.properties.clusters import Cluster
+from tests.placement.properties.pools.test_pool_hosts import created
+from tests.placement.properties.pools.test_pool_refusals import check_fix, completion, followed, hosts
 from tests.placement.properties.random_choices import RandomChoices
 from tests.placement.properties.strategies import cluster
-from tests.placement.properties.test_pool_hosts import created
-from tests.placement.properties.test_pool_refusals import check_fix, completion, followed, hosts
 from tests.refused.census import Tried
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.objects.pool import Pool

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.example_count import some_of
 from tests.refused.__main__ import KINDS, main
 from tests.refused.census import Tried, census, rounds_of, table
+from tests.suite.example_count import some_of
 
 
 @pytest.mark.examples

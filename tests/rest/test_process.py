@@ -18,7 +18,7 @@ import pytest
 
 from tests.rest.rest_process import rest_process
 from tests.rest.rest_server import INTENTS, intent
-from tests.untraced import untraced_processes
+from tests.suite.untraced import untraced_processes
 
 pytestmark = pytest.mark.integration
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.polling import until
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.kinds.kind import OperatorKind

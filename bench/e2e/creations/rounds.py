@@ -14,7 +14,7 @@ from bench.e2e.counters import Calls
 from bench.e2e.creations.options import Options
 from bench.e2e.usage import Usage
 from bench.trouble import Trouble
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 from tests.e2e.polling import until
 
 _SETTLE: Final = 0.5

@@ -19,7 +19,7 @@ from certs.managed.settings import named_kubeconfig
 from kubeapi.client.connection import Connection
 from kubeapi.client.object_client import ANSWER_LIMIT, ObjectClient
 from tests.certs.managed.fake import LEASE, MUTATING, SECRET, VALIDATING, FakeCluster, until
-from tests.untraced import COVERAGE
+from tests.suite.untraced import COVERAGE
 
 PROGRAM = Path(sys.executable).with_name("streams-placement-certs")
 FLAGS = [

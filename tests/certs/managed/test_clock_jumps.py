@@ -18,7 +18,7 @@ from certs.managed.observed import Observed
 from certs.managed.rotation import decide
 from tests.certs.managed.rotation_samples import terms
 from tests.certs.samples import DAY, NOW
-from tests.example_count import some_of
+from tests.suite.example_count import some_of
 
 pytestmark = pytest.mark.examples
 

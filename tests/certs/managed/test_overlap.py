@@ -25,7 +25,7 @@ from certs.managed.observed import Observed, RotationPolicy
 from certs.managed.rotation import SHORT_PROPAGATION, decide
 from tests.certs.managed.rotation_samples import holding, terms
 from tests.certs.samples import NOW
-from tests.example_count import examples
+from tests.suite.example_count import examples
 
 pytestmark = pytest.mark.examples
 

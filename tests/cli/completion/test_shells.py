@@ -14,7 +14,7 @@ import pytest
 from tests.cli.completion.interactive import InteractiveShell, shell_source
 from tests.cli.completion.shells import SHELLS, needed
 from tests.cli.terminals import bare
-from tests.e2e.binaries import kubectl
+from tests.e2e.programs.binaries import kubectl
 from webhook.cli.parsers.completion import HELP_EXAMPLES
 
 pytestmark = pytest.mark.integration

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.plan_documents import HOSTILE, fused, hostile, large, racks, refused, small
+from tests.cli.planpage.plan_documents import HOSTILE, fused, hostile, large, racks, refused, small
 from webhook.cli.planpage.markup import Markup, tag
 from webhook.cli.planpage.page import render
 from webhook.placementreview.plans.document import (

@@ -10,7 +10,7 @@ import pytest
 
 from tests.cli.terminals import bare, into_file, on_terminal, process_on_terminal
 from tests.golden.examples import EXAMPLES
-from tests.untraced import untraced_processes
+from tests.suite.untraced import untraced_processes
 
 pytestmark = pytest.mark.integration
 

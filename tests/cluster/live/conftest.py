@@ -10,7 +10,7 @@ import uvloop
 from kubeapi.client.connection import Connection
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.server import ApiServer
-from tests.cluster.live.authorizer import FakeAuthorizer
+from tests.cluster.live.lookups.authorizer import FakeAuthorizer
 from tests.server.pki import Authority, Pair
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.apiserver.paths import pod_path
 from tests.controller.admissionchecks.checked_cluster import WORKLOADS, CheckedCluster, condition, pod_set
-from tests.example_count import EVERY_DAY
+from tests.suite.example_count import EVERY_DAY
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec import Raw
 
-from tests.admission.test_volumes import CLAIMED, NAME, Lookups, streams_job
+from tests.admission.pods.test_volumes import CLAIMED, NAME, Lookups, streams_job
 from tests.builders import cluster, nodes
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge

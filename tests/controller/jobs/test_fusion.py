@@ -10,8 +10,8 @@ from tests.apiserver.paths import ELEMENTS
 from tests.builders import cluster as inventory_of
 from tests.builders import nodes
 from tests.controller.jobs.job_cluster import JobCluster
-from tests.example_count import EVERY_DAY
 from tests.placement.planning.at_once import AtOnce
+from tests.suite.example_count import EVERY_DAY
 from webhook.cluster.queries.job_verdicts import AtOnce as SolvedAtOnce
 from webhook.controller.hostpools.observed_inventory import ObservedInventory
 from webhook.controller.jobs.job_judge import JobJudge

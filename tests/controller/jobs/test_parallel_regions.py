@@ -9,7 +9,7 @@ import pytest
 from kubeapi.client.errors import ApiError, Cause
 from tests.apiserver.paths import JOBS, PODS, REGIONS, job_path, node_path, pod_path, region_path
 from tests.controller.jobs.job_cluster import JobCluster
-from tests.example_count import EVERY_DAY
+from tests.suite.example_count import EVERY_DAY
 from webhook.cluster.queries.job_verdicts import AtOnce
 from webhook.controller.jobstore.records import StoredJob, StoredRegion
 from webhook.controller.parallelregions.region_plan import region_status

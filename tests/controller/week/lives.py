@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from tests.controller.jobs.random_job_history import JobHistory
-from tests.controller.random_history import History
+from tests.controller.histories.random_history import History
+from tests.controller.jobs.histories.random_job_history import JobHistory
 from tests.controller.week.wall_clock import WallClock
 
 _JUMPS: Final = 2

@@ -5,15 +5,15 @@ from typing import Final
 
 import pytest
 
-from tests.controller.convergence import at_rest
-from tests.controller.jobs.job_safety import JobSafetyMonitor
-from tests.controller.jobs.job_safety import at_rest as jobs_at_rest
-from tests.controller.safety import SafetyMonitor
+from tests.controller.histories.convergence import at_rest
+from tests.controller.histories.safety import SafetyMonitor
+from tests.controller.jobs.histories.job_safety import JobSafetyMonitor
+from tests.controller.jobs.histories.job_safety import at_rest as jobs_at_rest
 from tests.controller.virtual_time import clock, in_virtual_time
 from tests.controller.week.life import lived
 from tests.controller.week.lives import JobLife, PoolLife
 from tests.controller.week.wall_clock import WallClock
-from tests.example_count import EVERY_DAY, some_of
+from tests.suite.example_count import EVERY_DAY, some_of
 from webhook.controller.hostpools import claims
 
 pytestmark = pytest.mark.examples

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e import binaries
-from tests.e2e.api import Api
 from tests.e2e.applications import jobset_controller, kuberay_operator
 from tests.e2e.chart.installation import QUICK, install, kubelet
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
+from tests.e2e.programs import binaries
 from tests.e2e.workloads import emptied, namespace
 
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, namespace
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication

@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.api import Object
-from tests.e2e.component import Component
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.component import Component
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import configured, webhook_configurations
 from tests.e2e.operators.manifests import defined, granted
-from tests.e2e.plane import ControlPlane
 
 SPACE: Final = "jobset-system"
 ACCOUNT: Final = f"{SPACE}/jobset-controller-manager"

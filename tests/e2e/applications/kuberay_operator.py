@@ -5,11 +5,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.component import Component, Probe
+from tests.e2e.controlplane.component import Component, Probe
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import working
 from tests.e2e.operators.manifests import defined, granted
-from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
+from tests.e2e.programs.ports import free_ports
 
 ACCOUNT: Final = "kuberay/kuberay-operator"
 """The ServiceAccount that the project's chart makes, in the namespace that it is installed in."""

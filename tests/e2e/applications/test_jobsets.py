@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.applications.expected_pods import SECONDS, as_expected, pods_of, running
 from tests.e2e.applications.jobset_controller import JOBSETS
 from tests.e2e.chart.kubectl_apply import applied, refusal
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import emptied, is_ready, namespace
 from webhook.app.application_kinds import application_kinds

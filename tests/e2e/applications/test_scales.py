@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import MERGE, Answer, Api, Object
 from tests.e2e.chart.kubectl_apply import applied, refusal
 from tests.e2e.chart.placement_pods import ready_pods
-from tests.e2e.chart.test_outage import DEPLOYMENT
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.chart.reviews.test_outage import DEPLOYMENT
+from tests.e2e.client.api import MERGE, Answer, Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.open_definition import open_definition
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

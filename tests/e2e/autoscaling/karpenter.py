@@ -5,12 +5,12 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from tests.e2e.api import Object
-from tests.e2e.component import Component, Probe
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.component import Component, Probe
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import working
 from tests.e2e.operators.manifests import defined
-from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
+from tests.e2e.programs.ports import free_ports
 
 GROUP: Final = "/apis/karpenter.sh/v1"
 NODE_CLASS: Final[Object] = {

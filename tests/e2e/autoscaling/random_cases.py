@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from tests.e2e.api import Object
 from tests.e2e.autoscaling.karpenter import REFERENCE
+from tests.e2e.client.api import Object
 from webhook.placement.text import keys
 
 SPACE: Final = "scaled"

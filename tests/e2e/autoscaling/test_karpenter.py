@@ -15,16 +15,16 @@ from typing import Final
 
 import pytest
 
-from tests.e2e import binaries
-from tests.e2e.api import MERGE, Api, Object
 from tests.e2e.autoscaling import karpenter
 from tests.e2e.autoscaling.machines import Machine, has_machine, machines
 from tests.e2e.autoscaling.random_cases import CASE, SPACE, ScalingCase, scaling_cases
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import MERGE, Api, Object
+from tests.e2e.client.watch_cache import Watching
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import TooLateError, until
+from tests.e2e.programs import binaries
 from tests.e2e.progress import say
 from tests.e2e.scheduling.batch import chunks
-from tests.e2e.watch_cache import Watching
 from tests.e2e.workloads import namespace
 from tests.scheduling.product_answers import ELASTIC, Replica, admitted
 from tests.scheduling.state import Cluster

@@ -9,8 +9,8 @@ import ssl
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.client.api import Api, Object
 
 PORT: Final = 8443
 """Where a process answers reviews (the chart's Deployment)."""

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.api import Api, Object
-from tests.e2e.chart.hostpools import served
 from tests.e2e.chart.installation import QUICK, install, kubelet
+from tests.e2e.chart.objects.hostpools import served
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 
 SECRET = "own-tls"
 

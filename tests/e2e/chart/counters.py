@@ -6,9 +6,9 @@ from typing import Final
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from tests.e2e.addresses import loopback
-from tests.e2e.api import Api
 from tests.e2e.chart.placement_pods import HEALTH_PORT, ready_pods
+from tests.e2e.client.api import Api
+from tests.e2e.pods.addresses import loopback
 
 _SECONDS: Final = 5
 

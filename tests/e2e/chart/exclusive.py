@@ -4,10 +4,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Final
 
-from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.clients import Connection, bundle, review, trusting
 from tests.e2e.chart.counters import addresses, counted
 from tests.e2e.chart.rendering import NAMESPACE
+from tests.e2e.client.api import Api, Object, RefusedError
 from tests.e2e.polling import until
 from tests.e2e.workloads import pod, pod_spec
 from webhook.placement.text import keys

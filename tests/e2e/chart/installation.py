@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE, Values
-from tests.e2e.kubelet import Kubelet
-from tests.e2e.plane import ControlPlane
-from tests.e2e.service_proxy import ServiceProxy
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
+from tests.e2e.pods.service_proxy import ServiceProxy
 from tests.e2e.workloads import namespace
 
 PORT: Final = 9443

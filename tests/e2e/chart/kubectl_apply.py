@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from tests.e2e.api import Object
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.plane import ControlPlane
 
 FORBIDDEN = "Error from server (Forbidden)"
 INVALID = "The request is invalid"

@@ -4,9 +4,9 @@ import re
 import urllib.request
 from typing import Any, Final
 
-from tests.e2e.addresses import loopback
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import NAMESPACE
+from tests.e2e.client.api import Api, Object
+from tests.e2e.pods.addresses import loopback
 from tests.e2e.workloads import is_ready, pod, pod_spec
 
 PLACEMENT: Final = "streams.ibm.com/placement"

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeAlias
 
 import yaml
 
-from tests.e2e import binaries
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
+from tests.e2e.programs import binaries
 
 Values: TypeAlias = dict[str, Any]
 

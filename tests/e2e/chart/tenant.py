@@ -2,9 +2,9 @@
 
 import http
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import RELEASE
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

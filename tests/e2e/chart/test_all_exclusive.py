@@ -5,15 +5,15 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE, Values
 from tests.e2e.chart.tenant import by_policy, tenant
+from tests.e2e.client.api import Api, Object
 from tests.e2e.controller.pools import create_pool, exclusive, marks, wait_for, wait_until_gone
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, pod, pod_spec
 from webhook.placement.text.keys import EXCLUSIVE

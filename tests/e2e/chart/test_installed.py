@@ -6,11 +6,11 @@ import subprocess
 
 import pytest
 
-from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.installation import PORT
 from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api, Object, RefusedError
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod
 

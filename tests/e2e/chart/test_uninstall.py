@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT, QUICK, install, kubelet
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
+from tests.e2e.client.api import Api, Object
 from tests.e2e.controller.pools import (
     condition,
     create_pool,
@@ -25,9 +25,9 @@ from tests.e2e.controller.pools import (
     wait_for,
     wait_until_gone,
 )
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

@@ -5,14 +5,14 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart import installation
+from tests.e2e.client.api import Api
 from tests.e2e.controller.controller_process import ControllerProcess
 from tests.e2e.controller.rights import ACCOUNT, grant, vacate
 from tests.e2e.controller.stopping_proxy import StoppingProxy
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 
 Report: TypeAlias = Generator[None, pytest.TestReport, pytest.TestReport]
 

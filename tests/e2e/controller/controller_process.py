@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from tests.e2e.polling import until
-from tests.e2e.process import Process
+from tests.e2e.programs.process import Process
 
 _CLONE: Final = Path(__file__).resolve().parents[3]
 

@@ -1,6 +1,6 @@
 """The Events about an object."""
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 
 
 def told(api: Api, space: str, name: str) -> list[tuple[str, str, str]]:

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.polling import until
 from webhook.placement.text.keys import EXCLUSIVE, MEMBERSHIP, membership
 

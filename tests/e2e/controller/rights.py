@@ -3,8 +3,8 @@
 from typing import Final
 
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE, of_kind, render
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.live.bare_plane import serve_hostpools
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace
 
 ACCOUNT: Final = f"{NAMESPACE}/{RELEASE}-controller"

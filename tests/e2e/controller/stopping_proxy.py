@@ -17,9 +17,9 @@ from aiohttp import ClientResponse, web
 from yarl import URL
 
 from tests.e2e.controller.request_points import PassedRequest, RequestPoint, kind_of
-from tests.e2e.identities import write_kubeconfig
-from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
+from tests.e2e.controlplane.identities import write_kubeconfig
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.programs.ports import free_ports
 
 _SECONDS: Final = 10.0
 """For the relay to start and to end."""

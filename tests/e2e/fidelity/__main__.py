@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tests.e2e import binaries
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.fidelity.application_run import ApplicationRun
 from tests.e2e.fidelity.device_group_run import DeviceGroupRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
-from tests.e2e.plane import ControlPlane
+from tests.e2e.programs import binaries
 from tests.e2e.progress import say
 from tests.fidelity.comparison import FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 from tests.e2e.fidelity.scenario_run import ScenarioEnd, ScenarioRun
 from tests.e2e.scheduling.batch import Batch
 from tests.fidelity.applications.application_outcome import ApplicationJudge, played_applications

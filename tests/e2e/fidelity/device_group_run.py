@@ -4,9 +4,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar, Final, TypeAlias
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.client.paths import item
 from tests.e2e.fidelity.scenario_run import ScenarioEnd, ScenarioRun
-from tests.e2e.paths import item
 from tests.e2e.scheduling.batch import Batch, chunks
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import CORNERED

@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import ClassVar, TypeAlias
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
+from tests.e2e.client.paths import item
 from tests.e2e.fidelity.scenario_run import ScenarioEnd, ScenarioRun
-from tests.e2e.paths import item
 from tests.e2e.scheduling.batch import Batch
 from tests.fidelity.devices.device_scenario import DeviceScenario
 from tests.fidelity.devices.device_verdict import DeviceVerdict, compared, judged

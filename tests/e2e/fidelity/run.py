@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import ClassVar, Final
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 from tests.e2e.fidelity.scenario_run import ScenarioEnd, ScenarioRun
 from tests.e2e.scheduling.batch import Batch
 from tests.fidelity.comparison import WRONG, FidelityResult, compared

@@ -7,17 +7,17 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.fidelity.application_run import ApplicationRun
 from tests.e2e.fidelity.device_group_run import DeviceGroupRun
 from tests.e2e.fidelity.device_run import DeviceRun
 from tests.e2e.fidelity.run import FidelityRun
-from tests.e2e.plane import ControlPlane
-from tests.example_count import some_of
 from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.comparison import AGREED, CORNERED, FALSE_REFUSAL, MISPLACED
 from tests.fidelity.journal import Journal
 from tests.fidelity.judges import refusing
+from tests.suite.example_count import some_of
 
 pytestmark = pytest.mark.early
 

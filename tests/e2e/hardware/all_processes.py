@@ -4,9 +4,9 @@ import base64
 import contextlib
 from typing import NamedTuple
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.clients import Connection, bundle, review, trusting
 from tests.e2e.chart.counters import addresses
+from tests.e2e.client.api import Api, Object
 
 
 class ProcessAnswer(NamedTuple):

@@ -5,8 +5,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tests.e2e.api import Answer, Api, Object
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Answer, Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace, pod_spec
 

@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.node_hardware import MACHINES
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
 from tests.e2e.nodes import node
 
 GPU: Final = "example.com/gpu"

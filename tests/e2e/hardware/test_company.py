@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import applied, asked, denied, nodes_of, printed, running, space
 from tests.e2e.hardware.node_hardware import MACHINES
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, pod, pod_spec
 from webhook.placement.text import keys
 

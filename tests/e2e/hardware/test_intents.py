@@ -6,8 +6,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.e2e.api import Api, Object
-from tests.e2e.chart.intents import EXAMPLES, intent, of, path, samples
+from tests.e2e.chart.objects.intents import EXAMPLES, intent, of, path, samples
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.all_processes import everyone
 from tests.e2e.hardware.applied_workloads import (
     applied,
@@ -24,7 +25,6 @@ from tests.e2e.hardware.applied_workloads import (
     stateful,
 )
 from tests.e2e.hardware.node_hardware import OTHER_GPU, QAT
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, pod
 from webhook.placement.text import keys

@@ -5,9 +5,9 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import applied, denied, nodes_of, printed, running, space
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment
 from webhook.placement.text import keys
 

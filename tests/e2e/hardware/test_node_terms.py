@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import asked, pods, space
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, pod, pod_spec
 from webhook.placement.text import keys

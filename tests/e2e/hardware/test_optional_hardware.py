@@ -5,11 +5,11 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.all_processes import everyone
 from tests.e2e.hardware.applied_workloads import applied, asked, nodes_of, resources, running, space
 from tests.e2e.hardware.node_hardware import OTHER_GPU, QAT
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, pod
 from webhook.placement.text import keys

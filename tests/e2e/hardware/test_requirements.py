@@ -5,7 +5,8 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import (
     applied,
     asked,
@@ -18,7 +19,6 @@ from tests.e2e.hardware.applied_workloads import (
     stateful,
 )
 from tests.e2e.hardware.node_hardware import GPU, QAT, TURBO
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import deployment, pod
 from webhook.placement.text import keys
 

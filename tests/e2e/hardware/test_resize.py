@@ -6,10 +6,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import MERGE, STRATEGIC, Answer, Api, Object
 from tests.e2e.chart.tenant import by_policy, tenant
+from tests.e2e.client.api import MERGE, STRATEGIC, Answer, Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import container, made_of, pods
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, pod
 from webhook.placement.text import keys

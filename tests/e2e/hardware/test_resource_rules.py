@@ -6,13 +6,13 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import asked, container, made_of, resources, space
 from tests.e2e.hardware.node_hardware import PAGES
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import pod
-from tests.placement.properties import test_api_resources
-from tests.placement.properties.api_resources import complaints, containers, defaulted
+from tests.placement.properties.oracle.api_resources import complaints, containers, defaulted
+from tests.placement.properties.pods import test_api_resources
 from tests.placement.properties.random_choices import RandomChoices
 from webhook.placement.text import keys
 

@@ -6,7 +6,8 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import (
     applied,
     container,
@@ -18,7 +19,6 @@ from tests.e2e.hardware.applied_workloads import (
     stateful,
 )
 from tests.e2e.hardware.node_hardware import QAT
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.rest.hpa_process import INTENTS, HpaProcess
 from tests.rest.rest_server import consumer, intent, requirement

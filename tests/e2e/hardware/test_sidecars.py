@@ -5,11 +5,11 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.counters import counted
-from tests.e2e.chart.second_webhook import Change, SecondWebhook, registered, serving
+from tests.e2e.chart.reviews.second_webhook import Change, SecondWebhook, registered, serving
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.hardware.applied_workloads import asked, container, made_of, resources, space
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import pod
 from webhook.placement.text import keys
 

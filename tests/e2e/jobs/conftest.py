@@ -4,13 +4,13 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart import installation
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, Jobs
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.workloads import namespace
 
 

@@ -4,7 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tests.e2e.api import Api, Object, RefusedError
+from tests.e2e.client.api import Api, Object, RefusedError
 from tests.e2e.polling import until
 
 JOBS: Final = "streamsjobs"

@@ -6,9 +6,9 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.rendering import NAMESPACE
-from tests.e2e.jobs.device_nodes import cordon, device_nodes, holder, made
+from tests.e2e.client.api import Api, Object
+from tests.e2e.jobs.devices.device_nodes import cordon, device_nodes, holder, made
 from tests.e2e.jobs.streams_jobs import JOBS, Jobs, conditions
 from tests.e2e.nodes import create_nodes
 from tests.e2e.polling import until

@@ -9,8 +9,8 @@ from typing import Final
 import pytest
 import yaml
 
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import JOBS, Jobs
-from tests.e2e.plane import ControlPlane
 
 FOLDER: Final = Path(__file__).parents[3] / "examples" / "convert"
 EXAMPLES: Final = sorted(FOLDER.glob("*.expected.yaml"))

@@ -17,9 +17,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, Jobs, elements
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.progress import say
 from tests.e2e.workloads import deployment, pod

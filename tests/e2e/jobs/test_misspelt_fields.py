@@ -4,10 +4,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.client.api import Api, Object, RefusedError
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs, conditions
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from webhook.placement.elements.template_fields import template_of
 

@@ -5,10 +5,10 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs
 from tests.e2e.jobs.test_colocated_restarts import kill_the_leader
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 
 REGIONS: Final = "streamsparallelregions"

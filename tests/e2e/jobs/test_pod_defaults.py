@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.e2e.api import Api, Object, RefusedError
+from tests.e2e.client.api import Api, Object, RefusedError
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.polling import until

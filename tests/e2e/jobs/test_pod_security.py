@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api
+from tests.e2e.client.api import Api
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, Jobs, conditions, elements
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api, Object
-from tests.e2e.jobs.device_nodes import device_nodes
+from tests.e2e.client.api import Api, Object
+from tests.e2e.jobs.devices.device_nodes import device_nodes
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.polling import until

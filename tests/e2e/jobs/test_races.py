@@ -11,14 +11,14 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
-from tests.e2e.jobs.device_slices import DRA, chip_nodes, claim_template, with_claim
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.jobs.devices.device_slices import DRA, chip_nodes, claim_template, with_claim
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, TEMPLATE, Jobs, conditions
 from tests.e2e.jobs.test_why import why
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
-from tests.example_count import some_of
+from tests.suite.example_count import some_of
 
 ROUNDS: Final = some_of(25, every_day=8)
 """25 in ``make e2e-long``."""

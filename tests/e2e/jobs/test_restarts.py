@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
 from tests.e2e.jobs.streams_jobs import ELEMENTS, Jobs, elements
 from tests.e2e.polling import until
 

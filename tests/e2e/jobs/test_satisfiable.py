@@ -3,8 +3,8 @@
 import copy
 import time
 
-from tests.e2e.api import Object
-from tests.e2e.jobs.device_slices import DRA, chip_nodes, chips, claim_template, with_claim
+from tests.e2e.client.api import Object
+from tests.e2e.jobs.devices.device_slices import DRA, chip_nodes, chips, claim_template, with_claim
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs, conditions
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.polling import until

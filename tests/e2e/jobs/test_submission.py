@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.api import Object, RefusedError
+from tests.e2e.client.api import Object, RefusedError
 from tests.e2e.jobs.streams_jobs import ELEMENTS, JOBS, POOLS, TEMPLATE, Jobs, conditions, elements
 from tests.e2e.polling import until
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.e2e.api import Object, RefusedError
+from tests.e2e.client.api import Object, RefusedError
 from tests.e2e.jobs.streams_jobs import JOBS, TEMPLATE, Jobs
 from tests.e2e.polling import until
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import TEMPLATE, Jobs
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 
 NODE = "node-5"

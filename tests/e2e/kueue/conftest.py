@@ -8,15 +8,15 @@ from typing import Final
 
 import pytest
 
-from tests.e2e import binaries
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import STAGES, ControlPlane
 from tests.e2e.kueue import kueue_manager
 from tests.e2e.kueue.kueue_manager import KUEUE
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import STAGES, ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
+from tests.e2e.programs import binaries
 from tests.e2e.workloads import emptied, namespace
 from webhook.controller.admissionchecks.records import CONTROLLER
 

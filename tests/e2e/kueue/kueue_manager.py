@@ -8,11 +8,11 @@ from typing import Final
 
 import yaml
 
-from tests.e2e.api import Api, Object
-from tests.e2e.component import Component
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.component import Component
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.controller_runtime import configured, webhook_configurations
 from tests.e2e.operators.manifests import defined, granted
-from tests.e2e.plane import ControlPlane
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "kueue-system"

@@ -4,7 +4,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.kueue.conftest import SECONDS
 from tests.e2e.kueue.kueue_manager import KUEUE
 from tests.e2e.nodes import create_nodes, delete_nodes, node

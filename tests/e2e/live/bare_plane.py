@@ -2,10 +2,10 @@
 
 import http
 
-from tests.e2e.api import Api
 from tests.e2e.chart.rendering import CHART
-from tests.e2e.component import Component
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.component import Component
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 
 HOSTPOOLS = "/apis/streams.ibm.com/v1/streamshostpools"

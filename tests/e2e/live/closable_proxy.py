@@ -6,7 +6,7 @@ import threading
 from collections.abc import Coroutine
 from typing import Any, Final, Self
 
-from tests.e2e.ports import free_ports
+from tests.e2e.programs.ports import free_ports
 
 _CHUNK: Final = 1 << 18
 _SECONDS: Final = 5

@@ -3,7 +3,7 @@
 import random
 from typing import Any, Final
 
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
 
 SPACES: Final = ("plain", "defaults", "bounds", "several")
 

@@ -4,10 +4,10 @@ import base64
 import contextlib
 from collections.abc import Iterator
 
-from tests.e2e.api import JSON_PATCH, Api, Object
 from tests.e2e.chart.rendering import of_kind, render
+from tests.e2e.client.api import JSON_PATCH, Api, Object
+from tests.e2e.client.paths import item, plural
 from tests.e2e.live.webhook_process import Server
-from tests.e2e.paths import item, plural
 
 _GROUP = "/apis/admissionregistration.k8s.io/v1"
 

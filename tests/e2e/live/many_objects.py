@@ -14,9 +14,9 @@ import uvloop
 from bench.generated.nodes import node_objects
 from bench.generated.pods import pod_objects
 from bench.generated.topology import Scale, topology
-from tests.e2e.api import Object
-from tests.e2e.paths import collection
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Object
+from tests.e2e.client.paths import collection
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.progress import say
 
 CROWD: Final = Scale(5_000, 20_000)

@@ -8,13 +8,13 @@ from typing import Any, Final
 import yaml
 
 from bench.generated.topology import Scale
-from tests.e2e.api import Object
 from tests.e2e.chart.rendering import CHART
+from tests.e2e.client.api import Object
+from tests.e2e.client.paths import item
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.live.bare_plane import ACCOUNT, HOSTPOOLS, BarePlane, allow_reading, served
 from tests.e2e.live.many_objects import fill, store
 from tests.e2e.nodes import node
-from tests.e2e.paths import item
-from tests.e2e.plane import ControlPlane
 
 SPACE: Final = "oddities"
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple, Self
 
-from tests.e2e.api import Answer, Api, Object
+from tests.e2e.client.api import Answer, Api, Object
 from tests.e2e.live.configurations import refusal_of_ours
 from tests.e2e.progress import say
 

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.e2e.api import Api, Object, RefusedError
+from tests.e2e.client.api import Api, Object, RefusedError
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.completed_templates import CLASSES, SPACES, limit_ranges, template
 from tests.e2e.polling import until

@@ -11,7 +11,7 @@ import pytest
 
 from kubeapi.client.configuration import find_configuration
 from kubeapi.client.connection import Connection
-from tests.e2e.identities import write_kubeconfig
+from tests.e2e.controlplane.identities import write_kubeconfig
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane
 from tests.e2e.live.closable_proxy import ClosableProxy
 from tests.e2e.nodes import node

@@ -6,8 +6,8 @@ from typing import Any, Final
 import pytest
 
 from bench.generated.topology import Scale
-from tests.e2e.api import Answer, Object
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.client.api import Answer, Object
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.odd_objects import NODES, POOLS, SPACE, USABLE, odd_plane
 from tests.e2e.live.webhook_process import Server

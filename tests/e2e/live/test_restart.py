@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from tests.e2e.api import Object
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.client.api import Object
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.configurations import reviewed
 from tests.e2e.live.pod_creator import REFUSED, STORED, UNMUTATED, Creating, mutated

@@ -12,17 +12,17 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api
-from tests.e2e.apiserver import apiserver, certificate
 from tests.e2e.chart.placement_pods import asking
-from tests.e2e.component import Component
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.apiserver import apiserver, certificate
+from tests.e2e.controlplane.component import Component
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane, allow_reading, serve_hostpools
 from tests.e2e.live.configurations import reviewed, trust
 from tests.e2e.live.pod_creator import STORED, Creating
 from tests.e2e.live.webhook_process import Server
 from tests.e2e.nodes import node
 from tests.e2e.polling import until
-from tests.e2e.ports import free_ports
+from tests.e2e.programs.ports import free_ports
 from tests.e2e.workloads import namespace
 
 SPACE: Final = "twofold"

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
+from tests.e2e.client.api import Api, Object
 from tests.e2e.live.bare_plane import ACCOUNT, BarePlane, allow_reading, serve_hostpools
 from tests.e2e.live.webhook_process import Server
 from tests.e2e.polling import until

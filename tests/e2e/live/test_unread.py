@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from tests.e2e.api import Answer
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.client.api import Answer
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.live.closable_proxy import ClosableProxy
 from tests.e2e.live.configurations import reviewed

@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 from typing import Any, Final, Self
 
-from tests.e2e.api import Answer, Object
-from tests.e2e.identities import write_kubeconfig
+from tests.e2e.client.api import Answer, Object
+from tests.e2e.controlplane.identities import write_kubeconfig
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.live.bare_plane import ACCOUNT
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.ports import free_ports
-from tests.e2e.process import Process
+from tests.e2e.programs.ports import free_ports
+from tests.e2e.programs.process import Process
 from webhook.cli.client import admission_review
 
 _CLONE: Final = Path(__file__).resolve().parents[3]

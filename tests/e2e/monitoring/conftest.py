@@ -14,14 +14,14 @@ from typing import Any, Final
 import pytest
 from msgspec import Struct
 
-from tests.e2e.api import Api, Object, RefusedError
 from tests.e2e.chart.conftest import pair
 from tests.e2e.chart.installation import PORT, QUICK, install, kubelet
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE, Values
+from tests.e2e.client.api import Api, Object, RefusedError
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import Jobs, elements
 from tests.e2e.monitoring.prometheus import ACCOUNT, RIGHTS, Prometheus, definitions
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.rest.conftest import grant
 from tests.e2e.rest.hpa_process import INTENTS

@@ -15,12 +15,12 @@ from typing import Any, Final
 
 import yaml
 
-from tests.e2e import binaries
-from tests.e2e.api import Object
-from tests.e2e.component import Component, Probe
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.component import Component, Probe
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.open_definition import open_definition
-from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
+from tests.e2e.programs import binaries
+from tests.e2e.programs.ports import free_ports
 
 ACCOUNT: Final = "monitoring/prometheus"
 """The ServiceAccount that it has; the rights of its like are those of kube-prometheus."""

@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from tests.e2e import binaries
 from tests.e2e.polling import until
-from tests.e2e.ports import free_ports
-from tests.e2e.process import Process
+from tests.e2e.programs import binaries
+from tests.e2e.programs.ports import free_ports
+from tests.e2e.programs.process import Process
 from tests.server.pki import Authority
 
 TOKEN: Final = "spans-of-this-cluster"

@@ -9,9 +9,9 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from tests.e2e import binaries
 from tests.e2e.chart.rendering import CHART, Values, helm, of_kind, only, render
 from tests.e2e.monitoring.alert_cases import CASES, Series
+from tests.e2e.programs import binaries
 
 FILE: Final = CHART / "monitoring" / "alerts.yaml"
 RULES: Final[dict[str, dict[str, Any]]] = {

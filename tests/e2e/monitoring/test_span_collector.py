@@ -10,9 +10,9 @@ from msgspec import Struct
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE, Values
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.monitoring.span_collector import TOKEN, CollectedSpan, SpanCollector
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import yaml
 
-from tests.e2e.api import Object
-from tests.e2e.component import Component, Probe
-from tests.e2e.plane import ControlPlane
-from tests.e2e.ports import free_ports
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.component import Component, Probe
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.programs.ports import free_ports
 
 
 @contextlib.contextmanager

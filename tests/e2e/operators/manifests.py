@@ -5,8 +5,8 @@ from typing import Final
 
 import yaml
 
-from tests.e2e.api import Api
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 
 SECONDS: Final = 60

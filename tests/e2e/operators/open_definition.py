@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tests.e2e.api import Object
+from tests.e2e.client.api import Object
 
 
 def open_definition(

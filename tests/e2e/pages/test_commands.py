@@ -7,10 +7,10 @@ import pytest
 
 from tests.docs.commands import commands, pattern, run
 from tests.docs.pages import blocks
-from tests.e2e.background_plane import NODES
 from tests.e2e.chart.installation import installed
+from tests.e2e.controlplane.background_plane import NODES
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
 
 BLOCKS = blocks("sh on-cluster")
 

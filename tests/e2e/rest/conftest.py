@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart.rendering import of_kind, render
+from tests.e2e.client.api import Api
 from tests.e2e.live.bare_plane import BarePlane, serve_hostpools
 from tests.e2e.rest.hpa_process import ACCOUNT
 from tests.e2e.workloads import namespace

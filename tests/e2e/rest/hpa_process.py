@@ -8,11 +8,11 @@ import urllib.request
 from pathlib import Path
 from typing import Any, Final, Self
 
-from tests.e2e.api import Answer
-from tests.e2e.identities import write_kubeconfig
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Answer
+from tests.e2e.controlplane.identities import write_kubeconfig
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
-from tests.e2e.process import Process
+from tests.e2e.programs.process import Process
 
 ACCOUNT: Final = "streams-system/streams-placement-hpa-api"
 """The ServiceAccount that it asks with."""

@@ -7,7 +7,7 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.chart.intents import path
+from tests.e2e.chart.objects.intents import path
 from tests.e2e.live.bare_plane import BarePlane
 from tests.e2e.rest.conftest import grant
 from tests.e2e.rest.hpa_process import ACCOUNT, GROUP, INTENTS, HpaProcess

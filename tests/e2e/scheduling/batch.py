@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, Self, TypeVar
 
-from tests.e2e.api import Answer, Api, Object
+from tests.e2e.client.api import Answer, Api, Object
+from tests.e2e.client.paths import collection, item
+from tests.e2e.client.watch_cache import Watching
 from tests.e2e.nodes import node as ready_node
 from tests.e2e.nodes import wait_for_nodes
-from tests.e2e.paths import collection, item
 from tests.e2e.polling import until
-from tests.e2e.watch_cache import Watching
 from tests.scheduling.state import FINISHED, Cluster, phase
 
 Json = Mapping[str, Any]

@@ -11,17 +11,17 @@ from typing import Any, Final, NamedTuple
 
 import pytest
 
-from tests.e2e.api import Api, Object
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.scheduling.batch import Batch, chunks
 from tests.e2e.scheduling.scripts import Script, scripts
-from tests.example_count import EVERY_DAY, TIMES
 from tests.scheduling import product_answers
 from tests.scheduling.clause_meaning import broken
 from tests.scheduling.passing_conditions import allowed, awaits, goes_past, needs_company, told_to_wait, with_its_job
 from tests.scheduling.product_answers import Replica, Ruling
 from tests.scheduling.scheduler import possible
 from tests.scheduling.state import Cluster
+from tests.suite.example_count import EVERY_DAY, TIMES
 
 pytestmark = pytest.mark.early
 

@@ -10,15 +10,15 @@ from typing import Any, Final
 import pytest
 from msgspec import Struct
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.installation import PORT, install, kubelet
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import CHART, NAMESPACE, RELEASE
+from tests.e2e.client.api import Api, Object
 from tests.e2e.controller.pools import create_pool, exclusive, hostpool
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.jobs.streams_jobs import JOBS, POOLS, Jobs, elements
-from tests.e2e.kubelet import Kubelet
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.progress import say
 from tests.e2e.upgrade import previous_version

@@ -11,7 +11,7 @@ from kubeapi.client.configuration import NoClusterError, find_configuration
 from kubeapi.client.connection import Connection
 from tests.apiserver.kubeconfig import Kubeconfig
 from tests.apiserver.server import ApiServer
-from tests.e2e.binaries import kubectl
+from tests.e2e.programs.binaries import kubectl
 from tests.kubeapi.client.test_kubeconfig import answer, plugin, program
 from tests.server.pki import Authority
 

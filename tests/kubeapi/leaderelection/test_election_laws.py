@@ -7,8 +7,8 @@ from itertools import combinations
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
 from tests.kubeapi.leaderelection.election_simulation import MessageDelays, Outage, SimulatedProcess, Simulation
+from tests.suite.example_count import examples
 
 SECONDS = 120.0
 """Of the simulation: long enough for several leases to be lost."""

@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tests.builders import cluster, node, pool
-from tests.example_count import some_of
+from tests.suite.example_count import some_of
 from webhook.placement.checks.completion import Completion, complete
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.kube.selection.tolerations import Taint

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 import pytest
 from hypothesis import event, given
 
-from tests.example_count import examples, some_of
 from tests.placement.clusters.cluster_worlds import GPU
 from tests.placement.clusters.test_random_clusters import (
     APPS,
@@ -18,6 +17,7 @@ from tests.placement.clusters.test_random_clusters import (
     answer_about,
     together,
 )
+from tests.suite.example_count import examples, some_of
 from webhook.placement.clusters.answer import ClustersAnswer
 
 ROOMY = RandomCluster(((99, 99, False),))

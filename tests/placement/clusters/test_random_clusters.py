@@ -7,8 +7,8 @@ from typing import NamedTuple
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
 from tests.placement.clusters.cluster_worlds import GPU, answered, app, workload, world
+from tests.suite.example_count import examples
 from webhook.placement.clusters.answer import ClustersAnswer
 
 Amounts = Mapping[str, int]

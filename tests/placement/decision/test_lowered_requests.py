@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tests.builders import Json, bound_pod, cluster, decided, node, pod, pool
-from tests.example_count import some_of
 from tests.placement.spreading_pods import spread
+from tests.suite.example_count import some_of
 from tests.workload_templates import crowded
 from webhook.placement.decision.decision import Decision
 from webhook.placement.inventory.inventory import Inventory

@@ -6,8 +6,8 @@ from typing import Final
 import pytest
 
 from tests.builders import cluster, node
-from tests.example_count import some_of
 from tests.placement.devices.clusters import GPU
+from tests.suite.example_count import some_of
 from webhook.placement.devices import fits
 from webhook.placement.devices.allocation.allocation import NodeOutcome, allocatable
 from webhook.placement.devices.allocation.candidates import different

@@ -2,9 +2,9 @@
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.devices.brute_force import BruteForce, usable_by
 from tests.placement.devices.worlds import NODE, PlacedWorld, world
+from tests.suite.example_count import some_of
 from webhook.placement.devices.allocation.allocation import Holders, allocatable
 from webhook.placement.devices.allocation.node_devices import NodeSights
 from webhook.placement.devices.published.devices import Devices

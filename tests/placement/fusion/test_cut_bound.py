@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
 from tests.placement.fusion.test_partition import exact, graph, models, searched
+from tests.suite.example_count import examples
 from webhook.placement.fusion import cut_bound
 from webhook.placement.fusion.cut_bound import least_cut
 from webhook.placement.fusion.graph import Graph

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
 from tests.fusion_jobs import job_of
 from tests.placement.planning.at_once import all_of
+from tests.suite.example_count import examples
 from webhook.placement.fusion.application import application_of
 from webhook.placement.fusion.elements import Elements
 from webhook.placement.fusion.graph import Graph, PodContent, graph_of

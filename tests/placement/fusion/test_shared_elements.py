@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
 from tests.placement.fusion.test_cut_bound import grown
 from tests.placement.fusion.test_partition import exact, graph, models, refined_search
+from tests.suite.example_count import examples
 from webhook.placement.fusion import shared_elements
 from webhook.placement.fusion.partition import bound
 from webhook.placement.fusion.shared_elements import SharedElements

@@ -6,10 +6,10 @@ import re
 import pytest
 
 from tests.builders import NAMESPACE
-from tests.example_count import some_of
 from tests.placement.jobs.scaled_cases import ScaledCase, random_scaled_case
 from tests.placement.planning.at_once import AtOnce
 from tests.placement.planning.exhaustive import can_be_placed
+from tests.suite.example_count import some_of
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.newnodes.scaled_job import judge_scaled_job

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from tests.builders import bound_pod, cluster, node
-from tests.example_count import some_of
 from tests.placement.jobs.test_job_workloads import APART, judged, own, pods
+from tests.suite.example_count import some_of
 from webhook.placement.objects.pod import PodInfo
 from webhook.placement.text import keys
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.kinds.application_verdict import verdict_on
 from tests.placement.kinds.random_applications import KINDS, random_application
 from tests.placement.planning.exhaustive import can_be_placed
+from tests.suite.example_count import some_of
 from webhook.app.application_kinds import application_kinds
 
 CASES = some_of(320)

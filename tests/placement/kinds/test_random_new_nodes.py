@@ -5,10 +5,10 @@ import re
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.kinds.random_applications import KINDS
 from tests.placement.kinds.scaled_applications import ScaledApplication, random_scaled_application
 from tests.placement.planning.exhaustive import Instance, can_be_placed
+from tests.suite.example_count import some_of
 from webhook.placement.jobs.job_verdict import JobVerdict
 
 FIRST = int(os.environ.get("WHOLE_JOBS_FIRST", "0"))

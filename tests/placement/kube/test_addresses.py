@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 from webhook.placement.kube.addresses import Address, canonical, parse_address
 
 

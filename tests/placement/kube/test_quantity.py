@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 from webhook.placement.kube.quantity import format_quantity, milli, parse_quantity, whole
 
 UNIT = 10**9

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import Json, cluster, decided, node, pod
-from tests.example_count import examples
 from tests.placement.nodegroups.karpenter import CUSTOM, NUMBERS, WELL_KNOWN, WORDS, can_make
+from tests.suite.example_count import examples
 from webhook.cluster.objects.kinds import NODE_POOLS
 from webhook.placement.decision.wait import WaitCause
 from webhook.placement.inventory.policy import Policy

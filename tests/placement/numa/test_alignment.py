@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.numa.random_numa import admitted, random_question
+from tests.suite.example_count import some_of
 from webhook.placement.kube.quantity import NANO
 from webhook.placement.numa.alignment import Effort, Misfit, misfit
 from webhook.placement.numa.needs import ContainerNeeds, Life, together

@@ -7,7 +7,6 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import JOB
-from tests.example_count import some_of
 from tests.placement.devices import worlds
 from tests.placement.devices.brute_force import BruteForce
 from tests.placement.devices.clusters import CLASS, GPU, RESOURCE, equipped, held, large, on, template, wanting
@@ -15,6 +14,7 @@ from tests.placement.jobs.test_job_workloads import judged as workloads
 from tests.placement.jobs.test_job_workloads import own
 from tests.placement.planning.at_once import job_spec, judged
 from tests.placement.planning.test_planned_devices import PAIR, asked, element, rooted
+from tests.suite.example_count import some_of
 from webhook.placement.devices.published.claims import ClaimSpec, DeviceChoice, DeviceRequest
 from webhook.placement.devices.published.device import Device, Reach, Traits
 from webhook.placement.devices.published.slices import DeviceSlice

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.planning.at_once import judged
 from tests.placement.planning.random_jobs import Case, Part, applied, random_case, uncounted
 from tests.placement.planning.test_pool_refusals import MANY, random_pools
+from tests.suite.example_count import some_of
 
 CASES = some_of(300)
 BATCH = 50

@@ -3,8 +3,8 @@
 import pytest
 
 from tests.builders import cluster, node, nodes
-from tests.example_count import EVERY_DAY
 from tests.placement.planning.at_once import AtOnce, Ending, element, job_spec, judged
+from tests.suite.example_count import EVERY_DAY
 from webhook.placement.jobs.job_verdict import UNDECIDED
 from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import Fault

@@ -9,9 +9,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.builders import nodes
-from tests.example_count import some_of
 from tests.placement.devices.clusters import CLASS, GI, GPU, RESOURCE, equipped, held, large, on, template, wanting
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
+from tests.suite.example_count import some_of
 from webhook.placement.devices.published.claims import Agreement, DeviceChoice, ResourceClaim
 from webhook.placement.devices.published.device import Attribute, CapacityPolicy, Device, DeviceCapacity, Reach, Traits
 from webhook.placement.devices.published.slices import DeviceSlice

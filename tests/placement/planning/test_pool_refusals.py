@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from tests.builders import cluster, node
-from tests.example_count import some_of
 from tests.placement.planning.at_once import AtOnce, element, job_spec, judged
 from tests.placement.planning.exhaustive import can_be_placed
 from tests.placement.planning.random_jobs import Case, HostPool, Machine, Part, labelled, resized, uncounted
 from tests.placement.planning.test_haste import Ending
 from tests.placement.planning.test_random_jobs import check_conflict
+from tests.suite.example_count import some_of
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.planning.refusal.pool_refusal import LISTED
 from webhook.placement.text import keys

@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.builders import JOB, NAMESPACE, bound_pod, cluster, node, nodes, typed
-from tests.example_count import examples
 from tests.placement.planning.at_once import AtOnce, job_spec, judged
 from tests.placement.pod_defaults.completing import known
+from tests.suite.example_count import examples
 from tests.workload_templates import workload
 from webhook.admission.checks.templates import pods_of
 from webhook.placement.inventory.inventory import Inventory

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 import pytest
 
-from tests.example_count import some_of
 from tests.placement.planning.at_once import AtOnce, judged
 from tests.placement.planning.exhaustive import can_be_placed
 from tests.placement.planning.random_jobs import (
@@ -25,6 +24,7 @@ from tests.placement.planning.random_jobs import (
     resized,
     uncounted,
 )
+from tests.suite.example_count import some_of
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.planning.refusal.conflict import smallest
 from webhook.placement.planning.search.solver import finished

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from tests.builders import cluster, nodes, pool
-from tests.example_count import some_of
 from tests.placement.devices.clusters import GI, GPU, large
+from tests.suite.example_count import some_of
 from webhook.placement.annotations.described_devices import DescribedDevices
 from webhook.placement.checks.completion import complete
 from webhook.placement.checks.pool_health import troubles

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from tests.placement.properties.clusters import TEAM, Cluster, Name, standing
-from tests.placement.properties.oracle import Oracle
+from tests.placement.properties.oracle.node_check import Oracle
 from webhook.placement.decision.decision import Decision, decide
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -6,9 +6,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import TEAM, Json
-from tests.placement.properties.oracle_hardware import AMOUNTS, WISHES, equipment
-from tests.placement.properties.oracle_mapping import mapped
-from tests.placement.properties.oracle_topology import repelling, spread
+from tests.placement.properties.oracle.hardware import AMOUNTS, WISHES, equipment
+from tests.placement.properties.oracle.mapping import mapped
+from tests.placement.properties.oracle.topology import repelling, spread
 from tests.placement.properties.random_choices import RandomChoices, drawn
 from tests.placement.properties.strategies import NODES, SPL_NAMES, TAGS
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from hypothesis import strategies as st
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 
 __all__ = ["RandomChoices", "drawn", "examples"]
 

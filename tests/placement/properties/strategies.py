@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from tests.placement.properties.clusters import SECRET, STRANGERS, TEAM, Cluster, digest
-from tests.placement.properties.oracle_hardware import FPGA, GPU
-from tests.placement.properties.oracle_job_pods import HOSTNAME
+from tests.placement.properties.oracle.hardware import FPGA, GPU
+from tests.placement.properties.oracle.job_pods import HOSTNAME
 from tests.placement.properties.random_choices import RandomChoices, drawn
 from webhook.placement.kube.pod import LabelSelector, Requirement
 from webhook.placement.kube.selection.tolerations import Taint

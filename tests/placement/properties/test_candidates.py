@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
-from tests.placement.properties.dropped_clauses import PLACEMENT
 from tests.placement.properties.generated_pods import HOSTS, TOKENS, requested
 from tests.placement.properties.random_choices import examples
+from tests.placement.properties.refusals.dropped_clauses import PLACEMENT
 from tests.placement.properties.strategies import SPL_NAMES, clusters
 
 BINDING = "streams.ibm.com/host-binding"

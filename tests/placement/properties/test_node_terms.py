@@ -8,7 +8,7 @@ from hypothesis import event, given
 from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import Cluster, Json
 from tests.placement.properties.generated_pods import PREFERRED, REQUIRED
-from tests.placement.properties.oracle_selectors import affinity_holds, readable, taken
+from tests.placement.properties.oracle.selectors import affinity_holds, readable, taken
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import clusters
 from webhook.placement.text.problem import Fault

@@ -15,10 +15,10 @@ from tests.answers import response
 from tests.placement.properties import decision_core
 from tests.placement.properties.clusters import TEAM, Json
 from tests.placement.properties.generated_pods import PREFERABLE, requested
-from tests.placement.properties.oracle_mapping import LIST, SINGLE, SWITCH, UNIFORM
+from tests.placement.properties.oracle.mapping import LIST, SINGLE, SWITCH, UNIFORM
+from tests.placement.properties.pods.test_own_output import Admission, admissions, owned, with_sidecar
 from tests.placement.properties.random_choices import RandomChoices, drawn, examples
 from tests.placement.properties.strategies import PREFIX
-from tests.placement.properties.test_own_output import Admission, admissions, owned, with_sidecar
 from webhook.placement.constraints.pods.pod_terms import PodsAntiAffinity
 from webhook.placement.decision.decision import decide
 from webhook.placement.request.world import World

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 from tests.work import Work, excess
 from webhook.placement.spl.clauses import PlacementClause as Clause
 from webhook.placement.spl.placement import (

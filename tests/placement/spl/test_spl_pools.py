@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 from tests.work import Work, excess
 from webhook.placement.spl.host_pools import PoolDeclaration, parse_pools
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.example_count import examples
+from tests.suite.example_count import examples
 from webhook.placement.spl.literals import Flaw, decode, encode
 from webhook.placement.spl.tokens import TokenKind, tokenize
 from webhook.placement.text.nearest import nearest

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import pytest
 
 from tests.builders import NAMESPACE, Json, cluster, nodes, pod, typed
-from tests.placement.constraints.test_volumes import having
+from tests.placement.constraints.hosts.test_volumes import having
 from webhook.placement.decision.decision import Decision
 from webhook.placement.decision.replica_fit import ClaimTemplates, Replicas
 from webhook.placement.inventory.inventory import Inventory

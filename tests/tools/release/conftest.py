@@ -9,9 +9,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from tests.docs.pages import ROOT
+from tests.suite.untraced import untraced_processes
 from tests.tools.release.keys import pem, public_pem
 from tests.tools.release.repositories import commit, git
-from tests.untraced import untraced_processes
 from tools.release.__main__ import main, release
 
 HOMEPAGE: Final = "https://example.com/streams-placement"

@@ -6,10 +6,10 @@ from typing import Final
 from certs.authority import Authority, Leaf
 from certs.managed.certificate_secret import CertificateSecret
 from certs.managed.secret import read_secret
-from tests.e2e.api import JSON_PATCH, Api
 from tests.e2e.chart.clients import bundle, shown
 from tests.e2e.chart.counters import addresses
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
+from tests.e2e.client.api import JSON_PATCH, Api
 from tests.e2e.polling import until
 
 DEPLOYMENT: Final = f"{RELEASE}-certificates"

@@ -8,9 +8,9 @@ from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.managed.certificates import DEPLOYMENT, Certificates
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import NAMESPACE
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
-from tests.e2e.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 
 PACE = {"INTERVAL": "0.3", "PROPAGATION": "1", "ADOPTION": "3", "LEASE_SECONDS": "3"}

@@ -4,15 +4,15 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart.clients import bundle
 from tests.e2e.chart.installation import QUICK, install
 from tests.e2e.chart.managed.certificates import Certificates
 from tests.e2e.chart.placement_pods import asking, ready_pods, reviews
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.chart.tenant import by_policy
-from tests.e2e.kubelet import Kubelet
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, namespace, pod, pod_spec
 

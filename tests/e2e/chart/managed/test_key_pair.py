@@ -9,14 +9,14 @@ import pytest
 
 from certs.authority import Leaf
 from certs.names import service_names
-from tests.e2e.api import Api
 from tests.e2e.chart.clients import Clients, bundle, review, shown, trusting
 from tests.e2e.chart.counters import addresses, counted
 from tests.e2e.chart.managed.certificates import Certificates
-from tests.e2e.chart.paced_load import paced
+from tests.e2e.chart.managed.paced_load import paced
 from tests.e2e.chart.placement_pods import asking, ready_pods
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
-from tests.e2e.kubelet import Kubelet
+from tests.e2e.client.api import Api
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 
 Pair: TypeAlias = tuple[bytes, bytes]

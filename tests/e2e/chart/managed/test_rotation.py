@@ -7,15 +7,15 @@ import ssl
 import time
 from typing import Final
 
-from tests.e2e.api import Api
+from tests.e2e.certificates.rotation_load import again_and_again
 from tests.e2e.chart.clients import Clients, bundle, review, trusting
 from tests.e2e.chart.counters import addresses
 from tests.e2e.chart.managed.certificates import Certificates
-from tests.e2e.chart.paced_load import AT_ONCE, paced
+from tests.e2e.chart.managed.paced_load import AT_ONCE, paced
 from tests.e2e.chart.placement_pods import asking
+from tests.e2e.client.api import Api
 from tests.e2e.progress import say
-from tests.e2e.rotation_load import again_and_again
-from tests.example_count import some_of
+from tests.suite.example_count import some_of
 
 NEW: Final = some_of(5_000, every_day=500)
 KEPT: Final = 3 * NEW

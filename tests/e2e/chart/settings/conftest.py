@@ -6,11 +6,11 @@ from typing import TypeAlias
 
 import pytest
 
-from tests.e2e.api import Api
 from tests.e2e.chart.installation import install
 from tests.e2e.chart.rendering import NAMESPACE, Values
-from tests.e2e.kubelet import Kubelet
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api
+from tests.e2e.controlplane.plane import ControlPlane
+from tests.e2e.pods.kubelet import Kubelet
 from tests.e2e.polling import until
 
 Upgraded: TypeAlias = Callable[[Values], None]

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import MERGE, Api, Object
 from tests.e2e.chart.kubectl_apply import INVALID, applied, refusal, refused
 from tests.e2e.chart.placement_pods import ready_pods
 from tests.e2e.chart.rendering import NAMESPACE
+from tests.e2e.chart.reviews.test_outage import DEPLOYMENT
 from tests.e2e.chart.settings.conftest import Upgraded
-from tests.e2e.chart.test_outage import DEPLOYMENT
+from tests.e2e.client.api import MERGE, Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.operators.open_definition import open_definition
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 

@@ -5,11 +5,11 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Object
 from tests.e2e.chart.kubectl_apply import applied
 from tests.e2e.chart.settings.conftest import Upgraded
-from tests.e2e.chart.test_job_workloads import apart_sink, part, refused_anew
-from tests.e2e.plane import ControlPlane
+from tests.e2e.chart.workloads.test_job_workloads import apart_sink, part, refused_anew
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import emptied, namespace
 

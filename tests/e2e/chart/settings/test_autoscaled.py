@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.kubectl_apply import FORBIDDEN, applied, refusal
 from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.operators.open_definition import open_definition
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import deployment, is_ready, namespace
 

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Answer
 from tests.e2e.chart.conftest import SECRET
-from tests.e2e.chart.intents import path
+from tests.e2e.chart.objects.intents import path
 from tests.e2e.chart.rendering import NAMESPACE, RELEASE
 from tests.e2e.chart.settings.conftest import Upgraded
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Answer
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.rest.hpa_process import INTENTS
 from tests.e2e.workloads import namespace

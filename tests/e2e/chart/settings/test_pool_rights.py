@@ -5,10 +5,10 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Object
 from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, delete_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import emptied, namespace, pod
 

@@ -5,13 +5,13 @@ from typing import Any, Final
 
 import pytest
 
-from tests.e2e.api import Api, Object
 from tests.e2e.chart.exclusive import NODE, POOL, exclusive_pool
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.chart.settings.conftest import Upgraded
 from tests.e2e.chart.tenant import tenant
-from tests.e2e.plane import ControlPlane
+from tests.e2e.client.api import Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import is_ready, namespace, pod, pod_spec
 

@@ -6,12 +6,12 @@ from typing import Final
 
 import pytest
 
-from tests.e2e.api import Answer, Api, Object
 from tests.e2e.chart.placement_pods import asking
 from tests.e2e.chart.rendering import RELEASE
 from tests.e2e.chart.settings.conftest import Upgraded
+from tests.e2e.client.api import Answer, Api, Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, delete_nodes, node
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace, pod_spec
 from webhook.placement.text import keys

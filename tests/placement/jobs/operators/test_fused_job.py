@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from tests.builders import NAMESPACE, cluster, node, nodes, pool
-from tests.example_count import EVERY_DAY
 from tests.fusion_jobs import elements, fused_job, job_of
 from tests.placement.planning.at_once import AtOnce
+from tests.suite.example_count import EVERY_DAY
 from tests.work import own_calls
 from webhook.placement.fusion import elements as in_the_making
 from webhook.placement.fusion.graph import Graph

@@ -11,10 +11,10 @@ from typing import Any, Final
 import pytest
 
 from tests.builders import cluster, node
-from tests.example_count import some_of
 from tests.fusion_jobs import fused_job
 from tests.placement.jobs.operators.fusion_oracle import Job, Oracle, expanded
 from tests.placement.jobs.operators.fusion_refusals import wrong_words
+from tests.suite.example_count import some_of
 from webhook.placement.decision.refusal.refusal import Refusal
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.text.fix import Advice

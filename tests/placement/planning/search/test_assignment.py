@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from tests.example_count import EVERY_DAY
 from tests.placement.planning import exhaustive
 from tests.placement.planning.at_once import all_of
 from tests.placement.planning.search.hard_problem import hard_problem
 from tests.placement.planning.search.random_problems import assignments, crowded_problem, random_costs, random_problem
+from tests.suite.example_count import EVERY_DAY
 from webhook.placement.constraints.topology_limit import OnePerDomain
 from webhook.placement.inventory.topology import NOWHERE, Domains
 from webhook.placement.planning.search import bounds, greedy, integer_program

@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from tests.example_count import some_of
 from tests.placement.planning.at_once import all_of
 from tests.placement.planning.search.random_problems import assignments, random_problem
+from tests.suite.example_count import some_of
 from webhook.placement.planning.search import greedy, integer_program
 from webhook.placement.planning.search.assignment import Assignment, AssignmentProblem, Block, violations
 from webhook.placement.planning.search.node_budget import NodeBudget

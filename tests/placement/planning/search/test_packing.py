@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from tests.example_count import EVERY_DAY
+from tests.suite.example_count import EVERY_DAY
 from webhook.placement.planning.search.packing import TooMany, too_many
 
 COUNT = 1500 if EVERY_DAY else 15000

@@ -1,0 +1,60 @@
+"""Whatever happens to Jobs and their controllers: an element has one pod, an end counts once, and all ends well."""
+
+import asyncio
+
+import pytest
+
+from tests.apiserver.paths import NODES
+from tests.controller.histories.convergence import marks_of
+from tests.controller.histories.lived_histories import live_each, telling
+from tests.controller.jobs.histories.job_safety import JobSafetyMonitor, at_rest
+from tests.controller.jobs.histories.random_job_history import JobHistory
+from tests.suite.example_count import some_of
+
+pytestmark = pytest.mark.examples
+
+BATCH = 6
+"""Histories of one test."""
+
+HISTORIES = some_of(200, every_day=4)
+
+LONG = 900.0
+"""Seconds in which everything is put right: submissions that time out, and back-offs of five minutes."""
+
+
+async def lived(seed: int) -> JobHistory:
+    """A history, and what becomes of it."""
+    history = JobHistory(seed)
+    monitor = JobSafetyMonitor(history)
+    try:
+        await history.run()
+        await asyncio.sleep(LONG)
+        violations = [*monitor.violations, *at_rest(history.kube)]
+        assert not violations, telling(history, violations)
+        await stays_calm(history)
+        history.end_of_jobs()
+        await asyncio.sleep(LONG)
+        left = [*at_rest(history.kube), *(name for name in history.kube.objects if "/nodes/" not in name)]
+        left += [str(found) for found in history.kube.all(NODES) if [*marks_of(found)]]
+        assert not left, telling(history, left)
+    finally:
+        await history.end()
+    return history
+
+
+async def stays_calm(history: JobHistory) -> None:
+    """No controller writes anything about Jobs any more, not even a new leader."""
+    leader = history.leader
+    assert leader is not None
+    written = len(leader.line.writes)
+    await asyncio.sleep(LONG)
+    assert leader.line.writes[written:] == [], telling(history, leader.line.writes[written:])
+    leader.depose()
+    history._lead()  # noqa: SLF001 -- as the history does
+    await asyncio.sleep(LONG)
+    assert history.candidates[-1].line.writes == [], telling(history, history.candidates[-1].line.writes)
+
+
+@pytest.mark.parametrize("first", range(0, HISTORIES, BATCH))
+def test_all_is_well_in_the_end(first: int) -> None:
+    live_each(lived, range(first, min(first + BATCH, HISTORIES)))

@@ -1,0 +1,1 @@
+"""Certificates that the product renews itself, under load."""

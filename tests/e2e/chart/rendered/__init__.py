@@ -1,0 +1,1 @@
+"""The chart as helm renders and packages it, mostly without a cluster."""

@@ -1,0 +1,1 @@
+"""A small client of the API server for tests: objects, their paths, and watches."""

@@ -1,0 +1,1 @@
+"""What the accounts of the controller, of authors and of tenants may do, and no more."""

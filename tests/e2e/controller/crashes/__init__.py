@@ -1,0 +1,1 @@
+"""Controllers that are killed, paused or absent, and their successors."""

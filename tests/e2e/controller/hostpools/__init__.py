@@ -1,0 +1,1 @@
+"""HostPools from their creation to their deletion, with the chart by default values."""

@@ -1,0 +1,1 @@
+"""Pods and taints of others on the hosts of HostPools."""

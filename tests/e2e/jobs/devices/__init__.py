@@ -1,0 +1,1 @@
+"""Jobs of Streams whose elements ask for devices of dynamic resource allocation."""

@@ -1,0 +1,1 @@
+"""The programs of the control plane: found, built from Go modules, and run as processes."""
