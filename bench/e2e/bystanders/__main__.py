@@ -18,7 +18,7 @@ from bench.e2e.bystanders.pairs import Pairs
 from bench.e2e.bystanders.planes import STATES, WITHOUT, plane
 from bench.e2e.bystanders.requests import plain_requests
 from bench.e2e.bystanders.turns import costs, measured
-from tests.e2e import binaries
+from tests.e2e.programs import binaries
 
 RESULTS: Final = Path(__file__).parents[2] / "RESULTS-bystanders.md"
 

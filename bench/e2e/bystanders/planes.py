@@ -12,12 +12,12 @@ from bench.e2e import counters, usage
 from bench.e2e.bystanders.requests import KINDS, NODES, SPACE, collection_of
 from bench.e2e.chart import RESOURCES, Chart
 from bench.e2e.cluster import process_ids
-from tests.e2e.api import Object
 from tests.e2e.chart.installation import QUICK, install, kubelet
 from tests.e2e.chart.rendering import render as render_chart
+from tests.e2e.client.api import Object
+from tests.e2e.controlplane.plane import ControlPlane
 from tests.e2e.nodes import create_nodes, node
 from tests.e2e.operators.open_definition import open_definition
-from tests.e2e.plane import ControlPlane
 from tests.e2e.polling import until
 from tests.e2e.workloads import namespace
 from tools.kinds import chart_name
