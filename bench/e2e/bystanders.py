@@ -179,8 +179,8 @@ class _Bench(Struct, frozen=True):
         before = usage.now(self.pids)
         rate, median = self._made(requests)
         roles = usage.between(before, usage.now(self.pids)).roles
-        taken = sum(seconds for role, seconds in roles.items() if role != "forwarder")  # that is this process
-        return Figures(rate, median, 1000 * taken / len(requests))
+        cpu_seconds = sum(seconds for role, seconds in roles.items() if role != "forwarder")  # that is this process
+        return Figures(rate, median, 1000 * cpu_seconds / len(requests))
 
     def _evaluated(self, requests: Sequence[Request]) -> dict[str, float]:
         before = self._evaluations()
@@ -227,9 +227,9 @@ async def _sent(plane: ControlPlane, requests: Sequence[Request], singles: int) 
         median = statistics.median(durations)
         if len(requests) == singles:
             return 1 / median, 1000 * median
-        rest = iter(requests[singles:])
+        remaining = iter(requests[singles:])
         began = perf_counter()
-        await asyncio.gather(*(client(rest) for _ in range(CLIENTS)))
+        await asyncio.gather(*(client(remaining) for _ in range(CLIENTS)))
         return (len(requests) - singles) / (perf_counter() - began), 1000 * median
 
 
@@ -304,9 +304,9 @@ def table(seen: Mapping[str, Sequence[Mapping[str, Figures]]]) -> Iterator[str]:
             pairs = list(zip((turn[what] for turn in seen[state]), base, strict=True))
             rates = [own.rate / without.rate for own, without in pairs]
             alone = statistics.median(without.median / own.median for own, without in pairs)
-            taken = statistics.median(without.cpu / own.cpu for own, without in pairs)
+            cpu_ratio = statistics.median(without.cpu / own.cpu for own, without in pairs)
             cells.append(
-                f"{statistics.median(rates):.2f} ({min(rates):.2f} to {max(rates):.2f}) / {alone:.2f} / {taken:.2f}"
+                f"{statistics.median(rates):.2f} ({min(rates):.2f} to {max(rates):.2f}) / {alone:.2f} / {cpu_ratio:.2f}"
             )
         yield f"| {what} | {' | '.join(cells)} |"
 
