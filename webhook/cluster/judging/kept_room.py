@@ -216,10 +216,10 @@ def _stand_ins_of(pod: PodInfo, rooms: Iterable[_Room]) -> tuple[dict[str, list[
 def _taken(pod: PodInfo, nodes: dict[str, list[PodInfo]]) -> PodInfo:
     """Take one of these stand-ins out, on the pod's node if there is one."""
     node = pod.node if pod.node in nodes else next(iter(nodes))
-    taken = nodes[node].pop()
+    stand_in = nodes[node].pop()
     if not nodes[node]:
         del nodes[node]
-    return taken
+    return stand_in
 
 
 def _counted(room: _Room) -> _Room:

@@ -140,11 +140,11 @@ class PromisedApplications:
 
     def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
-        left = {one: self._left(one) for one in objects}
+        unplaced = {one: self._left(one) for one in objects}
         placed: dict[PromisedObject, list[PodInfo]] = {}
         with self._room.without(objects):
             try:
-                for one, pods in left.items():
+                for one, pods in unplaced.items():
                     placed[one] = self._placed(one, pods, solving)
                     for pod in placed[one]:
                         self._inventory.set_pod(pod)
@@ -153,7 +153,7 @@ class PromisedApplications:
             finally:
                 for pod in (pod for pods in placed.values() for pod in pods):
                     self._inventory.remove_pod(pod.uid)
-        for one, pods in left.items():
+        for one, pods in unplaced.items():
             self._room.move(one, placed[one])
             self._promises[one] = replace(self._promises[one], pods=tuple(pods))
         return True

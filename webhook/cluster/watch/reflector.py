@@ -163,8 +163,8 @@ class Reflector:
         if str(failure) != str(self.failure):
             self.failure = failure
             without = failure.cause is Cause.MISSING and self.kind.optional and self.kind.spared
-            told = NotServedError if without else ApiError
-            self._tell(told(failure.cause, f"{self.kind.resource}: {failure}"))
+            error_type = NotServedError if without else ApiError
+            self._tell(error_type(failure.cause, f"{self.kind.resource}: {failure}"))
         pause = self._backoff.pause(failure)
         self._unsure = True
         if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:
