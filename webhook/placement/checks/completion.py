@@ -143,7 +143,7 @@ def _literal(pool: Pool, world: World) -> Completion:
     if not allocation.reason:
         return Completion(hosts)
     faulty = [entry for entry in entries(pool, world.inventory, world.policy) if entry.fault]
-    which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
+    which = " that is exclusive to no other HostPool" if any(entry.claimed for entry in faulty) else ""
     fix = Advice(f"list each host once, by the name or an address of a node{which}")
     return Completion(hosts, _refusal(pool, allocation.reason, [entry.fault for entry in faulty], fix))
 

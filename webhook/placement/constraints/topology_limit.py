@@ -138,11 +138,11 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         """By domain, how many pods it can take up to the skew above the fewest of all other domains."""
         there = self.there + self.domains.counts(self.own)
         fewest = self._fewest(there)
-        rest = there[self.counted]
-        if self.short or not rest.size:
+        counts = there[self.counted]
+        if self.short or not counts.size:
             return self._above(fewest)
         # For the domain with fewest, the fewest of the others is the second smallest number.
-        second = np.partition(rest, 1)[1] if rest.size > 1 else np.iinfo(np.int32).max
+        second = np.partition(counts, 1)[1] if counts.size > 1 else np.iinfo(np.int32).max
         others = np.where(self.counted & (there == fewest), second, fewest)
         return self._above(others)
 
@@ -156,8 +156,8 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
 
     def _above(self, fewest: int | Row) -> Row:
         """By domain, how many pods it can take up to the skew above ``fewest``; live pods may stay."""
-        left = fewest + self.skew - self.there
-        return np.maximum(left, self.domains.counts(self.own))
+        allowed = fewest + self.skew - self.there
+        return np.maximum(allowed, self.domains.counts(self.own))
 
 
 def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
@@ -178,10 +178,10 @@ def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
 
     Slots of one domain share what the domain takes.
     """
-    left = room.copy()
+    limited = room.copy()
     for limit in limits:
-        _by_one(left, places, limit)
-    return left
+        _by_one(limited, places, limit)
+    return limited
 
 
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
@@ -198,10 +198,10 @@ def _by_one(room: Row, places: Places, limit: Limit) -> int:
 
 def on_one(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
     """How many pods each slot can hold by the limits if all pods go to that slot; a new row."""
-    left = room.copy()
+    limited = room.copy()
     for limit in limits:
-        left = np.minimum(left, limit.domains.each(limit.alone(), UNLIMITED)[places])
-    return left
+        limited = np.minimum(limited, limit.domains.each(limit.alone(), UNLIMITED)[places])
+    return limited
 
 
 def holding(count: int, limit: Limit) -> Bits:

@@ -82,7 +82,11 @@ class ScaleUp(Struct, frozen=True):
         if Spread.TOGETHER in spreads:
             return each
         each = min(each, 1) if Spread.APART in spreads else each
-        within = [left // self.ask.requests[name] for name, left in group.left.items() if self.ask.requests.get(name)]
+        within = [
+            remaining // self.ask.requests[name]
+            for name, remaining in group.remaining.items()
+            if self.ask.requests.get(name)
+        ]
         return min(most, *within, each * (most if group.count is None else group.count))
 
 
@@ -167,10 +171,10 @@ def _why(verdict: Verdict, slot: int, later: World) -> str:
 
 def _beyond(group: NodeGroup, ask: Ask) -> str:
     """The limit of the group that has no room for the pod; empty without one."""
-    for resource in ordered(group.left):
-        asked, left = ask.requests.get(resource, 0), group.left[resource]
-        if asked > left:
-            return f"has {resource} {amount(resource, left)} left of its limits"
+    for resource in ordered(group.remaining):
+        asked, remaining = ask.requests.get(resource, 0), group.remaining[resource]
+        if asked > remaining:
+            return f"has {resource} {amount(resource, remaining)} left of its limits"
     return ""
 
 

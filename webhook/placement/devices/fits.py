@@ -173,7 +173,7 @@ class DeviceFits:
             number = different(choices, self._nodes.devices_of(_first(bits), nodes), budget)
             if number is not None:
                 row[to_slots(bits)] = number
-        return not (groups.left or budget.spent)
+        return not (groups.unseen or budget.spent)
 
     def copies(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
         """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
@@ -211,7 +211,7 @@ class DeviceFits:
         self._nodes.follow(nodes)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
-            return [held for held in own if held.device == device]
+            return [holder for holder in own if holder.device == device]
 
         return granted_in_turn(pods, self._nodes.devices_of(slot, nodes), holders, budget)
 
@@ -222,9 +222,9 @@ class DeviceFits:
         self._nodes.follow(nodes)
         known: dict[DeviceName, list[ClaimName]] = {}
         for claim in self._devices.claims():
-            for held in claim.allocation.devices if claim.allocation else ():
-                if not held.admin:
-                    known.setdefault(held.device, []).append((claim.namespace, claim.name))
+            for allocated in claim.allocation.devices if claim.allocation else ():
+                if not allocated.admin:
+                    known.setdefault(allocated.device, []).append((claim.namespace, claim.name))
         for slot in slots:
             devices = self._nodes.devices_of(slot, nodes)
             if allocatable(claims, devices, self._devices.holders, DeviceBudget()).answer is False:
@@ -255,46 +255,46 @@ class DeviceFits:
         if groups.time != now:
             groups.forget(self._nodes.moved(groups.time, nodes), nodes.everything)
             groups.time = now
-        if groups.left and budget.left > 0:
+        if groups.unseen and budget.evaluations > 0:
             groups.look(self._batches(groups, nodes, budget), self._look_at(groups, nodes), budget)
             self._bound()
 
     def _batches(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> Iterator[list[int]]:
         """The nodes that are left, in batches that look alike if there are many."""
-        if groups.left.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
-            yield from ([slot] for slot in to_slots(groups.left).tolist())
+        if groups.unseen.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
+            yield from ([slot] for slot in to_slots(groups.unseen).tolist())
             return
         batches = Batches(self._devices, self._nodes.sights, groups.key[0])
-        left = batches.of(groups.left, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
-        first = next(left)
-        budget.left -= min(batches.cost, budget.left // 2)
+        alike = batches.of(groups.unseen, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
+        first = next(alike)
+        budget.evaluations -= min(batches.cost, budget.evaluations // 2)
         yield first
-        yield from left
+        yield from alike
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
         """Find the outcome of each group of which it is not known, and put all together."""
         groups = kept.groups
-        budget.left -= min(len(groups.sets) // _SKIPPED, max(budget.left, 0) // 2)
+        budget.evaluations -= min(len(groups.sets) // _SKIPPED, max(budget.evaluations, 0) // 2)
         if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):
             kept.by_looks = {looks: fit for looks, fit in kept.by_looks.items() if looks in groups.sets}
             kept.different = {fit: fit for fit in kept.by_looks.values()}
         by_outcome: dict[int, tuple[NodeOutcome, list[Bits]]] = {}
-        left = [groups.left] if groups.left else []
+        undecided = [groups.unseen] if groups.unseen else []
         for looks, bits in groups.sets.items():
             outcome = kept.by_looks.get(looks)
             if outcome is None and not budget.spent:
                 outcome = self._outcome(wanted, kept, looks, self._nodes.devices_of(_first(bits), nodes), budget)
             if outcome is None:
-                left.append(bits)
+                undecided.append(bits)
             else:
                 by_outcome.setdefault(id(outcome), (outcome, []))[1].append(bits)  # its hash takes longer
         sets = [(outcome, union(bits)) for outcome, bits in by_outcome.values()]
         kept.fit = Fit(
             union(bits for outcome, bits in sets if outcome.answer),
-            union([*left, *(bits for outcome, bits in sets if outcome.answer is None)]),
+            union([*undecided, *(bits for outcome, bits in sets if outcome.answer is None)]),
             {outcome.lack: bits for outcome, bits in sets if outcome.answer is False},
             frozenset(outcome.failed for outcome, _ in sets if outcome.failed),
-            not left,
+            not undecided,
         )
 
     def _outcome(
@@ -306,7 +306,7 @@ class DeviceFits:
         outcome = self._tried(wanted, node, budget)
         if outcome.answer is None and budget.exhausted:
             return None
-        budget.left -= _TRIAL + steps - budget.steps
+        budget.evaluations -= _TRIAL + steps - budget.steps
         outcome = kept.different.setdefault(outcome, outcome)
         kept.by_looks[looks] = outcome
         return outcome
@@ -336,7 +336,7 @@ class DeviceFits:
             return present(wanted.claims[0], node, budget)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
-            return [held for held in wanted.own if held.device == device]
+            return [holder for holder in wanted.own if holder.device == device]
 
         return allocatable(wanted.claims, node, holders, budget, wanted.pods)
 

@@ -70,8 +70,8 @@ def application_of(spec: JobSpec) -> Application:
     copies: dict[str, dict[Channel, int]] = {}
     operators: list[PhysicalOperator] = []
     for stated in spec.operators or ():
-        left = OPERATORS_LIMIT - len(operators)
-        for channel in itertools.islice(_channels(_path(stated.region, regions), regions), left):
+        remaining = OPERATORS_LIMIT - len(operators)
+        for channel in itertools.islice(_channels(_path(stated.region, regions), regions), remaining):
             copies.setdefault(stated.name, {})[channel] = len(operators)
             operators.append(_copy(stated, channel))
     flows = [

@@ -36,8 +36,8 @@ def enumerated_groups(groups: Iterable[NodeGroup]) -> str:
     return enumerated(list(groups), _GROUPS, named)
 
 
-def listed_reasons(reasons: Sequence[GroupReason], rest: str) -> Iterator[str]:
-    """The first reasons, and of how many more groups ``rest`` is to be said."""
+def listed_reasons(reasons: Sequence[GroupReason], ending: str) -> Iterator[str]:
+    """The first reasons, and of how many more groups ``ending`` is to be said."""
     yield from map(str, reasons[:_REASONS])
     if len(reasons) > _REASONS:
-        yield f"{len(reasons) - _REASONS} more node groups {rest}"
+        yield f"{len(reasons) - _REASONS} more node groups {ending}"

@@ -119,7 +119,7 @@ def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collec
     labels |= {alias: labels[key] for alias, key in ALIASES.items() if key in labels}
     labels[HOSTNAME] = _name(group)
     labels.pop(NAME_FIELD, None)
-    offers = {resource: min(group.offers.get(resource, UNKNOWN), group.left.get(resource, UNKNOWN))
+    offers = {resource: min(group.offers.get(resource, UNKNOWN), group.remaining.get(resource, UNKNOWN))
               for resource in resources}  # fmt: skip
     for key, (resource, unit) in _SIZES.items():
         largest = values[key].largest if key in values else None

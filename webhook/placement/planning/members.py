@@ -134,8 +134,8 @@ def member_of(
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
     at_once = [further for constraint in parsed.constraints for further in constraint.at_once(ask, world)]
-    taken = (*at_once, *_repelled(names, pod, ask, world))
-    verdict = judge((*parsed.constraints, *taken), world)
+    mutual = (*at_once, *_repelled(names, pod, ask, world))
+    verdict = judge((*parsed.constraints, *mutual), world)
     conditions = [demand for judged in verdict.hard for demand in _demands(judged, ask, names, count, world, choices)]
     if ask.spec.overhead:
         # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.

@@ -71,12 +71,12 @@ async def equipped(group: Group, placed: Placed, order: Mapping[str, int]) -> Eq
         best = group.with_members(richer), answer.placed
         return True
 
-    taken = await accepted(wishes, fits, lambda wish: (wish.member, wish.number))
+    granted = await accepted(wishes, fits, lambda wish: (wish.member, wish.number))
     given = tuple(
         GrantedAmount(wish.name, at(members[wish.member].ask.spec, wish.amount.place).name, wish.amount)
-        for wish in taken
+        for wish in granted
     )
-    met = set(taken)
+    met = set(granted)
     return Equipped(*best, given, tuple(wish for wish in wishes if wish not in met))
 
 

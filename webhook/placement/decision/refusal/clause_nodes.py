@@ -53,10 +53,10 @@ class ClauseNodes(Struct, frozen=True):
         nodes, base = self.nodes, self.base
 
         def fails(chosen: Sequence[Clause]) -> bool:
-            left = base
+            remaining = base
             for clause in chosen:
-                left &= nodes[clause]
-            return not left
+                remaining &= nodes[clause]
+            return not remaining
 
         return answered(smallest_failing([clause for clause in nodes if base & ~nodes[clause]]), fails)
 

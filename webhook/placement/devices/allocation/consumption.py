@@ -25,9 +25,11 @@ def consumption(choice: DeviceChoice, device: Device) -> dict[str, int] | None:
     return consumed
 
 
-def fits(device: Device, consumed: Mapping[str, int], taken: Mapping[str, int]) -> bool:
+def fits(device: Device, consumed: Mapping[str, int], in_use: Mapping[str, int]) -> bool:
     """Whether the device has that much beside what is taken of it."""
-    return all(consumed[capacity.name] + taken.get(capacity.name, 0) <= capacity.amount for capacity in device.capacity)
+    return all(
+        consumed[capacity.name] + in_use.get(capacity.name, 0) <= capacity.amount for capacity in device.capacity
+    )
 
 
 def _consumed(wanted: int | None, capacity: DeviceCapacity) -> int:

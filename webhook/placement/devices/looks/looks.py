@@ -73,7 +73,7 @@ class Looks:
             if places is None:
                 places = self._places(table.header)
             columns = table.attributes
-            looks.append((pool.driver, table.rest.number, *[columns[at].number for at in places]))
+            looks.append((pool.driver, table.common.number, *[columns[at].number for at in places]))
         return looks[0] if len(looks) == 1 else tuple(sorted(looks))
 
     def of_devices(self, devices: NodeDevices, *, named: bool) -> Hashable:

@@ -252,17 +252,17 @@ class Devices:
     def _hold(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> None:
         if before == after:
             return
-        for held in before:
-            rest = list(self._holders[held.device])
-            rest.remove(held)
-            if rest:
-                self._holders[held.device] = tuple(rest)
+        for allocated in before:
+            others = list(self._holders[allocated.device])
+            others.remove(allocated)
+            if others:
+                self._holders[allocated.device] = tuple(others)
             else:
-                del self._holders[held.device]
-        for held in after:
-            there = self._holders.get(held.device, ())
+                del self._holders[allocated.device]
+        for allocated in after:
+            there = self._holders.get(allocated.device, ())
             # A claim has mostly one device, and its own tuple says so.
-            self._holders[held.device] = after if len(after) == 1 and not there else (*there, held)
+            self._holders[allocated.device] = after if len(after) == 1 and not there else (*there, allocated)
 
     # Templates
 

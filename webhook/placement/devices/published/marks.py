@@ -25,7 +25,7 @@ class MarkIndex:
         table = self.tables.get(devices.header.number)
         if table is None:
             table = self.tables[devices.header.number] = MarkTable(devices.header.values)
-        numbers = [hash((part.driver, devices.rest.number)), *[column.number for column in devices.attributes]]
+        numbers = [hash((part.driver, devices.common.number)), *[column.number for column in devices.attributes]]
         table.put(part.name, part.reach.node if part.reach else "", numbers)
         self.by_name[part.name] = devices
 

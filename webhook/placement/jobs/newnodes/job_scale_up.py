@@ -42,7 +42,7 @@ class JobScaleUp(Struct, frozen=True):
     """What the pods of the elements are warned of."""
     pools: tuple[Pool, ...] = ()
     """HostPools whose hosts are chosen together with the nodes of the elements."""
-    taken: Mapping[Name, Bits] = {}
+    excluded: Mapping[Name, Bits] = {}
     """Nodes that these must not have."""
     there: Placed | None = None
     """Where the members go that wait for no new node."""

@@ -146,8 +146,8 @@ async def _pools(group: Group) -> tuple[tuple[Name, ...], ...]:
 
     sets: list[tuple[Name, ...]] = [(name,) for name in sizes if await fails((name,))]
     most = len(sets) + _POOL_SETS
-    left = [name for name in sizes if (name,) not in sets]
-    while len(sets) < most and await fails(left):
-        sets.append(tuple(await answered_in_turn(irreducible(left, max(1, len(left) // 2)), fails)))
-        left = [name for name in left if name not in sets[-1]]
+    others = [name for name in sizes if (name,) not in sets]
+    while len(sets) < most and await fails(others):
+        sets.append(tuple(await answered_in_turn(irreducible(others, max(1, len(others) // 2)), fails)))
+        others = [name for name in others if name not in sets[-1]]
     return tuple(sets) or (tuple(sizes),)
