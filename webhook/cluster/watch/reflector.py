@@ -113,7 +113,7 @@ class Reflector:
         await self._wait_for_list()
         now = await self._list_watch.version()
         if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
-            raise ApiError(Cause.GONE, f"the API server went back from version {self._version} to {now}")
+            raise ApiError(Cause.GONE, f"the API server went back from resource version {self._version} to {now}")
         self._unsure = False
 
     async def _wait_for_list(self) -> None:

@@ -24,6 +24,6 @@ def unjudged_devices(spec: PodSpec, mapped: Mapping[str, str]) -> Iterator[str]:
         classes = sorted(set(mapped.values()))
         noun = "DeviceClass" if len(classes) == 1 else "DeviceClasses"
         devices = f"devices of {noun} {enumerated(classes, _NAMED)} are not judged"
-        yield f"{enumerated(sorted(mapped), _NAMED)}: {devices}; without free ones the pod waits"
+        yield f"{enumerated(sorted(mapped), _NAMED)}: {devices}; the pod waits until some are free"
     if spec.resource_claims:
         yield "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"

@@ -107,7 +107,7 @@ def _problems(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     listed = joined(clauses)
     if model is None:
         message = f"{listed} form one group, which the job's other pods know only from a Job object of that name"
-        yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, and there is none")
+        yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, which does not exist")
     elif not model.joins(tokens):
         message = (
             f"{listed} are together in no processing element of the Job object, "
