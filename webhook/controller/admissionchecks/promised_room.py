@@ -63,7 +63,7 @@ class PromisedRoom:
         self._came: set[str] = set()
         """Nodes that pods have been bound to since the last look."""
         self._lost: dict[Name, None] = {}
-        """Those for whose room nodes have to be found, the first one first."""
+        """Workloads that need other nodes for their room, in the order in which they are tried."""
         self._freed = False
         """Whether there may be more room than at the last look."""
         self._numbers = itertools.count()

@@ -36,7 +36,7 @@ REASON: Final = "DevicesNotDescribed"
 """The reason of Events about pods that wait for a template which cannot be made."""
 
 _TOLD: Final = 10
-"""So many pods of a template are told why it cannot be made."""
+"""Maximum number of pods of a template that get an Event if it cannot be created."""
 
 
 class DescribedTemplates:

@@ -103,7 +103,7 @@ def _sized(pool: Pool, world: World) -> Completion:
 def _most(pool: Pool, world: World, has: int) -> int:
     """The largest size with which the pool could have all of its hosts; ``has`` of its present size are eligible.
 
-    A pool that gets smaller gives up its hosts at the last indices, whatever the others are.
+    A pool that shrinks loses the hosts at the last indices, whichever hosts these are.
     """
     free = eligible(pool, world.inventory, world.policy)
     keepable = retainable(pool, world.inventory, world.policy)

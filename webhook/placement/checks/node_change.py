@@ -90,7 +90,7 @@ def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
 
 
 _SHOWN = 3
-"""At most so many pools are named in one line."""
+"""Maximum number of pools named in one line."""
 
 
 def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:

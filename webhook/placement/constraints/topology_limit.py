@@ -19,7 +19,7 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
 _ROUNDS = 4
-"""So many times several limits are applied one after another; each time the bound can only become smaller."""
+"""Number of rounds in which several limits are applied in turn; each round can only lower the bound."""
 
 
 UNLIMITED: Final = 2**63 - 1
@@ -147,7 +147,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return self._above(others)
 
     def each_new(self, room: Row) -> int:
-        """As many pods as the fewest of the others can become, and the skew: so the new domain holds none back."""
+        """The largest minimum of the other domains plus the skew, so that the new domain does not limit them."""
         return self._fewest(self.there + room) + self.skew if self.growing else 0
 
     def _fewest(self, there: Row) -> int:

@@ -12,7 +12,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated
 
 _NAMED: Final = 3
-"""So many claims are named at most."""
+"""Maximum number of claims named in a message."""
 
 
 def held_devices(ask: Ask, world: World, candidates: Bits) -> Iterator[Reason]:

@@ -27,7 +27,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated
 
 _COMPARED: Final = 1_000
-"""So many alternatives of a pod are compared with groups, at some 7 microseconds each: ten terms with 100 groups."""
+"""Maximum number of comparisons of a pod's terms with groups, some 7 microseconds each: ten terms with 100 groups."""
 
 
 class ScaleUp(Struct, frozen=True):

@@ -30,25 +30,25 @@ from webhook.placement.devices.selectors.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
 
 _KEPT: Final = 256
-"""So many different claims are remembered."""
+"""Maximum number of sets of claims whose outcomes are cached."""
 
 _OUTCOMES: Final = 4096
-"""So many outcomes by the looks of nodes are remembered of one set of claims."""
+"""Maximum number of cached outcomes, by looks of nodes, for one set of claims."""
 
 _LOOKS: Final = 64
-"""So many different sets of attribute names are remembered."""
+"""Maximum number of sets of attribute names whose looks are cached."""
 
 _SETS: Final = 16_384
-"""So many sets of nodes are remembered of all of these: some 10 MB at 5,000 nodes."""
+"""Maximum number of sets of nodes in all of these caches: some 10 MB at 5,000 nodes."""
 
 _MANY: Final = 64
-"""So many nodes are put into batches that look alike; of fewer, each is looked at."""
+"""Minimum number of nodes for which batches with equal looks are made; fewer are examined one by one."""
 
 _TRIAL: Final = 8
-"""What it costs to find out about one group, beside the devices that are tried."""
+"""Cost of the outcome for one group, besides that of the devices tried."""
 
 _SKIPPED: Final = 8
-"""So many groups are gone through at the cost of one evaluation."""
+"""Number of groups that can be passed over at the cost of one evaluation."""
 
 BOUNDLESS: Final = 2**50
 """The number of devices of a node of which it is not known, or of which claims share one."""
@@ -89,7 +89,7 @@ class Wanted(Struct, frozen=True, gc=False):
 
 
 class _KeptFit:
-    """What is known of claims: outcomes by the looks of nodes, and the answer for the groups of that version."""
+    """The cache for one set of claims: outcomes by looks of nodes, and the answer for one version of the groups."""
 
     __slots__ = ("by_looks", "different", "fit", "groups", "version")
 
@@ -126,7 +126,7 @@ class DeviceFits:
         self._nodes = FollowedNodes(devices)
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
-        """By choices, their devices."""
+        """Devices by choices."""
         self._groups: dict[GroupKey, NodesByLooks] = {}
 
     def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
@@ -218,7 +218,7 @@ class DeviceFits:
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
     ) -> Iterator[tuple[int, tuple[ClaimName, ...]]]:
-        """Those of the nodes that have too few devices free for the claims, each with the claims that hold some."""
+        """The nodes with too few free devices for the claims, each with the claims that hold such devices."""
         self._nodes.follow(nodes)
         known: dict[DeviceName, list[ClaimName]] = {}
         for claim in self._devices.claims():
@@ -260,7 +260,7 @@ class DeviceFits:
             self._bound()
 
     def _batches(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> Iterator[list[int]]:
-        """The nodes that are left, in batches that look alike if there are many."""
+        """The nodes not examined yet; if there are many, in batches with equal looks."""
         if groups.unseen.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
             yield from ([slot] for slot in to_slots(groups.unseen).tolist())
             return
@@ -272,7 +272,7 @@ class DeviceFits:
         yield from alike
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
-        """Find the outcome of each group of which it is not known, and put all together."""
+        """Find the missing outcomes of groups, and combine the outcomes of all groups."""
         groups = kept.groups
         budget.evaluations -= min(len(groups.sets) // _SKIPPED, max(budget.evaluations, 0) // 2)
         if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):

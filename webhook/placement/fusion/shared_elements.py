@@ -35,10 +35,10 @@ _TUNED: Final = 10
 """Steps after which the penalty is adapted."""
 
 _STRIDE: Final = 1.6
-"""How far a step goes: the method converges up to 1.618."""
+"""Step length: the method converges for values below 1.618."""
 
 _BROKEN: Final = 0.02
-"""By how much a triple has to be broken to be added."""
+"""Minimum violation of a triple inequality that is added."""
 
 _PRICED: Final = 1e-5
 """The price of a triple above which it stays."""

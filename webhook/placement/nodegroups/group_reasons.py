@@ -9,10 +9,10 @@ from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 
 _GROUPS: Final = 3
-"""At most so many groups are named in a warning."""
+"""Maximum number of groups named in a warning."""
 
 _REASONS: Final = 8
-"""At most so many groups are named in a refusal."""
+"""Maximum number of groups named in a refusal."""
 
 
 class GroupReason(Struct, frozen=True):

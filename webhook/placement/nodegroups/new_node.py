@@ -37,7 +37,7 @@ _ALLOWED: Final = frozenset({"karpenter.sh/capacity-type", "karpenter.sh/nodepoo
 """Labels of Karpenter's own domain that pods may require (``IsRestrictedLabel`` in its ``pkg/apis/v1/labels.go``)."""
 
 _NAMED: Final = 2
-"""At most so many requirements that a group cannot meet are named."""
+"""Maximum number of a group's unmet requirements named in a message."""
 
 _LIVE: Final = 100
 """Values of a label on the nodes there are; one with more tells nodes apart, so a new node may have another one."""

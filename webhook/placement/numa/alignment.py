@@ -22,13 +22,13 @@ from webhook.placement.numa.needs import ContainerNeeds, Life, NumaNeeds, is_mem
 from webhook.placement.numa.topology import Amounts, NodeTopology, TopologyPolicy, TopologyScope
 
 ZONES: Final = 8
-"""So many zones a kubelet's topology manager supports by default; nodes with more are not judged."""
+"""Maximum number of zones that a kubelet's topology manager supports by default; nodes with more are not judged."""
 
 _PAIR: Final = 2
 """With so many zones at most, a device that belongs to several of them is in no sum of zones twice that matters."""
 
 _STEPS: Final = 512
-"""So many zones are tried for the containers of a pod; a pod that takes more is not turned away."""
+"""Maximum number of zones tried for the containers of a pod; a pod that needs more tries is not refused."""
 
 _KEPT: Final = 16384
 """Of so many kinds of zones the amounts are kept by resource: one for each node of a large cluster."""
@@ -37,7 +37,7 @@ _PODS: Final = 1024
 """The sums of so many pods are kept."""
 
 EFFORT: Final = 20_000
-"""So many sets of zones are compared with containers for a pod, some 2 µs each, on all nodes together."""
+"""Maximum number of comparisons of zone sets with containers for a pod, some 2 µs each, over all nodes."""
 
 _Mask = tuple[int, ...]
 

@@ -24,10 +24,10 @@ _KINDS: Final = 4
 """Of so many kinds of devices all sets are counted; of more kinds each one, those of each class, and all together."""
 
 _MANY: Final = 16
-"""Of more kinds than these only those of each class, and all together."""
+"""Maximum number of kinds that are counted one by one; of more, only the kinds of each class and all kinds together."""
 
 _NAMED: Final = 2
-"""So many kinds are named."""
+"""Maximum number of kinds named in a message."""
 
 
 class CountedDevices(Struct, frozen=True, eq=False):
@@ -37,7 +37,7 @@ class CountedDevices(Struct, frozen=True, eq=False):
     row: Counts
 
     def some(self, number: int) -> str:
-        """So many of the devices, in words."""
+        """That number of devices, in words."""
         return f"{'a device' if number == 1 else f'{number} devices'} {self.words}"
 
 

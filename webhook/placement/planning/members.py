@@ -138,7 +138,7 @@ def member_of(
     verdict = judge((*parsed.constraints, *mutual), world)
     conditions = [demand for judged in verdict.hard for demand in _demands(judged, ask, names, count, world, choices)]
     if ask.spec.overhead:
-        # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.
+        # Requests include the overhead of the RuntimeClass, which a user cannot lower.
         overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
         conditions.append(Demand(None, world.everything, StandingConstraint(), requests=overhead))
     if ask.job:

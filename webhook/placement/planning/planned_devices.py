@@ -28,7 +28,7 @@ from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import enumerated
 
 _TRIES: Final = 32
-"""So many plans are looked at."""
+"""Maximum number of plans that are examined."""
 
 _SAID: Final = 3
 """Members that a warning names."""
@@ -236,7 +236,7 @@ class _NodeToFill:
         return inventory.device_fits.has(every, allocated, self._slot, inventory.nodes, self._budget)
 
     def enough_in_turn(self, pods: Mapping[int, int]) -> Answer:
-        """Whether they get devices one after the other, whoever comes first: in this order, and in the reverse one."""
+        """Whether the pods get devices one after the other, in this order and in the reverse order."""
         inventory = self._group.world.inventory
         claims, allocated = self._claims(pods)
         ways = (claims, claims[::-1])

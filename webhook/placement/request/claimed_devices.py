@@ -28,7 +28,7 @@ from webhook.placement.text.problem import quote, shorten
 from webhook.placement.text.selector_words import condition, one_line
 
 _CLAIMS: Final = 8
-"""So many claims of a pod are judged; pods have one or two."""
+"""Maximum number of claims of a pod that are judged; pods have one or two."""
 
 _CONDITION: Final = 100
 """Characters of a selector in a message."""
@@ -37,7 +37,7 @@ _LOOSE: Final = 2
 """Allocated claims without a pod are judged up to this number: each may keep its devices or get others."""
 
 _RESOURCES: Final = 2
-"""So many resources of a pod that classes map are judged."""
+"""Maximum number of a pod's resources, mapped by DeviceClasses, that are judged."""
 
 _NAMELESS: Final = (
     "an entry has neither resourceClaimName nor resourceClaimTemplateName; the API server refuses the pod for that"

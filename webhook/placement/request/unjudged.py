@@ -10,7 +10,7 @@ from webhook.placement.kube.pod import PodSpec
 from webhook.placement.text.problem import enumerated
 
 _NAMED: Final = 2
-"""At most so many resources are named in a warning: the API server cuts off long ones."""
+"""Maximum number of resources named in a warning: the API server cuts off long ones."""
 
 
 def of_class(name: str) -> str:

@@ -326,7 +326,7 @@ def _alone(
 
 
 def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
-    """Those of these refusals that say which HostPools cannot hold together."""
+    """The refusals among these that name HostPools that contradict each other."""
     return tuple(refusal for refusal in refused if refusal.clauses)
 
 

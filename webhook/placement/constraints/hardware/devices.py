@@ -35,7 +35,7 @@ from webhook.placement.text.rule import Rule
 from webhook.placement.text.selector_words import one_line
 
 _NAMED: Final = 2
-"""At most so many claims or resources are named."""
+"""Maximum number of claims or resources named in a message."""
 
 _EVERY_TAINT: Final = (Toleration(operator="Exists"),)
 

@@ -29,7 +29,7 @@ NAMED: Final = 64
 """From so many nodes a pod is kept away by name; of more it is warned."""
 
 _AMOUNTS: Final = 3
-"""So many amounts are named."""
+"""Maximum number of amounts named in a message."""
 
 _Turned = tuple[TopologyPolicy, Misfit]
 """Why a kubelet turns the pod away: its policy, and what it cannot align."""

@@ -17,7 +17,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.text.clause import Clause, Source
 
 _PAIRS = 300
-"""At most so many pairs of clauses are compared: all pairs of 24 clauses, more than anyone writes by hand."""
+"""Maximum number of pairs of clauses compared: all pairs of 24 clauses, more than anyone writes by hand."""
 
 
 class ClauseNodes(Struct, frozen=True):

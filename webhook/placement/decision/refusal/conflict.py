@@ -18,7 +18,7 @@ Search: TypeAlias = Generator[Choice, bool | None, Found]
 """Yields choices, is sent whether each of them fails, and returns what it has found."""
 
 TRIES = 4000
-"""At most so many choices smaller than an irreducible one are tried: all pairs of 64 clauses, some milliseconds."""
+"""Maximum number of choices tried below an irreducible one: all pairs of 64 clauses, some milliseconds."""
 
 
 def smallest_failing(

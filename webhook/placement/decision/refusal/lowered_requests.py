@@ -27,7 +27,7 @@ _SHARES: Final = 16
 """A node is divided among at most so many pods: with more on one node amounts differ by little."""
 
 _RESOURCES: Final = 8
-"""Of more resources no amounts are looked for: each takes some questions."""
+"""Maximum number of resources for which lower amounts are searched: each takes some evaluations."""
 
 _COARSE: Final[Mapping[str, tuple[int, ...]]] = {CPU: (1000, 10), MEMORY: (1 << 30, 1 << 20)}
 """Amounts are rounded down to multiples of the first of these that is requested in multiples: cores, GiB."""

@@ -14,7 +14,7 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_L
 from webhook.placement.text.rule import Rule
 
 _LINES = 64
-"""At most so many reasons are listed: no more of the shortest ones fit into a message."""
+"""Maximum number of reasons listed: no more of the shortest ones fit into a message."""
 
 
 class Refusal(Struct, frozen=True):

@@ -179,7 +179,7 @@ def _reaches(published: DeviceSlice) -> Iterator[Reach]:
 def _pool(
     devices: Devices, name: DevicePool, relevant: list[DeviceSlice], others: list[DeviceSlice], reaches: Reaches
 ) -> UsablePool | None:
-    """The pool of these slices; ``None`` if it is not valid, so that no device of it is given to anybody."""
+    """The pool of these slices; ``None`` if it is not valid, so that none of its devices is allocated."""
     ordered = sorted(relevant, key=lambda part: part.name)
     own = [(part, device) for part in ordered for device in part.devices]
     foreign = [device for part in others for device in part.devices]

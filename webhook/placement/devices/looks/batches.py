@@ -16,10 +16,10 @@ from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import NodeTerm
 
 _TABLE: Final = 8
-"""What it costs to compare the slices whose attributes have the same names."""
+"""Cost of comparing all slices with the same attribute names."""
 
 _ROWS: Final = 64
-"""So many nodes more are compared at the cost of one look."""
+"""Number of nodes that can be compared at the cost of one look."""
 
 Matching = Callable[[tuple[NodeTerm, ...]], Bits]
 """The nodes that the terms of a slice match."""

@@ -11,7 +11,7 @@ from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.kube.bits import Bits, slots, to_slots
 
 _FEW: Final = 16
-"""Of so few nodes the slots are found faster one by one."""
+"""Up to this number of nodes, slots are found faster one by one."""
 
 GroupKey = tuple[Names, bool]
 """Ids of attributes that are read, and whether the names of devices matter as well."""
@@ -35,7 +35,7 @@ class NodesByLooks:
         self.version = 0
         self.time = (-1, -1)
         self._of: dict[int, Hashable] = {}
-        """By slot, the looks of the node."""
+        """The looks of nodes, by slot."""
 
     def forget(self, places: Bits | None, everything: Bits) -> None:
         """Look again at these nodes, which may have changed or gone; at all of them for ``None``."""

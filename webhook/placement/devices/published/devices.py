@@ -39,7 +39,7 @@ class Devices:
     """The devices of a cluster and who holds them.
 
     ``version`` counts changes of everything. ``read`` tells that all objects of all parts are in; without it nothing
-    about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
+    about devices is judged. The caller that fills the collection reports each listed part by :meth:`listed`.
     """
 
     __slots__ = ("_claims", "_columns", "_holders", "_listed", "_local", "_made", "_odd", "_others", "_pools", "_rules",
@@ -61,14 +61,14 @@ class Devices:
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
-        """Those of them of which some such slice has more than counters."""
+        """The pools among them with a slice that has more than counters."""
         self._odd: dict[str, str] = {}
         """The slices of one node that are not known to be all of their pool, with the names of their nodes."""
         self.marks = MarkIndex()
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[str, ResourceClaim] = {}
-        """By ``namespace/name``: whoever watches claims needs no second copy of such keys."""
+        """Claims by ``namespace/name``, the key that watches use as well, so that it exists only once."""
         self._templates: dict[ClaimName, ClaimTemplate] = {}
         self._made: Counter[str] = Counter()
         """By namespace, how many templates the controller made."""

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from cel_expr_python import cel
 
 _COMPILED: Final = 512
-"""So many expressions are kept compiled."""
+"""Maximum number of compiled expressions kept."""
 
 _KEPT: Final = 8192
-"""So many answers of an expression are kept."""
+"""Maximum number of cached answers of an expression."""
 
 _DRIVERS, _NAMES = 16, 1024
-"""So many drivers, and names of attributes of each, are remembered by an expression."""
+"""Maximum number of drivers, and of attribute names of each driver, cached for an expression."""
 
 EVALUATIONS: Final = 1250
 """What one decision spends on expressions, and on looks at nodes: some 4 ms, since a unit is about 3 microseconds.
@@ -30,13 +30,13 @@ What is found out is kept, so the next decision gets further.
 """
 
 STEPS: Final = 20_000
-"""So many devices one decision tries in searches: some 100 ms."""
+"""Maximum number of devices that one decision tries in searches: some 100 ms."""
 
 NODES: Final = 32
 """On so many nodes with different devices one decision tries to allocate, if the rest of its budget allows that."""
 
 _UNHURRIED: Final = 200
-"""So many times as many expressions and nodes are allowed where no other review waits, and 20 times as many devices."""
+"""Factor for expressions and nodes if no other review waits; the factor for devices is 20."""
 
 Answer = bool | None
 """Whether a device meets an expression; ``None`` if that is not known: the evaluation failed, or was not made."""

@@ -14,7 +14,7 @@ from webhook.placement.planning.group import Placed
 from webhook.placement.text.problem import counted, enumerated
 
 _NAMED: Final = 3
-"""At most so many groups, and so many elements, are named in a warning."""
+"""Maximum number of groups, and of elements, named in a warning."""
 
 UNDECIDED: Final = (
     "whether node groups can make nodes on which all processing elements can run was not decided: "

@@ -18,7 +18,7 @@ from webhook.placement.text.problem import counted, enumerated
 
 
 class GroupNodes(Struct, frozen=True):
-    """So many nodes that a group would make for a Job; ``unknown`` is what the pods need and is not known of them."""
+    """How many nodes a group would make for a Job; ``unknown`` is what the pods need and the group does not state."""
 
     group: NodeGroup
     count: int

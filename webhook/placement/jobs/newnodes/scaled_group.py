@@ -18,7 +18,7 @@ from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 
 _WAYS: Final = 64
-"""At most so many alternatives of one pod's node terms are looked at."""
+"""Maximum number of examined alternatives of a pod's node terms."""
 
 
 class Beside(Struct, frozen=True, eq=False):

@@ -20,10 +20,10 @@ from webhook.placement.planning.search.solver import taken
 from webhook.placement.request.world import World
 
 NODES: Final = 2_000
-"""At most so many new nodes of all groups are looked at."""
+"""Maximum number of new nodes examined, over all groups."""
 
 COMPARED: Final = 10_000
-"""So many kinds of pods are compared with groups, at some 10 microseconds each."""
+"""Maximum number of comparisons of kinds of pods with groups, some 10 microseconds each."""
 
 
 async def possible_kinds(

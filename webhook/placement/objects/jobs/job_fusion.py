@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 SEPARATIONS: Final = 100
-"""At most so many separations are stored."""
+"""Maximum number of separations stored."""
 
 
 class FusedElement(Struct, frozen=True, gc=False):

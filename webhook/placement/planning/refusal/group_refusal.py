@@ -35,7 +35,7 @@ _SMALL: Final = 20
 """Pods of which larger choices are tried, up to ``_CHOICES`` of each size; of more pods, skipping members must do."""
 
 _CHOICES: Final = 32
-"""At most so many choices of pods of one size are tried; each takes about a millisecond."""
+"""Maximum number of choices of pods of one size tried; each takes about a millisecond."""
 
 _NONE: Final = Advice("no single change helps")
 NO_TIME: Final = Advice("not found in time; explain and plan search longer")
