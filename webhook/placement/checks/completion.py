@@ -1,4 +1,4 @@
-"""Whether a HostPool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
+"""Check of a HostPool: whether it can get all of its hosts now, or why not and what would help (``docs/hostpool.md``).
 
 Tenants read the text, so it names no node that the pool does not name itself, and nothing of other namespaces.
 """

@@ -1,4 +1,4 @@
-"""What a change or deletion of a node breaks: HostPools that lose a host, and pods that run there.
+"""Check of a change or deletion of a node: HostPools that lose a host, and the pods that run on it.
 
 Users who may write nodes read the text, so it names pools with their namespaces, and counts pods
 (``docs/admission.md``, nodes). Taints that Kubernetes itself writes (``node.kubernetes.io/...``) state facts about the

@@ -1,4 +1,4 @@
-"""Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
+"""Nodes with room for a pod beside the live pods of its job with which the pod must share a node."""
 
 from collections.abc import Collection, Mapping, Sequence
 

@@ -1,4 +1,4 @@
-"""Which claims hold the devices that a pod waits for (``docs/why.md``). No verdict depends on it: devices come free."""
+"""The claims that hold the devices a pod waits for (``docs/why.md``). Verdicts ignore them: devices become free."""
 
 from collections.abc import Iterator
 from typing import Final

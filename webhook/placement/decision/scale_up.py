@@ -1,4 +1,4 @@
-"""Whether a new node could run pods that no node there is can run, and which node groups would make one.
+"""Node groups that can make a node for pods that no existing node can run.
 
 A group becomes the node that it would make for the pod, and the pod's constraints are judged on these nodes, on which
 nothing runs yet (``docs/autoscaled.md``).

@@ -1,6 +1,6 @@
-"""Which nodes have devices for claims of a pod, kept from one decision to the next.
+"""Nodes that have devices for the claims of a pod, cached from one decision to the next.
 
-Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
+Nodes with equal devices are examined once for all of them. A change of devices updates only the nodes concerned.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How messages name node groups, and say of each why it makes no node: of a few, and how many more there are."""
+"""Messages that name node groups and the reason why each makes no node: a few groups, and the number of the others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final

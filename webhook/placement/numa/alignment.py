@@ -1,4 +1,4 @@
-"""Whether a kubelet's topology manager can align a pod with the NUMA zones of its node, all of which are free.
+"""Check that a kubelet's topology manager can align a pod with the NUMA zones of its node, taken as entirely free.
 
 Each kind of resource is met by some masks: sets of zones that have enough of it. The preferred masks are those with as
 few zones as any mask of which the totals suffice. ``restricted`` admits a container if one mask is preferred for all of

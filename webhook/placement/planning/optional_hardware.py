@@ -1,4 +1,4 @@
-"""Which pods of a group get the optional hardware (``mandatory: false``) that they would like.
+"""Grants of optional hardware (``mandatory: false``) to the pods of a group.
 
 The group is placed without it first, so that none is refused for what it can do without. Then each amount, the heaviest
 first, is granted if all pods can still be placed beside everything that was granted before (``docs/hardware.md``).

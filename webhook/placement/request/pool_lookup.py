@@ -1,4 +1,4 @@
-"""Which HostPool ``host(P)`` means: that of the pod's job, else one of the namespace that is for no job."""
+"""The HostPool that ``host(P)`` names: that of the pod's job, or else one of the namespace that belongs to no job."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Which of the changes that constraints propose (``Constraint.fix``) would open a node to the pod."""
+"""The changes proposed by constraints (``Constraint.fix``) that would open a node to the pod."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 

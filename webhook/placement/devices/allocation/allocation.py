@@ -1,4 +1,4 @@
-"""Whether a node has devices for all claims of a pod at the same time: an exhaustive search, as the scheduler makes it.
+"""An exhaustive search for devices of a node for all claims of a pod at the same time, like that of the scheduler.
 
 Source: ``dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`` of Kubernetes. The search
 skips a device that looks like one with which it has failed.

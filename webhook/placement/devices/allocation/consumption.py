@@ -1,4 +1,4 @@
-"""What a request consumes of the capacities of a device, and whether the device has that much left.
+"""The capacity of a device that a request consumes, and whether the device has enough of it.
 
 Source: ``dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go`` of Kubernetes.
 """

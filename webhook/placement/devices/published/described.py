@@ -1,4 +1,4 @@
-"""What a ResourceClaimTemplate of described devices requests (``docs/devices.md``), and which templates are such."""
+"""ResourceClaimTemplates of described devices: how to recognize them, and what they request (``docs/devices.md``)."""
 
 import functools
 from typing import Final

@@ -1,7 +1,7 @@
-"""What slices are like, as numbers: those of their columns. Slices that are alike in an attribute have the same one.
+"""Slices as numbers of their columns: slices whose devices have equal values of an attribute have equal numbers.
 
-They are in tables from the moment in which a slice comes, so that a decision compares numbers of all nodes at once, and
-not their devices.
+The numbers are put into tables when a slice arrives, so that a decision compares the numbers of all nodes at once
+instead of their devices.
 """
 
 from webhook.placement.devices.published.device_table import DeviceTable

@@ -1,4 +1,4 @@
-"""Why node groups cannot help: one line for each, after the reasons of the nodes there are."""
+"""Reasons for which node groups cannot help, one line each, listed after the reasons of existing nodes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 

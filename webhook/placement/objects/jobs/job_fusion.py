@@ -1,4 +1,4 @@
-"""How the operators of a Job are fused, as its status says (``docs/fusion.md``)."""
+"""The fusion of a Job's operators, as its status states it (``docs/fusion.md``)."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Whether a group contradicts itself, so that no change of the cluster could make it right.
+"""Check whether a group contradicts itself, so that no change of the cluster would help.
 
 The group is asked for a cluster that has everything: as many nodes as it could use, each with every label and all the
 room that is wanted. What is left are the demands of pods on each other, names of nodes, and the sizes of HostPools.

@@ -1,4 +1,4 @@
-"""Why nodes are out for one more pod of a group: the resources that they have too little of free.
+"""Reasons for which nodes cannot take one more pod of a group: the resources of which too little is free.
 
 And what they have too little of for the pods together: devices, or room for amounts of which few fit on a node.
 """
