@@ -55,11 +55,11 @@ class Limit(Protocol):
         ...
 
     def most(self, room: Row) -> Row:
-        """By domain, how many pods it can take; ``room`` is how many pods its nodes can hold."""
+        """How many pods each domain can take; ``room`` is how many pods its nodes can hold."""
         ...
 
     def alone(self) -> Row:
-        """By domain, how many pods it can take if all pods go to that domain."""
+        """How many pods each domain can take if all pods go to that domain."""
         ...
 
     def each_new(self, room: Row) -> int:
@@ -127,7 +127,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return from_mask(self.domains.each(ahead, self.skew + 1) <= self.skew)
 
     def most(self, room: Row) -> Row:
-        """By domain, how many pods it can take up to the skew above the fewest that there are in the end.
+        """How many pods each domain can take up to the skew above the final minimum of all domains.
 
         One after another the pods can go to the domain with fewest, until that domain has no room; from then on no
         domain can have more than the skew above it. Source: ``podtopologyspread/filtering.go`` of Kubernetes.
@@ -135,7 +135,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return self._above(self._fewest(self.there + room))
 
     def alone(self) -> Row:
-        """By domain, how many pods it can take up to the skew above the fewest of all other domains."""
+        """How many pods each domain can take up to the skew above the minimum of all other domains."""
         there = self.there + self.domains.counts(self.own)
         fewest = self._fewest(there)
         counts = there[self.counted]
@@ -155,7 +155,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return 0 if self.short or not self.counted.any() else int(there[self.counted].min())
 
     def _above(self, fewest: int | Row) -> Row:
-        """By domain, how many pods it can take up to the skew above ``fewest``; live pods may stay."""
+        """How many pods each domain can take up to the skew above ``fewest``; live pods may stay."""
         allowed = fewest + self.skew - self.there
         return np.maximum(allowed, self.domains.counts(self.own))
 

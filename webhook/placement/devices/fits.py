@@ -145,7 +145,7 @@ class DeviceFits:
         return kept.fit
 
     def counts(self, choices: tuple[DeviceChoice, ...], nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
-        """By slot, how many devices one of the choices at least could be given; :data:`BOUNDLESS` if unknown.
+        """The number of devices by slot that at least one of the choices could get; :data:`BOUNDLESS` if unknown.
 
         Callers must not write.
         """
@@ -176,7 +176,7 @@ class DeviceFits:
         return not (groups.unseen or budget.spent)
 
     def copies(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
-        """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
+        """The number of pods by slot whose claims can be met at a time; :data:`LIMIT` at most, or if unknown."""
         room = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
         able = nodes.everything
         for count in range(1, LIMIT + 1):
@@ -207,7 +207,7 @@ class DeviceFits:
         nodes: IndexedNodes,
         budget: DeviceBudget,
     ) -> Answer:
-        """As :meth:`has`, but the pods with these claims get devices one after the other, and give none back."""
+        """Like :meth:`has`, but the pods get devices one after the other, and no device is reallocated."""
         self._nodes.follow(nodes)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:

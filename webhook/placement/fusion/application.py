@@ -44,7 +44,7 @@ class PhysicalOperator(Struct, frozen=True, gc=False, kw_only=True):
     template: Any = None
 
     def of(self, name: ClauseName) -> Iterator[PlacementClause]:
-        """Its clauses of that name."""
+        """The operator's clauses of that name."""
         return (clause for clause in self.clauses if clause.name is name)
 
     def says(self, what: object) -> str:

@@ -76,7 +76,7 @@ def holding(pool: Pool, inventory: Inventory) -> int:
 
 
 def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> HostQuotaExcess | None:
-    """By how much the pool is over the quota of exclusive hosts; ``None`` if it is not.
+    """The excess of the pool over the quota of exclusive hosts; ``None`` if there is no excess.
 
     The pool has not got all of its hosts yet. ``count`` counts the hosts of each other pool of the namespace.
     """

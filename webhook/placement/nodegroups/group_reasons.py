@@ -22,7 +22,7 @@ class GroupReason(Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        """As refusals say it: ``NodePool spot-a makes no nodes with disktype=ssd (it makes hdd)``."""
+        """The text for refusals: ``NodePool spot-a makes no nodes with disktype=ssd (it makes hdd)``."""
         return f"{named(self.group)}{'' if self.why.startswith(':') else ' '}{self.why}"
 
 

@@ -58,7 +58,7 @@ class NodeGroup(Struct, frozen=True, gc=False):
     closed: str = ""
 
     def __str__(self) -> str:
-        """As messages name it: ``NodePool spot-a``."""
+        """The name in messages: ``NodePool spot-a``."""
         return f"{self.kind} {self.name}"
 
     @property

@@ -91,7 +91,7 @@ def counting_devices(
 
 
 def _rooms(member: Member) -> Iterator[Demand]:
-    """Its demands for devices; pods that run already have theirs."""
+    """The member's demands for devices; running pods already have their devices."""
     return (condition for condition in member.conditions if condition.clause and condition.constraint.devices)
 
 
@@ -136,7 +136,7 @@ def _sets(kinds: Sequence[DeviceChoice]) -> Iterator[tuple[DeviceChoice, ...]]:
 
 
 def _counts(kinds: tuple[DeviceChoice, ...], wants: Sequence[Sequence[_Want]], world: World) -> Counts:
-    """By slot, how many devices of these kinds there are; on nodes that offer a resource themselves, any number."""
+    """The number of devices of these kinds by slot; unlimited on nodes that offer a resource themselves."""
     inventory = world.inventory
     world.device_budget.renew_nodes()
     row = inventory.device_fits.counts(kinds, inventory.nodes, world.device_budget)

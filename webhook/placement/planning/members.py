@@ -88,7 +88,7 @@ class Member(Struct, frozen=True, eq=False):
 
     @property
     def clauses(self) -> list[Clause]:
-        """Its clauses, each once, in the order of the families."""
+        """The member's clauses, each once, in the order of the families."""
         return list(dict.fromkeys(condition.clause for condition in self.conditions if condition.clause))
 
     @property

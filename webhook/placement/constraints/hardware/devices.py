@@ -83,16 +83,16 @@ class DevicesPerNode(Struct, frozen=True, gc=False, eq=False):
         return np.zeros(0, np.intp)
 
     def most(self, _room: Row) -> Row:
-        """As many pods as the node has devices for."""
+        """The number of pods for which a node has devices."""
         return self.alone()
 
     def alone(self) -> Row:
-        """As many pods as the node has devices for."""
+        """The number of pods for which a node has devices."""
         inventory = self.world.inventory
         return inventory.device_fits.copies(self.wanted, inventory.nodes, self.world.device_budget)
 
     def each_new(self, _room: Row) -> int:
-        """None: what devices a new node would have is not known."""
+        """Zero: the devices of a new node are unknown."""
         return 0
 
 
@@ -116,12 +116,12 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
 
     @property
     def devices(self) -> tuple[WantedDevices, ...]:
-        """Its parts."""
+        """The parts that want devices."""
         return self.parts
 
     @property
     def spread(self) -> Spread | Limit:
-        """As many pods on each node as it has devices for; together, if they share a claim for devices of one node."""
+        """As many pods on each node as it has devices for; all on one node if they share a claim for devices of one node."""
         inventory = self.world.inventory
         if any(part.shared for part in self.parts):
             apart = any(_where(part, self.world).bit_count() > 1 for part in self.parts if part.loose)

@@ -112,7 +112,7 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
 
 
 def _named(out: Bits, world: World) -> Bits:
-    """Those of the nodes ``out`` that the pod is kept from by their hostname labels: none if they are many.
+    """The nodes among ``out`` that the pod is kept off by hostname labels: none if there are many.
 
     Nodes whose label is missing, or shared with another node, are left out.
     """

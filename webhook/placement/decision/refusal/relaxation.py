@@ -55,11 +55,11 @@ class Relaxation(Generic[Item]):
         self._firm = {clause for clause, count in self.alone.items() if count == REFUSED}
 
     def _likeliest(self, likely: Mapping[Item, int]) -> Collection[Item]:
-        """As many of the clauses as are tried."""
+        """The likeliest clauses, as many as are tried."""
         return {*sorted(self.verbs, key=lambda clause: -likely[clause])[: self._tries]}
 
     def fit(self, dropped: Collection[Item]) -> int:
-        """How many fit without these clauses."""
+        """The number of pods or nodes that fit without these clauses."""
         choice = frozenset(dropped)
         if choice not in self._known:
             self._known[choice] = self._fitting(choice)

@@ -160,13 +160,13 @@ class _AllocationSearch:
         self._values: list[list[list[object]]] = [[[] for _ in spec.agreements] for spec in claims]
         """For each agreement of each claim, the values of its attribute that the devices have."""
         self._users: dict[int, list[int]] = {}
-        """By index of a device that only one request can use at a time, the claims that it is given to."""
+        """Claims by the index of the device allocated to them, for devices that one request at a time can use."""
         self._shares: dict[int, list[tuple[int, dict[str, int]]]] = {}
-        """By index of a device that requests share, the claims that it is given to, and what each consumes of it."""
+        """Claims by the index of the device that they share, each with the capacity that it consumes."""
         self._counted: dict[DevicePool, Counter[tuple[str, str]]] = {}
-        """By pool, what the given devices take of its counters."""
+        """Counters that the allocated devices consume, by pool."""
         self._counters_left: dict[DevicePool, dict[tuple[str, str], int]] = {}
-        """By pool, what others leave of its counters."""
+        """Counters that other claims leave, by pool."""
         self._kinds: dict[int, object] = {}
         self._candidates = [
             frozenset(candidate.index for candidate in options.candidates)

@@ -57,7 +57,7 @@ class Devices:
         self._columns = SharedColumns()
         self._pools = PublishedPools()
         self._local: dict[str, tuple[DevicePool, ...]] = {}
-        """By node, the pool of each slice of that node: mostly one, for which a tuple takes a quarter of a dict."""
+        """The pools of the slices of each node: mostly one, for which a tuple takes a quarter of a dict."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
@@ -71,7 +71,7 @@ class Devices:
         """Claims by ``namespace/name``, the key that watches use as well, so that it exists only once."""
         self._templates: dict[ClaimName, ClaimTemplate] = {}
         self._made: Counter[str] = Counter()
-        """By namespace, how many templates the controller made."""
+        """The number of templates that the controller created, by namespace."""
         self._rules: dict[str, TaintRule] = {}
         self._holders: dict[DeviceName, tuple[HeldDevice, ...]] = {}
 

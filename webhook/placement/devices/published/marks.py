@@ -16,9 +16,9 @@ class MarkIndex:
 
     def __init__(self) -> None:
         self.by_name: dict[str, DeviceTable] = {}
-        """By names of slices, their devices."""
+        """The devices of slices, by name of the slice."""
         self.tables: dict[int, MarkTable] = {}
-        """By numbers of headers, the slices whose devices have attributes of these names."""
+        """The slices whose devices have the attributes of a header, by number of the header."""
 
     def put(self, part: DeviceSlice, devices: DeviceTable) -> None:
         """Add those of the slice with these devices."""

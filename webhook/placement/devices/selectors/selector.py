@@ -45,7 +45,7 @@ _Entries = dict[str, dict[str, object]]
 """Attributes or capacities by domain and id."""
 
 _Names = dict[str, tuple[str, str] | None]
-"""By name of an attribute or capacity its domain and id; ``None`` if the expression does not read it."""
+"""Domain and identifier by name of an attribute or capacity; ``None`` if the expression does not read it."""
 
 
 class _ReadEntries(NamedTuple):

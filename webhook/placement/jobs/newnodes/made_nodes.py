@@ -25,7 +25,7 @@ class GroupNodes(Struct, frozen=True):
     unknown: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As warnings say it: ``2 nodes of NodePool fast (if each has cpu 8)``."""
+        """The text for warnings: ``2 nodes of NodePool fast (if each has cpu 8)``."""
         least = "at least " if self.unknown else ""
         doubt = f" (if each has {enumerated(self.unknown, SAID)})" if self.unknown else ""
         return f"{least}{counted(self.count, 'node')} of {named(self.group)}{doubt}"

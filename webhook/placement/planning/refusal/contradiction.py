@@ -44,7 +44,7 @@ def _pools(block: Block) -> set[int]:
 
 
 def _most(blocks: Sequence[Block], pool: int, indices: Sequence[int]) -> int:
-    """As many hosts of the pool as could matter: one for each set of pods that needs any, and each index."""
+    """The number of hosts of the pool that could matter: one for each set of pods that needs any, and each index."""
     return sum(block.count for block in blocks if pool in _pools(block)) + len(indices)
 
 
