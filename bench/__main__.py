@@ -125,23 +125,23 @@ def _watch(scenario: Scenario, cache: Path, folder: Path, found: Findings) -> No
     """What the product holds of the same cluster when it lists it from an API server."""
     with processes.listing(cache, folder) as api, processes.watching(cache, api) as product:
         found.tell(f"product has listed everything after {product.ready_seconds:.1f} s, {scenario.scale}")
-        held = memory.measure(product.pid)
-    if held is not None:
-        found.figure(scenario.watched, held.resident, f"{held.resident:.0f} MB (peak {held.peak:.0f} MB)")
-        found.figure("start_cpu_watched", held.cpu_seconds, f"{held.cpu_seconds:.1f} s")
+        usage = memory.measure(product.pid)
+    if usage is not None:
+        found.figure(scenario.watched, usage.resident, f"{usage.resident:.0f} MB (peak {usage.peak:.0f} MB)")
+        found.figure("start_cpu_watched", usage.cpu_seconds, f"{usage.cpu_seconds:.1f} s")
 
 
 def _hold(scenario: Scenario, product: processes.Server, found: Findings) -> None:
     """What the product holds, and what it took to get there."""
-    held = memory.measure(product.pid)
-    if held is None:
+    usage = memory.measure(product.pid)
+    if usage is None:
         found.tell("this system does not say how much memory and time a process takes: not measured")
         return
     if scenario.memory:
-        found.figure(scenario.memory, held.resident, f"{held.resident:.0f} MB (peak {held.peak:.0f} MB)")
+        found.figure(scenario.memory, usage.resident, f"{usage.resident:.0f} MB (peak {usage.peak:.0f} MB)")
     if scenario.start:
         found.figure(scenario.start, product.ready_seconds, f"{product.ready_seconds:.1f} s")
-        found.figure(f"{scenario.start}_cpu", held.cpu_seconds, f"{held.cpu_seconds:.1f} s")
+        found.figure(f"{scenario.start}_cpu", usage.cpu_seconds, f"{usage.cpu_seconds:.1f} s")
 
 
 def _load(

@@ -111,9 +111,9 @@ def _row(product: processes.Server, reviews: Sequence[bytes], kind: str, seconds
             with poster.posting():
                 beside.append(_tail(product.url, reviews, seconds))
     before, after = statistics.median(alone) * 1e3, statistics.median(beside) * 1e3
-    held = " + ".join(f"{size:.0f}" for size in memory.shared(product.pid) or ())
+    sizes = " + ".join(f"{size:.0f}" for size in memory.shared(product.pid) or ())
     each = statistics_of(poster.judged)
-    return f"| {kind or 'no Jobs'} | {each} | {before:.2f} | {after:.2f} | {after / before:.1f} | {held} |"
+    return f"| {kind or 'no Jobs'} | {each} | {before:.2f} | {after:.2f} | {after / before:.1f} | {sizes} |"
 
 
 def statistics_of(judged: Sequence[float]) -> str:

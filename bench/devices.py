@@ -73,9 +73,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _measured(scale: Scale, each: int) -> memory.Memory:
     """What the webhook holds of a cluster with so many devices on each node, of which a row is printed."""
-    held, ready = measure(scale, each)
-    print(row(f"{scale}, {each} devices each", held, ready), flush=True)
-    return held
+    usage, ready = measure(scale, each)
+    print(row(f"{scale}, {each} devices each", usage, ready), flush=True)
+    return usage
 
 
 def added(without: memory.Memory, having: memory.Memory) -> str:
@@ -83,9 +83,9 @@ def added(without: memory.Memory, having: memory.Memory) -> str:
     return f"devices add {having.resident - without.resident:.0f} MB of resident memory (goal: at most {GOAL:.0f})"
 
 
-def row(what: str, held: memory.Memory, ready: float) -> str:
+def row(what: str, usage: memory.Memory, ready: float) -> str:
     """A row of the table."""
-    return f"| {what} | {held.resident:.0f} | {held.peak:.0f} | {ready:.1f} | {held.cpu_seconds:.1f} |"
+    return f"| {what} | {usage.resident:.0f} | {usage.peak:.0f} | {ready:.1f} | {usage.cpu_seconds:.1f} |"
 
 
 def measure(scale: Scale, each: int) -> tuple[memory.Memory, float]:
@@ -98,10 +98,10 @@ def measure(scale: Scale, each: int) -> tuple[memory.Memory, float]:
         for name, content in pages(scale.nodes, each):
             (folder / name).write_bytes(content)
         with processes.listing(cache, folder) as api, processes.watching(cache, api) as product:
-            held = memory.measure(product.pid)
-    if held is None:
+            usage = memory.measure(product.pid)
+    if usage is None:
         raise Trouble("this system does not say how much memory and time a process takes")
-    return held, product.ready_seconds
+    return usage, product.ready_seconds
 
 
 def decisions(nodes: int, each: int, pods: int = 1000) -> dict[str, Times]:

@@ -57,10 +57,10 @@ def measure(rate: int, seconds: float) -> float:
 
 
 def _cpu(pid: int) -> float:
-    held = memory.measure(pid)
-    if held is None:
+    usage = memory.measure(pid)
+    if usage is None:
         raise Trouble("this system does not say how much time a process takes")
-    return held.cpu_seconds
+    return usage.cpu_seconds
 
 
 if __name__ == "__main__":

@@ -20,8 +20,8 @@ def entries() -> tuple[CommandEntry, ...]:
 
 def page_text(declarations: Iterable[CommandEntry], before: str) -> str:
     """The page with its made part as it should be, and everything else as it was."""
-    head, _, rest = before.partition(BEGIN)
-    _, _, tail = rest.partition(END)
+    head, _, after_begin = before.partition(BEGIN)
+    _, _, tail = after_begin.partition(END)
     return f"{head}{BEGIN}\n{''.join(map(_section, declarations))}{END}{tail}"
 
 

@@ -45,12 +45,12 @@ def fields(name: str) -> dict[str, str]:
 def table() -> dict[str, dict[str, str]]:
     """The fields of all models that a pod template is made of."""
     fields_of: dict[str, dict[str, str]] = {}
-    left = [_ROOT]
-    while left:
-        name = left.pop()
+    pending = [_ROOT]
+    while pending:
+        name = pending.pop()
         if name not in fields_of:
             fields_of[name] = fields(name)
-            left += [inner.removesuffix("[]") for inner in fields_of[name].values() if inner]
+            pending += [inner.removesuffix("[]") for inner in fields_of[name].values() if inner]
     return {name: fields_of[name] for name in sorted(fields_of)}
 
 

@@ -246,7 +246,7 @@ class SettingFields:
         str,
         SettingRule(
             "URL of an OpenTelemetry collector for traces by OTLP over HTTP, such as "
-            "http://collector:4318/v1/traces; if empty, there are no traces.",
+            "http://collector:4318/v1/traces; if empty, no traces are sent.",
             max_length=2048,
         ),
     ] = ""

@@ -189,12 +189,12 @@ def _alone(admin: Api, chart: Chart, size: int) -> float:
     began = time.monotonic()
     with ThreadPoolExecutor(CLIENTS) as clients:
         list(clients.map(write, range(size)))
-    taken = time.monotonic() - began
+    duration = time.monotonic() - began
     for path in (elements, pods):
         admin.delete(path, gracePeriodSeconds="0")
         until(lambda path=path: not admin.get(path, limit="1")["items"], f"{path} is empty", _SECONDS)  # type: ignore[misc]
     chart.present()
-    return taken
+    return duration
 
 
 def _element(number: int) -> Object:

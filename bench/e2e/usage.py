@@ -45,5 +45,5 @@ def between(before: Usage, after: Usage) -> Usage:
 
 
 def _seconds(pid: int) -> float:
-    held = memory.measure(pid)
-    return held.cpu_seconds if held else 0.0
+    usage = memory.measure(pid)
+    return usage.cpu_seconds if usage else 0.0

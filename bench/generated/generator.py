@@ -39,9 +39,9 @@ def pages(scale: Scale) -> Iterator[tuple[str, bytes]]:
         "pods": pod_objects(scale, shape),
     }
     for kind, objects in kinds.items():
-        rest = iter(objects)
+        remaining = iter(objects)
         for number in itertools.count():
-            page = list(itertools.islice(rest, PAGE))
+            page = list(itertools.islice(remaining, PAGE))
             if not page:
                 break
             content = {"apiVersion": "v1", "items": page, "kind": "List", "metadata": {"resourceVersion": ""}}

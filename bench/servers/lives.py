@@ -86,7 +86,9 @@ def chunks(count: int) -> Iterator[bytes]:
             yield b"%x\r\n%b\r\n" % (len(line), line)
 
 
-async def _answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, told: list[bytes], pace: float) -> None:
+async def _answered(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, events: list[bytes], pace: float
+) -> None:
     """Answer the requests of one connection; ``pace`` is the number of seconds between two events."""
     while True:
         request = await reader.readuntil(b"\r\n\r\n")
@@ -94,15 +96,15 @@ async def _answered(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, 
         if "watch" in parse_qs(target.query):
             writer.write(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n")
             if target.path.endswith("/pods"):
-                await _tell(writer, told, pace)
+                await _tell(writer, events, pace)
             await asyncio.Event().wait()
         body = json.dumps({"kind": "List", "metadata": {"resourceVersion": str(VERSION)}, "items": []}).encode()
         writer.write(_HEAD + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
 
-async def _tell(writer: asyncio.StreamWriter, told: list[bytes], pace: float) -> None:
+async def _tell(writer: asyncio.StreamWriter, events: list[bytes], pace: float) -> None:
     begun = monotonic() + START
-    for number, chunk in enumerate(told):
+    for number, chunk in enumerate(events):
         await asyncio.sleep(begun + number * pace - monotonic())
         writer.write(chunk)
         await writer.drain()
@@ -112,12 +114,12 @@ async def serve(certificate: str, key: str, count: int, rate: float) -> None:
     """Answer on a free port of loopback until cancelled."""
     context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     context.load_cert_chain(certificate, key)
-    told = [*chunks(count)]
-    pace = count / rate / len(told)
+    events = [*chunks(count)]
+    pace = count / rate / len(events)
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
-            await _answered(reader, writer, told, pace)
+            await _answered(reader, writer, events, pace)
         except (asyncio.IncompleteReadError, ConnectionError):
             writer.close()
 

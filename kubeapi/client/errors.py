@@ -15,12 +15,12 @@ _UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]")
 class Cause(enum.Enum):
     """The cause of a failed request, by what its sender should do. The values explain the members to readers."""
 
-    UNREACHABLE = "no connection, or one that broke or went silent"
+    UNREACHABLE = "the connection failed, broke or went silent"
     BROKEN = "the API server reports a failure of its own"
     BUSY = "the API server asks to retry later"
     UNAUTHORIZED = "the API server does not accept the credentials"
     FORBIDDEN = "the user has no right to this request"
-    MISSING = "there is no such object, or no such kind"
+    MISSING = "the object or its kind does not exist"
     EXISTS = "an object of that name already exists"
     CONFLICT = "the object was changed or replaced since it was read: read it again"
     INVALID = "the request is invalid: retrying does not help"

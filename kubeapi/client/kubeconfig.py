@@ -230,7 +230,7 @@ def _id_token(provider: "AuthProvider", now: datetime) -> tuple[str, datetime]:
         )["exp"]
         ends = datetime.fromtimestamp(float(str(expires)), UTC) - EARLY
     except (IndexError, KeyError, ValueError, OverflowError, OSError, msgspec.MsgspecError):
-        raise ValueError("the id-token of the auth-provider oidc is not a JSON Web Token with an end (exp)") from None
+        raise ValueError("the id-token of the auth-provider oidc is not a JSON Web Token with expiry (exp)") from None
     if now >= ends:
         raise ValueError(
             "the id-token of the auth-provider oidc has expired: run kubectl, which renews it, "

@@ -81,7 +81,7 @@ class Processes:
             state,
             self.copies.append,
             fork=fork,
-            left=lambda: self.left.pop(0) if self.left else None,
+            available=lambda: self.left.pop(0) if self.left else None,
             clock=self.clock,
             spent=self._cpu,
             sleep=self._sleep,

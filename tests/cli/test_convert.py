@@ -168,7 +168,7 @@ def test_annotations_are_put_onto_manifests(run: Run) -> None:
         (("empty",), "empty: no file in the folder or below ends in .spl"),
         ((".", "--from", "adl"), ".: only SPL programs are read from a folder: name the files of adl one by one"),
         (("a.spl", "--onto", "missing.yaml"), "missing.yaml: No such file or directory"),
-        (("a.spl", "--onto", "s.yaml"), "s.yaml: there is no pod and no workload to put annotations on"),
+        (("a.spl", "--onto", "s.yaml"), "s.yaml: no pod or workload to annotate"),
         (("a.spl", "--name", "A_B"), ("--name \"A_B\" is not a valid name: a-z, 0-9, '-' and '.', at most 63 "
         "characters")),
         (("a.spl", "-n", "X"), "--namespace \"X\" is not a valid name: a-z, 0-9, '-' and '.', at most 63 characters"),

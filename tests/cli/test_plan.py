@@ -421,9 +421,7 @@ def test_the_page_shows_the_plan(plan: Run) -> None:
 def test_manifests_without_pods_leave_nothing_to_plan(plan: Run, tmp_path: Path) -> None:
     code, _, err = plan("-f", written(tmp_path, {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "a"}}))
     assert code == 0
-    assert err == (
-        "streams-placement: warning: nothing to plan: there is no pod, no workload and no Job in the manifests\n"
-    )
+    assert err == ("streams-placement: warning: nothing to plan: no pod, workload or Job in the manifests\n")
 
 
 def test_an_unreadable_object_is_wrong_use(plan: Run, tmp_path: Path) -> None:

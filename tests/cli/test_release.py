@@ -331,7 +331,7 @@ class TestTheProcess:
         checks = serve_checks(server, "refused", "then")
         code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
         assert (code, out) == (0, f"{DONE}AdmissionCheck then: set its condition Active to False\n")
-        assert err.startswith("AdmissionCheck refused of Kueue stays as it is: ")
+        assert err.startswith("AdmissionCheck refused of Kueue is left unchanged: ")
         assert [is_active(server, path) for path in checks] == ["True", "False"]
 
     async def test_nor_where_checks_cannot_be_listed(self, server: ApiServer, tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ class TestTheProcess:
         server.before = broken
         code, out, err = await command(server, tmp_path, "--all", *PLACE, "--delete-controller")
         assert (code, out) == (0, DONE)
-        assert err.startswith("AdmissionChecks of Kueue stay as they are: ")
+        assert err.startswith("AdmissionChecks of Kueue are left unchanged: ")
         code, out, err = await command(server, tmp_path, "--all")
         assert (code, out) == (3, "HostPool team/p: nothing to release\n")
         assert "hosts could not be released: " in err

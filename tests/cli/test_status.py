@@ -195,7 +195,7 @@ async def test_a_job_is_read_from_an_api_server(server: ApiServer, tmp_path: Pat
         "+- HostPool parallel-p (P): Ready\n"
         "+- ProcessingElement parallel-0: Running, parallel-0-1 on bar\n"
         "`- ProcessingElement parallel-1: Absent\n"
-        "     there is no such object\n"
+        "     the object does not exist\n"
     )
     assert await command(server, tmp_path, "parallel") == (0, shown, "")
 

@@ -121,7 +121,7 @@ def test_processing_elements_stand_in_the_order_of_the_list() -> None:
     found = view(job(*listed), elements=[element("removed"), element("a"), element("z")])
     assert [(one.name, one.phase, one.message) for one in found.processing_elements] == [
         ("z", "Unknown", ""),
-        ("parallel-1", "Absent", "there is no such object"),
+        ("parallel-1", "Absent", "the object does not exist"),
         ("a", "Unknown", ""),
         ("removed", "Unknown", "is not in the list of the Job"),
     ]

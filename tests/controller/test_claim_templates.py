@@ -240,7 +240,7 @@ async def test_at_most_a_hundred_are_made_in_a_namespace(controlled: ControlledC
     await asyncio.sleep(10)
     told_of = {about.name for about in controlled.candidate.of_pods.about}
     assert (len(made(controlled)), len(told_of)) == (100, 2)
-    assert told(controlled)[0][1].endswith("is not made: at most 100 are made in a namespace")
+    assert told(controlled)[0][1].endswith("is not created: at most 100 may exist in a namespace")
     for number in range(50):
         controlled.kube.delete(pod_path(f"p{number}"))
     await asyncio.sleep(11 * MINUTE)

@@ -110,8 +110,8 @@ def oversized() -> bytes:
             packed({"tar/bundle.tar": tar({"a.adl": b"", "b.adl": b""})}),
             'the bundle has several ADLs, and does not say which one it is: "a.adl", "b.adl"',
         ),
-        (packed({"tar/bundle.tar": tar({"a": b""})}), "there is no ADL in the bundle"),
-        (bundle(TEXT, path="out/Other.adl"), 'there is no ADL in the bundle at "out/Main.adl"'),
+        (packed({"tar/bundle.tar": tar({"a": b""})}), "the bundle contains no ADL"),
+        (bundle(TEXT, path="out/Other.adl"), 'the bundle contains no ADL at "out/Main.adl"'),
         (packed({"../Main.adl": b""}), 'the member "../Main.adl" leads out of the bundle'),
         (packed({"/etc/Main.adl": b""}), 'the member "/etc/Main.adl" leads out of the bundle'),
         (packed({"a\\..\\b.adl": b""}), 'the member "a\\..\\b.adl" leads out of the bundle'),
@@ -145,7 +145,7 @@ def oversized() -> bytes:
             packed({"tar/bundle.tar": tar({"Main.adl": TEXT.encode()})[:600]}),
             'the ADL "Main.adl" is cut off',
         ),
-        (packed({"tar/bundle.tar": tar({"Main.so": b"x" * 3000})[:1024]}), "there is no ADL in the bundle"),
+        (packed({"tar/bundle.tar": tar({"Main.so": b"x" * 3000})[:1024]}), "the bundle contains no ADL"),
     ],
 )
 def test_what_is_not_a_bundle_or_hostile_is_refused(content: bytes, refusal: str) -> None:

@@ -308,8 +308,8 @@ def requirement(**spec: Any) -> str:
             ('in:1: "a/hpa-intents" is not a path of hardware intents, such as '
             "projects/P/composite-apps/A/VERSION/deployment-intent-groups/G/hpa-intents"),
         ),
-        (documents(anchored("projects", INTENT)), "in: there is no hardware intent in the input"),
-        ("", "in: there is no hardware intent in the input"),
+        (documents(anchored("projects", INTENT)), "in: the input contains no hardware intent"),
+        ("", "in: the input contains no hardware intent"),
         (
             documents(INTENT, {"metadata": {"name": "c"}, "spec": {"kind": "Deployment", "size": 1}}),
             'in:3: unknown field "size" of a consumer',

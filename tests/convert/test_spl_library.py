@@ -79,7 +79,7 @@ def test_what_is_wrong_in_one_file_is_said_there() -> None:
 def test_libraries_alone_are_refused_once() -> None:
     found = together("namespace a; type T = int32 a;", f"namespace b;\n{PAIR}")
     assert [[one.message for one in each.problems] for each in found] == [
-        ["there is no main composite and no operator in it, so nothing would run"],
+        ["it has neither a main composite nor an operator, so nothing would run"],
         [],
     ]
 

@@ -140,7 +140,7 @@ def test_a_program_that_ends_in_the_head_of_a_composite_is_refused(text: str, na
 
 @pytest.mark.parametrize("text", ["namespace a.b;", "use a.b::*;", "type T = int32 a;", "int32 f() { return 1; }"])
 def test_a_text_of_definitions_alone_is_refused(text: str) -> None:
-    assert refusals(text, "spl") == ["in:1: there is no main composite and no operator in it, so nothing would run"]
+    assert refusals(text, "spl") == ["in:1: it has neither a main composite nor an operator, so nothing would run"]
 
 
 @pytest.mark.parametrize("name", ["host", "hostIsolation", "hostColocation", "hostExlocation", "partitionColocation"])

@@ -218,4 +218,4 @@ def test_something_has_to_be_annotated(documents: tuple[Manifest, ...]) -> None:
         Targets([("onto.yaml", one) for one in documents])
     (problem,) = raised.value.problems
     where = "onto.yaml" if documents else "--onto"
-    assert (problem.field, problem.message) == (where, "there is no pod and no workload to put annotations on")
+    assert (problem.field, problem.message) == (where, "no pod or workload to annotate")

@@ -83,18 +83,18 @@ def _panels() -> Iterator[Json]:
 def _placed(row: Row, top: int) -> tuple[list[tuple[Panel, Json]], int]:
     """The panels of a row with their places, and the first line below them."""
     placed: list[tuple[Panel, Json]] = []
-    left = line = 0
+    column = line = 0
     for panel in row.panels:
         width, height = _SIZES[panel.kind]
-        if left + width > _WIDTH or line not in {0, height}:
-            left, top, line = 0, top + line, 0
-        placed.append((panel, _place(left, top, width, height)))
-        left, line = left + width, height
+        if column + width > _WIDTH or line not in {0, height}:
+            column, top, line = 0, top + line, 0
+        placed.append((panel, _place(column, top, width, height)))
+        column, line = column + width, height
     return placed, top + line
 
 
-def _place(left: int, top: int, width: int, height: int) -> Json:
-    return {"x": left, "y": top, "w": width, "h": height}
+def _place(column: int, top: int, width: int, height: int) -> Json:
+    return {"x": column, "y": top, "w": width, "h": height}
 
 
 def _panel(panel: Panel) -> Json:

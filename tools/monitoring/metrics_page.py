@@ -68,7 +68,7 @@ def _labels() -> Iterator[str]:
 
 def _rules() -> Iterator[str]:
     said = _docstrings()
-    yield "| rule | what a refusal of it is about |"
+    yield "| rule | what a refusal by it means |"
     yield "|---|---|"
     for one in Rule:
         yield f"| `{one}` | {said[one.name].replace('``', '`').rstrip('.')} |"

@@ -33,9 +33,9 @@ class LockedLibrary(Struct, frozen=True):
 def libraries(lock: str) -> Iterator[LockedLibrary]:
     """The libraries of the text of a lock file, in its order."""
     for block in re.split(r"\n(?=\S)", lock.strip()):
-        head, *rest = block.splitlines()
+        head, *continuation = block.splitlines()
         pin = _PIN.match(head)
         if pin is None:
             raise ValueError(f"{head} is no pinned library: expected NAME==VERSION")
-        by = tuple(via["by"] for line in rest if (via := _VIA.match(line)))
+        by = tuple(via["by"] for line in continuation if (via := _VIA.match(line)))
         yield LockedLibrary(pin["name"], pin["version"], pin["marker"] or "", tuple(_HASH.findall(block)), by)

@@ -98,11 +98,11 @@ def _document(used: Sequence[LockedLibrary], project: str, version: str, sha256:
     own = (sha256,) if sha256 else ()
     itself = _component(project, version, own, licences(metadata.metadata(project)), ComponentType.APPLICATION)
     parts = {each: _library(each) for each in used}
-    told = sha256 or hashlib.sha256("".join(f"{one.name}=={one.version}\n" for one in used).encode()).hexdigest()
+    digest = sha256 or hashlib.sha256("".join(f"{one.name}=={one.version}\n" for one in used).encode()).hexdigest()
     bom = Bom(
         components=parts.values(),
         metadata=BomMetaData(component=itself, timestamp=moment),
-        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{itself.purl}?checksum=sha256:{told}"),
+        serial_number=uuid.uuid5(uuid.NAMESPACE_URL, f"{itself.purl}?checksum=sha256:{digest}"),
     )
     bom.register_dependency(itself, _needs(parts, f"{project} (pyproject.toml)"))
     for library, part in parts.items():

@@ -84,11 +84,11 @@ def released(changelog: str, version: str, day: date) -> str:
     """The changelog with a section of the version and the day in place of what is unreleased."""
     if has_section(changelog, version):
         raise ReleaseError(f"{CHANGELOG} has a section {version} already: choose a later version")
-    before, head, rest = changelog.partition(_UNRELEASED)
-    unreleased = rest.partition("\n## ")[0].strip()
+    before, head, following = changelog.partition(_UNRELEASED)
+    unreleased = following.partition("\n## ")[0].strip()
     if not head or not unreleased:
         raise ReleaseError(f"{CHANGELOG} says of nothing that it is unreleased: there is nothing to release")
-    return f"{before}{head}\n## {version} - {day.isoformat()}\n{rest}"
+    return f"{before}{head}\n## {version} - {day.isoformat()}\n{following}"
 
 
 def set_version(root: Path, version: str, day: date) -> list[str]:

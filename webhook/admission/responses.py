@@ -98,12 +98,12 @@ _BEGINNING: Final = b'{"response":{"uid":'
 
 
 class Admission(Struct, frozen=True, gc=False):
-    """An admission without its uid, made once for all pods that ask the same: ``rest`` is the JSON after the uid.
+    """An admission without its uid, made once for all pods that ask the same: ``after_uid`` is the JSON after the uid.
 
     ``changes`` says whether there is a patch in it.
     """
 
-    rest: bytes
+    after_uid: bytes
     changes: bool
 
 
@@ -122,7 +122,7 @@ def admission(patch: bytes, warnings: Iterable[str], audit: dict[str, str]) -> A
 
 def patched(review: Review, admitted: Admission) -> Answer:
     """Admitted, with the patch if there is one: the admission completed by the uid of this review."""
-    body = _BEGINNING + _ENCODE(review.uid) + admitted.rest
+    body = _BEGINNING + _ENCODE(review.uid) + admitted.after_uid
     return _about(review, body, Outcome.PATCHED if admitted.changes else Outcome.ALLOWED)
 
 

@@ -82,8 +82,8 @@ class ReviewApi:
             reply = error.response()
         seconds = perf_counter() - arrived
         self._metrics.answered(reply.status, seconds)
-        told = namespace, quote(user.username), reply.status, seconds
-        _log.info("placement review in namespace %s by %s: %d in %.3f s", *told)
+        logged = namespace, quote(user.username), reply.status, seconds
+        _log.info("placement review in namespace %s by %s: %d in %.3f s", *logged)
         return reply
 
     def _user(self, request: web.BaseRequest) -> User:

@@ -148,17 +148,17 @@ class ReviewCreation:
     ) -> web.Response:
         """The answer to a review whose body has arrived."""
         _decoded(body, namespace)
-        begun, left = perf_counter(), 0.0
+        begun, remaining = perf_counter(), 0.0
         try:
             async with self._turns.turn(flow_of(user.username), give_up - begun):
-                left = give_up - perf_counter()
+                remaining = give_up - perf_counter()
                 if request.transport is None:
                     raise ReviewFaultError(503, "the client has hung up")
-                said = await self._process.run(ReviewRequest(namespace, body, user), left)
+                said = await self._process.run(ReviewRequest(namespace, body, user), remaining)
         except NoTurnError as error:
             raise ReviewFaultError(429, str(error)) from None
         except NoAnswerError as error:
-            if error.code == _LATE and left < min(SECONDS, (give_up - begun) / 2):
+            if error.code == _LATE and remaining < min(SECONDS, (give_up - begun) / 2):
                 raise ReviewFaultError(429, TIME_USED_UP) from None
             raise ReviewFaultError(error.code, str(error), after=error.after) from None
         code = int(said[:_CODE])

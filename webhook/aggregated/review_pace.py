@@ -29,6 +29,6 @@ class ReviewPace:
 
     def spend(self, size: int) -> None:
         """Count a review whose request and answer have so many bytes."""
-        rest = REST * (COST + COST_OF_BYTE * size)
-        self._rested = max(self._rested, self._clock()) + rest
-        self.caused += rest
+        pause = REST * (COST + COST_OF_BYTE * size)
+        self._rested = max(self._rested, self._clock()) + pause
+        self.caused += pause

@@ -126,7 +126,7 @@ class ReviewProcess:
         copied: Callable[[float], object] = lambda _: None,
         *,
         fork: Callable[[Callable[[socket.socket], object]], Forked] = forked,
-        left: Callable[[], int | None] = memory_left,
+        available: Callable[[], int | None] = memory_left,
         clock: Callable[[], float] = perf_counter,
         spent: Callable[[], float] = thread_time,
         sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
@@ -134,7 +134,7 @@ class ReviewProcess:
         self._state = state
         self._copied = copied
         self._fork = fork
-        self._left = left
+        self._available = available
         self._clock = clock
         self._spent = spent
         self._sleep = sleep
@@ -202,30 +202,32 @@ class ReviewProcess:
 
     async def _memory(self) -> int:
         """Bytes that the process of a review may take; :class:`NoAnswerError` if there are too few."""
-        left = self._left()
-        if left is not None and left < LEAST and self._template is not None:
+        available = self._available()
+        if available is not None and available < LEAST and self._template is not None:
             self._end()  # which took some of it
             await self._ended()
-            left = self._left()
-        if left is not None and left < LEAST:
-            _log.warning("no process that answers a placement review is started: %d bytes of memory are left", left)
+            available = self._available()
+        if available is not None and available < LEAST:
+            _log.warning(
+                "no process that answers a placement review is started: %d bytes of memory are left", available
+            )
             raise NoAnswerError(
                 503, "the webhook has too little memory left for a review; a higher resources.limits.memory helps"
             )
-        return MEMORY if left is None else min(MEMORY, left)
+        return MEMORY if available is None else min(MEMORY, available)
 
     async def _ready(self, seconds: float) -> None:
         """Have a template within so many seconds, or :class:`NoAnswerError`."""
         if self._template is not None and self._clock() >= max(self._template.until, self._rested):
             self._end()
         if self._template is None:
-            rest = self._rested - self._clock()
-            if rest >= seconds:
+            pause = self._rested - self._clock()
+            if pause >= seconds:
                 raise NoAnswerError(
-                    503, f"the server starts the next process for reviews in {_in_words(rest)}; try again then", rest
+                    503, f"the server starts the next process for reviews in {_in_words(pause)}; try again then", pause
                 )
-            if rest > 0:
-                await self._sleep(rest)
+            if pause > 0:
+                await self._sleep(pause)
             self._template = self._started()
 
     def _started(self) -> "_Template":
@@ -264,11 +266,11 @@ class ReviewProcess:
                 self.pace.spend(len(text) + len(answer))
         whole = _whole(answer)
         if not whole and (not self._running or self._template is not template):
-            rest = max(self._rested - self._clock(), 1.0)
+            pause = max(self._rested - self._clock(), 1.0)
             raise NoAnswerError(
                 503,
-                f"the process for reviews ended before the review was answered; try again in {_in_words(rest)}",
-                rest,
+                f"the process for reviews ended before the review was answered; try again in {_in_words(pause)}",
+                pause,
             )
         return whole
 

@@ -58,7 +58,7 @@ class Turns:
         self._usage: dict[str, FlowUsage] = {}
         self._waiting: list[_WaitingReview] = []
         self._counts: Counter[str] = Counter()
-        self._taken = False
+        self._busy = False
 
     def __len__(self) -> int:
         """How many reviews wait."""
@@ -90,8 +90,8 @@ class Turns:
                 del self._counts[user]
 
     async def _called(self, user: str, seconds: float) -> None:
-        if not self._taken:
-            self._taken = True
+        if not self._busy:
+            self._busy = True
             return
         review = _WaitingReview(user, asyncio.get_running_loop().create_future())
         self._waiting.append(review)
@@ -112,20 +112,20 @@ class Turns:
 
     def _over(self) -> None:
         """End a turn, as soon as the rest is over."""
-        if rest := self._pace.rest:
-            asyncio.get_running_loop().call_later(rest, self._over)
+        if pause := self._pace.rest:
+            asyncio.get_running_loop().call_later(pause, self._over)
         else:
             self._call()
 
     def _call(self) -> None:
         """Call the waiting review whose user took least time lately; of several, the one that has waited longest."""
-        self._taken = False
+        self._busy = False
         if not self._waiting:
             return
         now = perf_counter()
         first = min(self._waiting, key=lambda review: self._of(review.user).at(now))
         self._waiting.remove(first)
-        self._taken = True
+        self._busy = True
         first.called.set_result(None)
 
     def _of(self, user: str) -> FlowUsage:

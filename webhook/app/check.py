@@ -88,5 +88,5 @@ async def _refusal(create: Create, *, audit: bool) -> str:
 
 
 def _unseen(what: str) -> str:
-    reasons = "the namespace may be excluded, the webhook may be in audit mode, or its configuration is not there"
+    reasons = "the namespace may be excluded, the webhook may be in audit mode, or its configuration may be missing"
     return f"{what}, so the API server did not ask the webhook: {reasons}"

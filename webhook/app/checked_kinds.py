@@ -13,10 +13,10 @@ from webhook.app.check_result import CONTRADICTION, CheckResult, is_our_refusal,
 from webhook.placement.kinds.kind import OperatorKind
 from webhook.placement.text import keys
 
-ABSENT: Final = "the API server does not serve the kind, so no object of it is judged until its definition is there"
+ABSENT: Final = "the API server does not serve the kind, so its objects are not judged until its CRD exists"
 """What is said of a kind without a definition."""
 
-UNTRIED: Final = "the kind is served; another object says what its pods are, so a refusal was not tried"
+UNTRIED: Final = "the kind is served; another object describes its pods, so a refusal was not tested"
 """What is said of a kind whose objects refer to others."""
 
 UNREFUSED: Final = (

@@ -100,7 +100,7 @@ async def _close(checks: ClosedChecks, wish: ReleaseRequest, tell: TellFreed) ->
                 await checks.close(check)
         except ApiError as error:
             if wish.end_controllers:
-                _log.warning("AdmissionCheck %s of Kueue stays as it is: %s", check.name, error)
+                _log.warning("AdmissionCheck %s of Kueue is left unchanged: %s", check.name, error)
                 continue
             failure = str(error)
         tell(Freed(what=f"AdmissionCheck {check.name}", closed=not failure, failure=failure))

@@ -118,14 +118,14 @@ def parts_of(manifests: Sequence[Unstructured], namespace: str, most: int = MANI
     parts: list[ReviewPart] = []
     for name, places in _by_namespace(manifests, namespace).items():
         part: list[int] = []
-        left = BYTES
+        free_bytes = BYTES
         for place in places:
             size = json_size(manifests[place], BYTES)
-            if size > left or len(part) == most:
+            if size > free_bytes or len(part) == most:
                 parts.append(ReviewPart(name, tuple(part)))
-                part, left = [], BYTES
+                part, free_bytes = [], BYTES
             part.append(place)
-            left -= size
+            free_bytes -= size
         parts.append(ReviewPart(name, tuple(part)))
     return parts
 

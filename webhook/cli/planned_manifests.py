@@ -37,7 +37,7 @@ def planned_document(given: Manifests, settings: Settings, seconds: float, title
         except ValueError as error:
             raise WrongUse(str(error)) from error
     if not plan.objects:
-        warn("nothing to plan: there is no pod, no workload and no Job in the manifests")
+        warn("nothing to plan: no pod, workload or Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")
     source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"
     return document_of(plan, title, f"{nodes}, {source}")

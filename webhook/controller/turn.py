@@ -7,7 +7,7 @@ from typing import Final, Protocol, TypeVar
 Found = TypeVar("Found")
 
 LOOKS: Final = 3
-"""So many times something is judged, if what was promised before loses its room each time."""
+"""Maximum number of verdicts on one object while earlier promises keep losing their room."""
 
 
 class Unsettled(Protocol):

@@ -199,7 +199,7 @@ def _in_tar(name: str, packed: IO[bytes], wanted: str | None) -> tuple[str, byte
             raise _several(name, list(contents))
     for member, content in contents.items():
         return member, content
-    raise _refused(name, f"there is no ADL in the bundle{f' at {quote(wanted)}' if wanted else ''}")
+    raise _refused(name, f"the bundle contains no ADL{f' at {quote(wanted)}' if wanted else ''}")
 
 
 def _tar_members(name: str, packed: IO[bytes]) -> Iterator[tuple[str, int]]:

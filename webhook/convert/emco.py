@@ -93,7 +93,7 @@ def read_emco(source: SourceText) -> tuple[list[EmcoIntent], list[Remark]]:
     for one in emco_objects(source):
         reader.add(one)
     if not reader.intents:
-        raise RefusedInputError(Problem(source.name, "there is no hardware intent in the input"))
+        raise RefusedInputError(Problem(source.name, "the input contains no hardware intent"))
     return reader.intents, reader.remarks
 
 

@@ -33,7 +33,7 @@ class Targets:
             (file, document) for file, document in self.documents if not is_job(document) and any(pods_of(document))
         ]
         if not self._pods:
-            message = "there is no pod and no workload to put annotations on"
+            message = "no pod or workload to annotate"
             raise RefusedInputError(Problem(documents[0][0] if documents else "--onto", message))
 
     def put_streams(self, application: StreamsApplication, job: str) -> Iterator[Remark]:

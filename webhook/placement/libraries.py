@@ -6,5 +6,5 @@ from typing import Final
 IMPORTING: Final = threading.Lock()
 """Held while a thread imports one, and by those who fork this process.
 
-A child that is forked in the middle of an import waits for ever for the thread that imports, which it has not got.
+A child that is forked during an import would wait forever for the importing thread, which does not exist in the child.
 """

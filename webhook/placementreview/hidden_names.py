@@ -36,14 +36,16 @@ class HiddenNames:
         if self.visible or not steps:
             return {"patch": tuple(steps)}
         known = set(_words(manifest))
-        told = tuple(
+        shown = tuple(
             step for step in steps if not any(word not in known and self._hidden(word) for word in _words(step))
         )
-        left = len(steps) - len(told)
-        if not left:
-            return {"patch": told}
-        said = f"patch: {counted(left, 'operation')} left out: to see names of nodes, you need the right to list nodes"
-        return {"patch": told, "warnings": (*warnings, said)}
+        hidden = len(steps) - len(shown)
+        if not hidden:
+            return {"patch": shown}
+        said = (
+            f"patch: {counted(hidden, 'operation')} left out: to see names of nodes, you need the right to list nodes"
+        )
+        return {"patch": shown, "warnings": (*warnings, said)}
 
     def plan(self, document: PlanDocument) -> dict[str, Any]:
         """The plan as JSON; with numbers for names of nodes, and without what nodes have, if these are hidden."""

@@ -76,8 +76,8 @@ def change(what_if: WhatIf, namespace: str, pods: Sequence[Unstructured], invent
     for node in _added(what_if.add_nodes, inventory):
         inventory.set_node(node)
     stay = (pod for pod in leaving if not mapping(pod, "metadata").get("deletionTimestamp"))
-    left = [pod for pod in stay if (_namespace(pod), str(mapping(pod, "metadata").get("name"))) not in removed]
-    return ChangedCluster(evicted=tuple(left))
+    evicted = [pod for pod in stay if (_namespace(pod), str(mapping(pod, "metadata").get("name"))) not in removed]
+    return ChangedCluster(evicted=tuple(evicted))
 
 
 def _missing(

@@ -95,7 +95,7 @@ def _parts(
 
 async def _retire(listener: Listener, stop: Stop, drain: float, limits: Limits) -> None:
     """Be unready, answer for the drain time, then finish requests under way; a second signal ends both waits."""
-    _log.info("stopping: unready from now on, still answering for %g seconds", drain)
+    _log.info("stopping: no longer ready, still answering for %g seconds", drain)
     listener.connections.draining = True
     await wait(stop.insisted, drain)
     stopping = asyncio.create_task(listener.stop(limits.finish_seconds))

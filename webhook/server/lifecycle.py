@@ -137,7 +137,7 @@ class _Server:
 
     async def _retire(self) -> None:
         """Be unready, answer for the drain time, then finish requests under way; a second signal ends both waits."""
-        _log.info("stopping: unready from now on, still answering for %g seconds", self._drain)
+        _log.info("stopping: no longer ready, still answering for %g seconds", self._drain)
         self._reviews.connections.draining = True
         self._service.retire()
         await wait(self._stop.insisted, self._drain)

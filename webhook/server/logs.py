@@ -70,7 +70,7 @@ class Line(logging.Formatter):
         """The line, without its newline."""
         moment = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
         facts: Mapping[str, Any] = getattr(record, "facts", {})
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             field: value if isinstance(value, int) else _clean(value, FIELD_LIMIT)
             for field in FIELDS
             if (value := facts.get(field))
@@ -81,7 +81,7 @@ class Line(logging.Formatter):
             level=record.levelname.lower(),
             logger=record.name,
             message=_clean(record.getMessage(), MESSAGE_LIMIT),
-            **told,
+            **fields,
             traceback=tuple(_clean(each, FIELD_LIMIT) for each in trace[-TRACE_LINES:]),
         )
         return msgspec.json.encode(line).decode()

@@ -35,10 +35,10 @@ class Row(Struct, frozen=True):
 
 def quiet(slots: Sequence[Slot]) -> list[Slot]:
     """The turns of rounds in which others took little of the machine; none if they always took much."""
-    taken: dict[int, list[tuple[float, float]]] = {}
+    turns_by_round: dict[int, list[tuple[float, float]]] = {}
     for slot in slots:
-        taken.setdefault(slot.round, []).append((slot.usage.others * slot.usage.clock, slot.usage.clock))
-    loud = {number for number, turns in taken.items() if _total(turns, 0) > DISTURBED * _total(turns, 1)}
+        turns_by_round.setdefault(slot.round, []).append((slot.usage.others * slot.usage.clock, slot.usage.clock))
+    loud = {number for number, turns in turns_by_round.items() if _total(turns, 0) > DISTURBED * _total(turns, 1)}
     return [slot for slot in slots if slot.round not in loud]
 
 

@@ -1,15 +1,15 @@
-{{/* Conditions of one object as one expression, those first that hold for few: the API server evaluates all conditions of a list, but of an expression only up to the first part that does not hold. */}}
+{{/* Joins conditions into one expression, the most selective first: the API server evaluates all matchConditions, but stops within an expression at the first false operand. */}}
 {{- define "streams-placement.all" -}}
 {{- $root := .root }}
 {{- range $at, $name := .of }}{{ if $at }} && {{ end }}({{ include (printf "streams-placement.%s" $name) $root }}){{ end }}
 {{- end -}}
 
-{{/* Which pods ask for hosts themselves: by an annotation of ours, or by belonging to a job. */}}
+{{/* Pods that ask for hosts: by an annotation of the product, or by a label of a job. */}}
 {{- define "streams-placement.optedIn" -}}
 object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in object.metadata.?labels.orValue({}))
 {{- end -}}
 
-{{/* Which pods the webhook judges by themselves. Only the webhook writes a seal, so a pod that comes with one is looked at: the guard is not asked about it later. In audit mode there are no seals. */}}
+{{/* Pods that the webhook judges. Only the webhook writes seals, so a pod that is created with a seal is reviewed here: the guard skips it later. In audit mode the webhook writes no seals. */}}
 {{- define "streams-placement.asksOrSealed" -}}
 {{ include "streams-placement.optedIn" . }}{{ if ne .Values.settings.mode "audit" }} || 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
 {{- end -}}
@@ -19,45 +19,45 @@ object.metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com
 [has(object.template) ? object.template : has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec.template : object.spec.template]
 {{- end -}}
 
-{{/* Which workloads have such pods. */}}
+{{/* Workloads whose pods ask for hosts. */}}
 {{- define "streams-placement.template" -}}
 {{ include "streams-placement.templates" . }}.exists(t, t.?metadata.?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/')) || ['streams.ibm.com/job', 'streams.ibm.com/pe'].exists(l, l in t.?metadata.?labels.orValue({})))
 {{- end -}}
 
-{{/* Which workloads say for their pods what these do not get: in an annotation of their own, or of a CronJob's Jobs. */}}
+{{/* Workloads with an annotation that does not reach their pods: their own, or that of a CronJob's Jobs. */}}
 {{- define "streams-placement.misplaced" -}}
 {{ include "streams-placement.templates" . }}.exists(t, [object.metadata, object.?spec.?jobTemplate.?metadata.orValue({})].exists(m, m.?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m.?annotations[?k] != t.?metadata.?annotations[?k])))
 {{- end -}}
 
-{{/* Which workloads have pods that come with a seal: where they ask for nothing, they are refused one by one. In audit mode there are no seals. */}}
+{{/* Workloads whose pod template has a seal. If the template asks for nothing, its pods are refused one by one. In audit mode the webhook writes no seals. */}}
 {{- define "streams-placement.sealedTemplate" -}}
 {{ include "streams-placement.templates" . }}.exists(t, 'streams.ibm.com/seal' in t.?metadata.?labels.orValue({}))
 {{- end -}}
 
-{{/* Which workloads ask for hosts, rightly or not, or have a seal. */}}
+{{/* Workloads that ask for hosts, in the template or on the workload itself, or have a seal. */}}
 {{- define "streams-placement.asks" -}}
 {{ include "streams-placement.template" . }} || {{ include "streams-placement.misplaced" . }}{{ if ne .Values.settings.mode "audit" }} || {{ include "streams-placement.sealedTemplate" . }}{{ end }}
 {{- end -}}
 
-{{/* Workloads that are new, that get another template or more pods, or more of them at the same time. */}}
+{{/* New workloads, and updates that change the template or raise replicas or parallelism. */}}
 {{- define "streams-placement.grown" -}}
 request.operation != 'UPDATE'
 || [has(object.template) ? [object, oldObject] : [has(object.spec.jobTemplate) ? object.spec.jobTemplate.spec : object.spec, has(oldObject.spec.jobTemplate) ? oldObject.spec.jobTemplate.spec : oldObject.spec]].exists(s, s[0].template != s[1].template || s[0].?replicas.orValue(1) > s[1].?replicas.orValue(1) || s[0].?parallelism.orValue(1) > s[1].?parallelism.orValue(1) || s[0].?completions != s[1].?completions || s[0].?completionMode != s[1].?completionMode)
 || [[object.?spec.orValue({}), oldObject.?spec.orValue({})], [object.?spec.?jobTemplate.?spec.orValue({}), oldObject.?spec.?jobTemplate.?spec.orValue({})]].exists(s, s[1].?suspend.orValue(false) && !s[0].?suspend.orValue(false))
 {{- end -}}
 
-{{/* The same, and those with another annotation of their own. */}}
+{{/* The same, and updates that change the workload's own annotations. */}}
 {{- define "streams-placement.changed" -}}
 {{ include "streams-placement.grown" . }}
 || [[object.metadata, oldObject.metadata], [object.?spec.?jobTemplate.?metadata.orValue({}), oldObject.?spec.?jobTemplate.?metadata.orValue({})]].exists(m, m[0].?annotations.orValue({}).exists(k, {{ include "streams-placement.protected" . }} && m[0].?annotations[?k] != m[1].?annotations[?k]))
 {{- end -}}
 
-{{/* An application of another operator: only its spec, and what it says of this product itself, determine its pods. */}}
+{{/* Applications of other operators: only the spec and the product's own annotations and labels determine the pods. */}}
 {{- define "streams-placement.applicationChanged" -}}
 request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.metadata, oldObject.metadata], [oldObject.metadata, object.metadata]].exists(m, m[0].?annotations.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?annotations[?k] != m[1].?annotations[?k]) || m[0].?labels.orValue({}).exists(k, k.startsWith('streams.ibm.com/') && m[0].?labels[?k] != m[1].?labels[?k]))
 {{- end -}}
 
-{{/* Anybody can write an owner into an object; what Kubernetes' own controllers make was reviewed as a whole. */}}
+{{/* All objects but those that Kubernetes' controllers create for a Deployment or CronJob, which was reviewed as a whole. The user matters, since every user can write an ownerReference. */}}
 {{- define "streams-placement.notOwned" -}}
 {{- if and .Values.settings.provisioningRequests (eq .Values.settings.scaleUp "auto") -}}
 (request.kind.kind != 'PodTemplate' || {{ include "streams-placement.notTheController" . }}) && (
@@ -68,7 +68,7 @@ request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.met
 {{- end -}}
 {{- end -}}
 
-{{/* The API server's image of a static pod, which is never scheduled. Every user can write the annotation; only kubelets are believed. */}}
+{{/* Mirror pods of static pods, which are never scheduled. Every user can write the annotation, so only kubelets are trusted. */}}
 {{- define "streams-placement.isMirror" -}}
 'kubernetes.io/config.mirror' in object.metadata.?annotations.orValue({}) && 'system:nodes' in request.userInfo.?groups.orValue([])
 {{- end -}}
@@ -76,52 +76,52 @@ request.operation != 'UPDATE' || object.?spec != oldObject.?spec || [[object.met
 !({{ include "streams-placement.isMirror" . }})
 {{- end -}}
 
-{{/* Parallel regions that are new, or get more channels: by themselves, or as a Scale has their replicas. */}}
+{{/* New ParallelRegions, and updates that raise the width: of the object, or of its Scale. */}}
 {{- define "streams-placement.widened" -}}
 request.operation != 'UPDATE' || object.?spec.?replicas.orValue(object.?spec.?width.orValue(0)) > oldObject.?spec.?replicas.orValue(oldObject.?spec.?width.orValue(0))
 {{- end -}}
 
-{{/* What is being deleted must never be kept from it. */}}
+{{/* Updates of objects that are being deleted must never be refused. */}}
 {{- define "streams-placement.alive" -}}
 !has(object.metadata.deletionTimestamp)
 {{- end -}}
 
-{{/* What the daemon set controller makes, under either of its names: nodes need it to become ready. Anybody can write an owner into a pod. */}}
+{{/* Pods of the DaemonSet controller, under both of its user names: nodes need them to become ready. The user matters, since every user can write an ownerReference. */}}
 {{- define "streams-placement.ofDaemonSet" -}}
 request.userInfo.username in ['system:serviceaccount:kube-system:daemon-set-controller', 'system:kube-controller-manager'] && object.metadata.?ownerReferences.orValue([]).exists(o, o.?controller.orValue(false) && o.kind == 'DaemonSet' && o.apiVersion == 'apps/v1')
 {{- end -}}
 
-{{/* Workloads of which a policy refuses some: their pods ask, or tolerate the taint of exclusive hosts by its key. */}}
+{{/* Workloads that a policy may refuse: their pods ask for hosts, or tolerate the taint of exclusive hosts by key. */}}
 {{- define "streams-placement.asksOrTolerates" -}}
 {{ include "streams-placement.template" . }} || {{ include "streams-placement.templates" . }}.exists(p, p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }}))
 {{- end -}}
 
-{{/* New pods of which a policy refuses some: the controller makes them, they ask and were not seen, or tolerate that taint. */}}
+{{/* New pods that a policy may refuse: the controller creates them, they ask for hosts and were not reviewed, or they tolerate that taint. */}}
 {{- define "streams-placement.unseenOrTolerates" -}}
 {{ include "streams-placement.theJobController" . }} || (({{ include "streams-placement.optedIn" . }}) ? {{ include "streams-placement.leftAlone" . }} || !({{ include "streams-placement.seen" . }}) : {{ include "streams-placement.tolerates" . }} && !({{ include "streams-placement.leftAlone" . }}) && !({{ include "streams-placement.ofDaemonSet" . }}))
 {{- end -}}
 
-{{/* Updates that a policy looks at: of all others, such as those of statuses, nothing but this is evaluated. */}}
+{{/* Updates that a policy evaluates. For all others, such as status updates, only this condition is evaluated. */}}
 {{- define "streams-placement.placeChanged" -}}
 object.metadata.?annotations != oldObject.metadata.?annotations || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?tolerations != oldObject.spec.?tolerations
 {{- end -}}
 
-{{/* Whether the pod has cores of its own, which no update of its status changes. */}}
+{{/* Whether the pod has exclusive cores, which no status update changes. */}}
 {{- define "streams-placement.bound" -}}
 request.?subResource.orValue('') != 'status' && oldObject.metadata.?annotations[?'streams.ibm.com/kubernetes.bind.worker.to.cpu'].orValue('') == 'true'
 {{- end -}}
 
-{{/* Updates that the policy about placement and cores looks at. */}}
+{{/* Updates that the policy for placement and exclusive cores evaluates. */}}
 {{- define "streams-placement.changedOrBound" -}}
 ({{ include "streams-placement.placeChanged" . }}) && {{ include "streams-placement.alive" . }} || {{ include "streams-placement.bound" . }}
 {{- end -}}
 
-{{/* Updates of nodes that a policy looks at: heartbeats change neither. */}}
+{{/* Updates of nodes that a policy evaluates: heartbeats change neither labels nor taints. */}}
 {{- define "streams-placement.marksChanged" -}}
 request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?labels || object.spec.?taints != oldObject.spec.?taints
 {{- end -}}
 
-{{/* Whether the webhook has seen the pod; in audit mode it writes no seal. */}}
+{{/* Whether the webhook has reviewed the pod. In audit mode it writes no seal. */}}
 {{- define "streams-placement.seen" -}}
 'streams.ibm.com/injected' in object.metadata.?annotations.orValue({}){{ if ne .Values.settings.mode "audit" }} && 'streams.ibm.com/seal' in object.metadata.?labels.orValue({}){{ end }}
 {{- end -}}
@@ -131,7 +131,7 @@ request.operation != 'UPDATE' || object.metadata.?labels != oldObject.metadata.?
 object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofTheTaint" . }})
 {{- end -}}
 
-{{/* Whether the user may tolerate exclusive hosts. They belong to no namespace, so neither does the right. It stands last in a condition: then the authorizer is asked about few. */}}
+{{/* Whether the user may tolerate exclusive hosts. The right is cluster-wide, as nodes are. It comes last in a condition, so that few requests reach the authorizer. */}}
 {{- define "streams-placement.mayTolerate" -}}
 authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate').allowed()
 {{- end -}}
@@ -146,22 +146,22 @@ authorizer.group('streams.ibm.com').resource('streamshostpools').check('tolerate
 !({{ include "streams-placement.asks" . }})
 {{- end -}}
 
-{{/* A toleration of exclusive hosts by the key of their taint, t. */}}
+{{/* A toleration t of exclusive hosts, by the key of their taint. */}}
 {{- define "streams-placement.ofTheTaint" -}}
 t.?key.orValue('') == 'streams.ibm.com/exclusive'
 {{- end -}}
 
-{{/* A toleration of everything, t. */}}
+{{/* A toleration t of every taint. */}}
 {{- define "streams-placement.ofEverything" -}}
 t.?key.orValue('') == '' && t.?operator.orValue('') == 'Exists'
 {{- end -}}
 
-{{/* Ways round a taint: no scheduler, or a toleration of everything. */}}
+{{/* Ways around a taint: bypassing the scheduler, or tolerating every taint. */}}
 {{- define "streams-placement.guarded" -}}
 object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }})
 {{- end -}}
 
-{{/* Whoever may not go round: all but the DaemonSet controller and users with the right to tolerate exclusive hosts. */}}
+{{/* Users that may not bypass the taint: all but the DaemonSet controller and users with the right to tolerate exclusive hosts. */}}
 {{- define "streams-placement.guard" -}}
 !({{ include "streams-placement.ofDaemonSet" . }}) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
@@ -171,42 +171,42 @@ object.spec.?nodeName.orValue('') != '' || object.spec.?tolerations.orValue([]).
 {{ include "streams-placement.templates" . }}.exists(p, p.spec.?nodeName.orValue('') != '' || p.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}))
 {{- end -}}
 
-{{/* The same in the template of a DaemonSet, whose controller keeps to taints: a toleration of everything, where it or the choice of nodes beside it is new. */}}
+{{/* The same in the template of a DaemonSet, whose controller respects taints: a toleration of every taint, if the toleration or the node selection is new. */}}
 {{- define "streams-placement.guardDaemons" -}}
 object.spec.template.spec.?tolerations.orValue([]).exists(t, {{ include "streams-placement.ofEverything" . }}) && (request.operation != 'UPDATE' || object.spec.template.spec.?tolerations != oldObject.spec.template.spec.?tolerations || object.spec.template.spec.?nodeSelector != oldObject.spec.template.spec.?nodeSelector || object.spec.template.spec.?affinity != oldObject.spec.template.spec.?affinity) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
-{{/* The same on a pod that exists: a toleration of everything that was not there, or of that or exclusive hosts on a pod whose scheduling gates, or nodes while it has any, are others now. */}}
+{{/* The same for updates of a pod: a new toleration of every taint; or that or one of exclusive hosts on a pod whose scheduling gates changed, or whose node selection changed while it was gated. */}}
 {{- define "streams-placement.guardChanged" -}}
 object.spec.?tolerations.orValue([]).exists(t, t.?key.orValue('') in ['', 'streams.ibm.com/exclusive'] && ({{ include "streams-placement.ofEverything" . }} && !(t in oldObject.spec.?tolerations.orValue([])) || has(oldObject.spec.schedulingGates) && (object.spec.?schedulingGates != oldObject.spec.?schedulingGates || object.spec.?nodeSelector != oldObject.spec.?nodeSelector || object.spec.?affinity != oldObject.spec.?affinity))) && !{{ include "streams-placement.mayTolerate" . }}
 {{- end -}}
 
-{{/* The failure policy for pods that ask for nothing: with strict no pod gets onto an exclusive host while the webhook does not answer. */}}
+{{/* The failure policy for pods that ask for nothing. With strict, no pod reaches an exclusive host while the webhook does not answer. */}}
 {{- define "streams-placement.guardFailurePolicy" -}}
 {{ .Values.webhook.guardFailurePolicy | default (.Values.settings.strict | ternary "Fail" "Ignore") }}
 {{- end -}}
 
-{{/* A node whose pods, or pools, may care: heartbeats cost no call. */}}
+{{/* Node updates that may affect pods or pools. Heartbeats cause no call. */}}
 {{- define "streams-placement.relevant" -}}
 request.operation != 'UPDATE' || object.metadata.?labels.orValue({}) != oldObject.metadata.?labels.orValue({}) || object.spec.?taints.orValue([]) != oldObject.spec.?taints.orValue([]) || object.spec.?unschedulable.orValue(false) != oldObject.spec.?unschedulable.orValue(false)
 {{- end -}}
 
-{{/* Whoever gives nodes to HostPools, and takes them back: the controller, and the uninstallation. */}}
+{{/* The accounts that assign nodes to HostPools and release them: the controller and the uninstallation hook. */}}
 {{- define "streams-placement.theController" -}}
 {{- $account := printf "system:serviceaccount:%s:%s" .Release.Namespace (include "streams-placement.fullname" .) -}}
 request.userInfo.username in ['{{ $account }}-controller', '{{ $account }}-release']
 {{- end -}}
-{{/* The account that makes pods of processing elements. */}}
+{{/* The account that creates the pods of processing elements. */}}
 {{- define "streams-placement.theJobController" -}}
 request.userInfo.username == 'system:serviceaccount:{{ .Release.Namespace }}:{{ include "streams-placement.fullname" . }}-controller'
 {{- end -}}
 
-{{/* Whether an object is a pod of a processing element: o is it. */}}
+{{/* Whether the object o is a pod of a processing element. */}}
 {{- define "streams-placement.ofElement" -}}
 has(o.metadata.ownerReferences) && size(o.metadata.ownerReferences) == 1 && o.metadata.ownerReferences[0].kind == 'ProcessingElement' && o.metadata.ownerReferences[0].apiVersion == 'streams.ibm.com/v1' && o.metadata.ownerReferences[0].?controller.orValue(false) && 'streams.ibm.com/job' in o.metadata.?labels.orValue({}) && o.metadata.?labels[?'streams.ibm.com/pe'].orValue('') == o.metadata.ownerReferences[0].name
 {{- end -}}
 
-{{/* The nodes that pools may use, in CEL: the text of a label selector, whose syntax checks.yaml has seen. */}}
+{{/* The poolable nodes in CEL, from a label selector whose syntax checks.yaml has checked. */}}
 {{- define "streams-placement.poolable" -}}
 {{- $found := list }}
 {{- range regexFindAll "[^,(]+([(][^)]*[)])?[^,(]*" .Values.settings.poolableNodes -1 }}
@@ -243,17 +243,17 @@ has(o.metadata.ownerReferences) && size(o.metadata.ownerReferences) == 1 && o.me
 !({{ include "streams-placement.theController" . }})
 {{- end -}}
 
-{{/* Kubernetes itself: it states what is so, reads no warnings, and must never be kept from it. */}}
+{{/* Kubernetes' own users: they report the state of nodes, ignore warnings, and must never be blocked. */}}
 {{- define "streams-placement.notThePlatform" -}}
 !['system:node:', 'system:serviceaccount:kube-system:', 'system:kube-', 'system:cloud-'].exists(p, request.userInfo.username.startsWith(p))
 {{- end -}}
 
-{{/* Our keys among the map of that name, but for those of the Streams instance operator, which writes them when it likes. */}}
+{{/* The product's keys in the map of that name, except those that the Streams instance operator writes at any time. */}}
 {{- define "streams-placement.protected" -}}
 k.startsWith('streams.ibm.com/') && !(k in ['streams.ibm.com/applicationName', 'streams.ibm.com/applicationScope', 'streams.ibm.com/contentId', 'streams.ibm.com/redisConfig'])
 {{- end -}}
 
-{{/* Deny, but in audit mode, in which the webhook adds nothing that a policy could ask for. */}}
+{{/* Deny, except in audit mode, in which the webhook adds nothing that a policy could require. */}}
 {{- define "streams-placement.actions" -}}
 {{- if eq .Values.settings.mode "audit" -}}
 [Warn, Audit]
@@ -262,12 +262,12 @@ k.startsWith('streams.ibm.com/') && !(k in ['streams.ibm.com/applicationName', '
 {{- end -}}
 {{- end -}}
 
-{{/* Whether the webhook never looks into the namespace. */}}
+{{/* Whether the webhook does not review the namespace. */}}
 {{- define "streams-placement.leftAlone" -}}
 request.namespace in {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson | replace "\"" "'" }}
 {{- end -}}
 
-{{/* Words of policies about pods that are those about workloads, too. */}}
+{{/* Messages shared by the policies for pods and for workloads. */}}
 {{- define "streams-placement.unseen" -}}
 'this pod asks for hosts, but the webhook of streams-placement has not reviewed it: '
 {{- end -}}

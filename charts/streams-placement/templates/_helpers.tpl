@@ -1,4 +1,4 @@
-{{/* The name of the release's objects; room is left for what some of them append. */}}
+{{/* The base name of the release's objects, short enough for the suffixes that some of them append. */}}
 {{- define "streams-placement.fullname" -}}
 {{- if .Values.fullnameOverride -}}
 {{- .Values.fullnameOverride -}}
@@ -43,7 +43,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* Each source has a Secret of its own, since none may write another's. */}}
+{{/* Each certificate source has its own Secret, since none may write that of another. */}}
 {{- define "streams-placement.secret" -}}
 {{- if eq .Values.tls.source "existingSecret" -}}
 {{ .Values.tls.existingSecret.name }}
@@ -52,14 +52,14 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 {{- end -}}
 
-{{/* Namespaces that no webhook ever sees, sorted, so that the order of the values does not matter. */}}
+{{/* Namespaces that are never reviewed, sorted, so that the order in the values does not matter. */}}
 {{- define "streams-placement.excluded" -}}
 key: kubernetes.io/metadata.name
 operator: NotIn
 values: {{ concat (list "kube-system" .Release.Namespace) .Values.webhook.excludedNamespaces | uniq | sortAlpha | toJson }}
 {{- end -}}
 
-{{/* The selector of a webhook's namespaces: the chosen ones but the excluded; only the enabled, or not only the chosen. */}}
+{{/* The namespaceSelector of a webhook: the selected namespaces without the excluded ones; optionally only enabled ones, or all. */}}
 {{- define "streams-placement.namespaces" -}}
 {{- $chosen := ternary (dict) .root.Values.webhook.namespaceSelector (.all | default false) }}
 {{- $own := ternary (dict "streams.ibm.com/inject" "enabled") (dict) .enabled }}
@@ -73,14 +73,14 @@ matchExpressions:
 {{- end }}
 {{- end -}}
 
-{{/* The namespaces that the values choose, in an admission policy: nothing if they choose all. */}}
+{{/* The namespaces that the values select, for an admission policy: empty if they select all. */}}
 {{- define "streams-placement.chosenNamespaces" -}}
 {{- with .Values.webhook.namespaceSelector }}
 namespaceSelector: {{ toJson . }}
 {{- end }}
 {{- end -}}
 
-{{/* What the values choose, for each of the programs. */}}
+{{/* Settings from the values, for each program. */}}
 {{- define "streams-placement.settings" -}}
 {{- range $name, $value := .Values.settings }}
 - name: STREAMS_PLACEMENT_{{ $name | snakecase | upper }}
@@ -115,7 +115,7 @@ annotations:
 {{- end }}
 {{- end -}}
 
-{{/* What all pods have in common; called with a dict of root and component. */}}
+{{/* The parts of a pod spec that all pods share; called with a dict of root and component. */}}
 {{- define "streams-placement.podMetadata" -}}
 labels:
   {{- include "streams-placement.labels" . | nindent 2 }}
@@ -143,7 +143,7 @@ priorityClassName: {{ . }}
 nodeSelector:
   {{- toYaml . | nindent 2 }}
 {{- end }}
-# Of every effect: if all nodes were exclusive, no controller could run that gives one back. The policies leave our namespace alone.
+# For every effect: if all nodes were exclusive, the controller that releases them could not run. The policies skip the release's namespace.
 tolerations:
   {{- toYaml (concat (list (dict "key" "streams.ibm.com/exclusive" "operator" "Exists")) .Values.tolerations | uniq) | nindent 2 }}
 securityContext:
@@ -168,7 +168,7 @@ securityContext:
     type: RuntimeDefault
 {{- end -}}
 
-{{/* The one thing that our pods talk to; they find it by an address, and need no name server. */}}
+{{/* The only peer of the chart's pods is the API server. They reach it by address and need no DNS. */}}
 {{- define "streams-placement.apiServer" -}}
 - ports:
   {{- range .Values.networkPolicy.apiServerPorts }}
@@ -182,7 +182,7 @@ securityContext:
   {{- end }}
 {{- end -}}
 
-{{/* The environment of OpenTelemetry's exporter. What is missing costs the traces and no pod, so all of it is optional. */}}
+{{/* The environment of OpenTelemetry's exporter. All references are optional: if one is missing, traces are lost and pods still start. */}}
 {{- define "streams-placement.tracesEnvironment" -}}
 {{- if .Values.settings.tracesEndpoint }}
 {{- with .Values.traces }}
@@ -211,7 +211,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* The mounts of the files that it names. */}}
+{{/* The volume mounts of the files that the environment names. */}}
 {{- define "streams-placement.tracesMounts" -}}
 {{- if .Values.settings.tracesEndpoint }}
 {{- if .Values.traces.certificate.configMap }}
@@ -227,7 +227,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* The volumes with these files. */}}
+{{/* The volumes of these files. */}}
 {{- define "streams-placement.tracesVolumes" -}}
 {{- if .Values.settings.tracesEndpoint }}
 {{- with .Values.traces.certificate }}
@@ -253,7 +253,7 @@ securityContext:
 {{- end }}
 {{- end -}}
 
-{{/* Where traces go, as egress: to the port of the collector's URL, and to name servers. */}}
+{{/* Egress for traces: to the port of the collector's URL, and to DNS. */}}
 {{- define "streams-placement.collector" -}}
 {{- $url := urlParse .Values.settings.tracesEndpoint }}
 {{- $port := regexFind "[0-9]+$" (regexFind ":[0-9]+$" $url.host) }}
@@ -264,26 +264,26 @@ securityContext:
   - {port: 53, protocol: TCP}
 {{- end -}}
 
-{{/* What is made for the uninstallation only; called with its weight: lower ones come first. A Job that failed stays, to be read. */}}
+{{/* Annotations of objects for the uninstallation only; called with the hook weight: lower weights run first. A failed Job is kept for its log. */}}
 {{- define "streams-placement.beforeDeletion" -}}
 helm.sh/hook: pre-delete
 helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* Annotations of what helm makes for `helm test`, and removes when the test has passed; the argument says when. */}}
+{{/* Annotations of objects that helm creates for `helm test` and deletes once the test has passed; the argument is the delete policy. */}}
 {{- define "streams-placement.duringTest" -}}
 helm.sh/hook: test
 helm.sh/hook-weight: {{ . | quote }}
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded
 {{- end -}}
 
-{{/* An amount as text: YAML makes numbers of some, and Go writes large ones with an exponent. */}}
+{{/* A quantity as text: YAML parses some as numbers, and Go prints large ones with an exponent. */}}
 {{- define "streams-placement.plain" -}}
 {{- regexReplaceAll "[eE][+]" (toString .) "e" -}}
 {{- end -}}
 
-{{/* An amount as a number of units, to be compared with another one. */}}
+{{/* A quantity as a number of units, for comparison. */}}
 {{- define "streams-placement.amount" -}}
 {{- $number := regexFind "^[0-9.]+([eE][-+]?[0-9]+)?" . -}}
 {{- $units := dict "n" 1e-9 "u" 1e-6 "m" 1e-3 "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "P" 1e15 "E" 1e18 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "Pi" 1125899906842624 "Ei" 1152921504606846976 -}}

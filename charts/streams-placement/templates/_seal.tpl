@@ -8,17 +8,17 @@
 -{{ $all }}
 {{- end -}}
 
-{{/* The keys of ours in labels and annotations that are sealed, with their values; not in a list, in which a line break would be written as two characters. */}}
+{{/* The sealed labels and annotations of the product, with their values. Not as a list, which would print a line break as two characters. */}}
 {{- define "streams-placement.sealedKeys" -}}
 [object.metadata.?labels.orValue({}), object.metadata.?annotations.orValue({})].map(m, m.map(k, k.startsWith('streams.ibm.com/') && !(k in ['streams.ibm.com/applicationName', 'streams.ibm.com/applicationScope', 'streams.ibm.com/contentId', 'streams.ibm.com/injected', 'streams.ibm.com/pe', 'streams.ibm.com/redisConfig', 'streams.ibm.com/seal', 'streams.ibm.com/waits']), k + m[k]).join('')).join('')
 {{- end -}}
 
-{{/* What is sealed of a container. */}}
+{{/* The sealed fields of a container. */}}
 {{- define "streams-placement.sealedContainers" -}}
 dyn(%s.map(c, [dyn(c.name), ?c.?resources, ?c.?restartPolicy, ?c.?ports.optMap(l, l.map(t, has(t.hostPort), t.hostPort))]))
 {{- end -}}
 
-{{/* What is sealed of the pod, as one text: all that a decision reads of it. */}}
+{{/* The sealed fields of the pod as one text: all fields that a decision reads. */}}
 {{- define "streams-placement.sealed" -}}
 '%s%s'.format([{{ include "streams-placement.sealedKeys" . }}, dyn([
 {{- range $field := list "nodeName" "nodeSelector" "affinity" "tolerations" "schedulingGates" "topologySpreadConstraints" "overhead" "resources" "resourceClaims" }}{{ printf "?object.spec.?%s, " $field }}{{ end -}}

@@ -80,8 +80,8 @@ def typed_wrong(folder: Path) -> dict[str, tuple[str, str]]:
         "an empty folder": (
             str(empty),
             (
-                f"{empty}: the folder holds no file that ends in .json, .yaml, .yml; with -R those in the folders "
-                "below it count, too"
+                f"{empty}: the folder holds no file that ends in .json, .yaml, .yml; with -R files in "
+                "subfolders count as well"
             ),
         ),
     }

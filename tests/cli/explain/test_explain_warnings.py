@@ -89,7 +89,7 @@ class TestNothingToJudge:
     """A pipeline that renders nothing must not pass for one that was judged."""
 
     def sentence(self, held: str) -> str:
-        return f"nothing to judge: there is no pod, no workload and no HostPool in the manifests, {held}\n"
+        return f"nothing to judge: no pod, workload or HostPool in the manifests, {held}\n"
 
     def test_is_a_warning(self, explain: Explain, tmp_path: Path, documents: list[dict[str, Any]], held: str) -> None:
         said = explain("-f", written(tmp_path, *documents), *CLUSTER)

@@ -563,7 +563,7 @@ async def test_flags_that_do_not_go_together_are_wrong_use(
 
 async def test_nothing_to_judge_is_a_warning_or_wrong_use(reviews: ReviewServer, asked: Asked) -> None:
     reviews.answer = answering()
-    said = "nothing to judge: there is no pod, no workload and no HostPool in the manifests, only Pod parallel-0-ioyms"
+    said = "nothing to judge: no pod, workload or HostPool in the manifests, only Pod parallel-0-ioyms"
     assert await asked("-f", POD) == (0, "", f"streams-placement: warning: {said}\n")
     assert await asked("-f", POD, "--strict") == (2, "", f"streams-placement: {said}\n")
 

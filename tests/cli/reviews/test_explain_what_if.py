@@ -107,7 +107,7 @@ def test_an_object_without_pods_is_not_told_of(explain: Explain, tmp_path: Path)
     (tmp_path / "pod.yaml").write_text(pod)
     code, out, err = explain("-f", str(tmp_path / "service.yaml"), *CLUSTER, "--cordon", "worker-1")
     assert (code, out) == (0, "")
-    assert "nothing to judge: there is no pod, no workload and no HostPool in the manifests, only Service web" in err
+    assert "nothing to judge: no pod, workload or HostPool in the manifests, only Service web" in err
     _, out, _ = explain("-f", str(tmp_path / "pod.yaml"), *CLUSTER, "--cordon", "worker-1")
     assert out.splitlines()[0].endswith("pod.yaml: Pod without a name in namespace default")
 

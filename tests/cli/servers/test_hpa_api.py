@@ -65,16 +65,16 @@ PAIR = ["--tls-cert", "a", "--tls-key", "b"]
         (["--store", "x", "--context", "y"], "--store and --context are both given: intents are stored in one of them"),
         (
             ["--store", "x", "--authorize"],
-            "--authorize asks the API server of a cluster, and with --store there is none: use --token-file",
+            "--authorize needs an API server, and --store works without one: use --token-file",
         ),
         (
             ["--token-file", "x", "--authorize"],
             "--token-file and --authorize are both given: tokens are those of the file, or of the cluster",
         ),
-        (["--tls-cert", "x"], "--tls-cert and --tls-key belong together: give both, or none of them"),
+        (["--tls-cert", "x"], "--tls-cert and --tls-key belong together: give both or neither"),
         (
             ["--client-ca", "x"],
-            "--client-ca asks clients for certificates, which takes TLS: give --tls-cert and --tls-key, too",
+            "--client-ca asks clients for certificates, which requires TLS: add --tls-cert and --tls-key",
         ),
         (
             ["--host", "0.0.0.0", "--store", "x"],  # noqa: S104 -- refused

@@ -21,7 +21,7 @@ REFUSAL = (
 )
 UNSEEN = (
     "so the API server did not ask the webhook: the namespace may be excluded, the webhook may be in audit mode, or "
-    "its configuration is not there"
+    "its configuration may be missing"
 )
 
 
@@ -174,7 +174,7 @@ async def test_a_kind_that_is_not_served_is_named_and_no_fault(
 ) -> None:
     kinds_of(server, missing)
     code, lines, _ = await asked(capfd, "--reviewed-kinds", "RayCluster.ray.io")
-    said = "the API server does not serve the kind, so no object of it is judged until its definition is there"
+    said = "the API server does not serve the kind, so its objects are not judged until its CRD exists"
     assert (code, lines[2:]) == (0, [f"not served  {RAY}: {said}"])
 
 
@@ -209,7 +209,7 @@ async def test_a_kind_whose_pods_another_object_describes_is_only_looked_for(
 ) -> None:
     kinds_of(server, way)
     code, lines, _ = await asked(capfd, "--reviewed-kinds", "TrainJob.trainer.kubeflow.org")
-    said = "the kind is served; another object says what its pods are, so a refusal was not tried"
+    said = "the kind is served; another object describes its pods, so a refusal was not tested"
     assert (code, lines[2:]) == (0, [f"ok  {TRAIN}: {said}"])
 
 

@@ -134,7 +134,7 @@ async def test_checks_that_may_not_be_listed_stay_and_a_line_says_so(
     line.failures = [ApiError(Cause.FORBIDDEN, "the API server answers 403: no")]
     with caplog.at_level(logging.WARNING):
         assert await closed(line) == []
-    assert caplog.messages == ["AdmissionChecks of Kueue stay as they are: the API server answers 403: no"]
+    assert caplog.messages == ["AdmissionChecks of Kueue are left unchanged: the API server answers 403: no"]
     assert active(checked)["status"] == "True"
 
 

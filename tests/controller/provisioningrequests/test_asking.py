@@ -11,7 +11,7 @@ from webhook.controller.provisioningrequests.reconciler import ANSWERED
 from webhook.controller.reconciler_settings import ReconcilerSettings
 from webhook.placement.inventory.policy import Policy
 
-FOUND = "the cluster autoscaler has room for 4 pods, on nodes that are there or are being made"
+FOUND = "the cluster autoscaler has room for 4 pods, on existing nodes or on nodes that are being added"
 ROOM = said("Provisioned", message="Capacity is found in the cluster")
 
 
@@ -85,7 +85,7 @@ async def test_room_is_told_and_the_request_is_deleted(asking: AskingCluster) ->
         (
             [ROOM, said("BookingExpired")],
             "CapacityFound",
-            f"{FOUND}; it does not keep this room free any more",
+            f"{FOUND}; it no longer reserves this room",
         ),
     ],
     ids=["failed", "not now", "without words", "revoked", "expired"],

@@ -342,7 +342,7 @@ def test_an_id_token_is_used_until_it_expires_and_then_read_again(config: writte
 )
 def test_an_id_token_has_an_end(config: written.Kubeconfig, token: str) -> None:
     assert refusal(config, {"auth-provider": {"name": "oidc", "config": {"id-token": token}}}) == (
-        "the id-token of the auth-provider oidc is not a JSON Web Token with an end (exp)"
+        "the id-token of the auth-provider oidc is not a JSON Web Token with expiry (exp)"
     )
 
 

@@ -70,7 +70,7 @@ def test_apps_that_cannot_all_have_enough_clusters_are_refused_and_the_others_ar
     found = answered(apps, {"a": SMALL, "b": SMALL})
     assert list(found.apps) == ["other"]
     text = (
-        "Apps one, two cannot all have enough clusters: where they contend, a cluster takes some of them only.\n"
+        "Apps one, two cannot all have enough clusters: where they contend, a cluster takes only some of them.\n"
         "  one: 2 clusters can take it alone, 2 are needed\n"
         "  two: 2 clusters can take it alone, 1 is needed\n"
         "Nearest fix: add a cluster that can take app one, or lower the replication count of app one to 1."

@@ -70,7 +70,7 @@ def test_a_pod_that_no_group_can_make_a_node_for_is_refused_with_the_reason_of_e
             SPOT,
             NodeGroup("NodePool", "closed", closed="is being deleted"),
             NodeGroup("NodePool", "small", labels={"disktype": SSD}, offers={"cpu": 2000}),
-            NodeGroup("NodePool", "spent", labels={"disktype": SSD}, left={"cpu": 9000, "memory": GIB}),
+            NodeGroup("NodePool", "spent", labels={"disktype": SSD}, remaining={"cpu": 9000, "memory": GIB}),
             NodeGroup("NodePool", "tainted", labels={"disktype": SSD}, taints=(infra,)),
         ),
         AUTO,

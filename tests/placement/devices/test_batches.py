@@ -62,7 +62,7 @@ def test_attributes_that_no_claim_has_read_are_judged_at_once(count: int) -> Non
     assert found.complete
     assert not found.unknown
     assert budget.nodes == NODES - 3
-    assert budget.left > EVALUATIONS - 200
+    assert budget.evaluations > EVALUATIONS - 200
     refused = fit(fleet_of(count, fleet(count)), reading("model", "m9"))
     assert refused.complete
     assert sum(bits.bit_count() for bits in refused.lacks.values()) == count

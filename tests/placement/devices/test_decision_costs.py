@@ -90,7 +90,7 @@ def test_a_hostile_selector_is_not_judged(kind: str) -> None:
         (judged,) = found
         assert (judged.nodes, judged.unknown.bit_count(), judged.lacks) == (0, 1000, {})
         assert judged.failed == {HOSTILE[kind]}
-        assert budget.left > EVALUATIONS // 2
+        assert budget.evaluations > EVALUATIONS // 2
 
 
 @KINDS

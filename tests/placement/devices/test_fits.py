@@ -239,7 +239,9 @@ def test_many_alternatives_with_many_selectors_end_with_the_budget() -> None:
 
 
 @pytest.mark.parametrize(
-    "budget", [DeviceBudget(nodes=1), DeviceBudget(left=0), DeviceBudget(steps=0)], ids=["nodes", "left", "steps"]
+    "budget",
+    [DeviceBudget(nodes=1), DeviceBudget(evaluations=0), DeviceBudget(steps=0)],
+    ids=["nodes", "evaluations", "steps"],
 )
 def test_a_budget_that_is_spent(budget: DeviceBudget) -> None:
     """What is not found out in one decision is not known, and is found out later."""
@@ -251,7 +253,7 @@ def test_a_budget_that_is_spent(budget: DeviceBudget) -> None:
 
 @pytest.mark.parametrize(
     "budget",
-    [DeviceBudget(left=1), DeviceBudget(steps=1)],
+    [DeviceBudget(evaluations=1), DeviceBudget(steps=1)],
     ids=["in the middle of expressions", "in the middle of a search"],
 )
 def test_a_budget_that_ends_on_the_way(budget: DeviceBudget) -> None:
@@ -419,7 +421,7 @@ def test_devices_of_equal_nodes_are_counted_once() -> None:
 def test_a_number_that_is_not_found_out_is_boundless_until_it_is() -> None:
     inventory = equipped()
     assert counts(inventory, ANY, budget=DeviceBudget(nodes=1)) == [2, BOUNDLESS, BOUNDLESS]
-    assert counts(inventory, A100, budget=DeviceBudget(left=0)) == [BOUNDLESS] * 3
+    assert counts(inventory, A100, budget=DeviceBudget(evaluations=0)) == [BOUNDLESS] * 3
     assert counts(inventory, ANY) == counts(inventory, A100) == [2, 1, 0]
 
 

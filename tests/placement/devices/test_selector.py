@@ -28,11 +28,11 @@ DEVICE = Device(
 
 def test_a_budget_is_renewed_as_it_was_at_first() -> None:
     budget = DeviceBudget(3, 4, 5)
-    budget.left, budget.steps, budget.nodes = 0, 1, 2
+    budget.evaluations, budget.steps, budget.nodes = 0, 1, 2
     budget.renew_nodes()
-    assert (budget.left, budget.steps, budget.nodes) == (3, 1, 5)
+    assert (budget.evaluations, budget.steps, budget.nodes) == (3, 1, 5)
     budget.renew()
-    assert (budget.left, budget.steps, budget.nodes) == (3, 4, 5)
+    assert (budget.evaluations, budget.steps, budget.nodes) == (3, 4, 5)
 
 
 @pytest.mark.parametrize(

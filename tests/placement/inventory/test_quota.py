@@ -84,7 +84,7 @@ TAKING: dict[str, tuple[Pool, int]] = {
 def test_what_is_asked_for_counts_at_submission(other: Pool, taken: int) -> None:
     found = excess(exclusive("Mine", 100), cluster(ALPHABET, [other]), Quota(5), wanted)
     assert found is not None
-    assert found.taken == taken
+    assert found.used == taken
 
 
 def test_a_host_counts_once_its_taint_is_written() -> None:
@@ -93,7 +93,7 @@ def test_a_host_counts_once_its_taint_is_written() -> None:
     strange = node("node-y", taints=[Taint(keys.EXCLUSIVE, "default.third", "NoSchedule")])
     found = excess(exclusive("Mine", 5), cluster([tainted, strange], [exclusive("Other", 18)]), Quota(5))
     assert found is not None
-    assert found.taken == 1
+    assert found.used == 1
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ class Maker:
             labels={"disk": LabelValues.one_of(*self.disks)} if self.disks else {},
             offers={} if self.cpu is None else {"cpu": 1000 * self.cpu},
             count=self.count,
-            left={} if self.left is None else {"cpu": 1000 * self.left},
+            remaining={} if self.left is None else {"cpu": 1000 * self.left},
         )  # fmt: skip
 
     def made(self, most: int) -> Iterator[tuple[tuple[str, str], ...]]:

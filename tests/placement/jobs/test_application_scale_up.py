@@ -170,7 +170,7 @@ def test_a_component_that_no_group_makes_a_node_for_is_named_with_the_reasons() 
 def test_reasons_are_about_the_components_that_lack_a_node() -> None:
     """What a group makes for the others is beside the point: the node there is can run these."""
     ssd = template("", "3", nodeSelector={"disk": "ssd"})
-    groups = with_groups(on_disks("h", "hdd"), on_disks("s", "ssd", left={"cpu": 8000}))
+    groups = with_groups(on_disks("h", "hdd"), on_disks("s", "ssd", remaining={"cpu": 8000}))
     lines = refused(volcano(head=(1, template()), worker=(3, ssd)), groups)
     assert of_groups(lines) == [
         "NodePool h makes no nodes with disk=ssd (it makes hdd)",
@@ -180,8 +180,8 @@ def test_reasons_are_about_the_components_that_lack_a_node() -> None:
 
 def test_limits_and_labels_bound_the_whole_application() -> None:
     four = volcano(worker=(4, template(cpu="3")))
-    assert waits(four, with_groups(sized(left={"cpu": 9000})))
-    assert of_groups(refused(four, with_groups(sized(left={"cpu": 8000})))) == [
+    assert waits(four, with_groups(sized(remaining={"cpu": 9000})))
+    assert of_groups(refused(four, with_groups(sized(remaining={"cpu": 8000})))) == [
         "NodePool p makes nodes with cpu 8, and has cpu 8 left of its limits, which is not enough"
     ]
     ssd, hdd = (template("", nodeSelector={"disk": disk}) for disk in ("ssd", "hdd"))

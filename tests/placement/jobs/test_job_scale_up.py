@@ -139,8 +139,8 @@ def test_one_new_node_has_one_value_of_a_label() -> None:
 
 def test_limits_bound_the_whole_job() -> None:
     spec = job_spec(*[element(APART, "3")] * 4)
-    assert notice(spec, with_groups(sized(left={"cpu": 9000})))
-    assert reasons(spec, with_groups(sized(left={"cpu": 8000}))) == [
+    assert notice(spec, with_groups(sized(remaining={"cpu": 9000})))
+    assert reasons(spec, with_groups(sized(remaining={"cpu": 8000}))) == [
         "NodePool p makes nodes with cpu 8, and has cpu 8 left of its limits, which is not enough"
     ]
 

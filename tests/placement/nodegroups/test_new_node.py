@@ -18,7 +18,7 @@ GROUP = NodeGroup(
         "karpenter.k8s.aws/instance-memory": ANYTHING.narrowed("Exists", ()),
     },
     offers={"memory": 100},
-    left={"memory": 60},
+    remaining={"memory": 60},
 )
 
 

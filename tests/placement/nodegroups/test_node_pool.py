@@ -54,7 +54,7 @@ def test_a_node_pool_as_a_group() -> None:
     }
     assert group.labels["node.kubernetes.io/instance-type"].distinct == 2
     assert group.taints == (Taint("spot", "true", "NoSchedule"),)
-    assert group.left == {"cpu": 2500, "memory": 900 * 2**30}
+    assert group.remaining == {"cpu": 2500, "memory": 900 * 2**30}
     assert (str(group), group.count, group.weight, group.closed) == ("NodePool spot", 2, 7, "")
 
 
@@ -62,7 +62,7 @@ def test_a_node_pool_that_says_nothing() -> None:
     """It makes nodes with the labels of Karpenter alone."""
     group = read({})
     assert sorted(group.labels) == ["karpenter.sh/initialized", "karpenter.sh/nodepool", "karpenter.sh/registered"]
-    assert (group.taints, group.left, group.count, group.weight, group.closed) == ((), {}, None, 0, "")
+    assert (group.taints, group.remaining, group.count, group.weight, group.closed) == ((), {}, None, 0, "")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ IMPLICIT = f"{IMPLICIT_OF}gpu.example.com"
 MONDAY, TUESDAY = "2026-03-02T09:00:00Z", "2026-03-03T09:00:00Z"
 CLAIMS: Json = {"resourceClaims": [{"name": "gpu", "resourceClaimName": "mine"}]}
 CLAIMED = "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"
-SCHEDULED = "devices of DeviceClass gpu.example.com are not judged; without free ones the pod waits"
+SCHEDULED = "devices of DeviceClass gpu.example.com are not judged; the pod waits until some are free"
 
 
 def mapped(*machines: Node, classes: tuple[DeviceClass, ...] = (CLASS,)) -> Inventory:
@@ -66,7 +66,7 @@ def test_several_resources_share_a_warning() -> None:
     assert decided(found, mapped(classes=tuple(classes))).warnings == (
         (
             "example.com/fpga, example.com/gpu and 1 more: devices of DeviceClasses fpga.example.com, gpu.example.com "
-            "and 1 more are not judged; without free ones the pod waits"
+            "and 1 more are not judged; the pod waits until some are free"
         ),
     )
 
@@ -201,7 +201,7 @@ def test_an_older_class_counts_again_once_the_newest_is_gone() -> None:
 def test_the_warning_names_the_class_of_the_scheduler() -> None:
     inventory = mapped(classes=(DeviceClass("a.example.com", GPU, MONDAY), DeviceClass("b.example.com", GPU, TUESDAY)))
     assert decided(asking(), inventory).warnings == (
-        f"{GPU}: devices of DeviceClass b.example.com are not judged; without free ones the pod waits",
+        f"{GPU}: devices of DeviceClass b.example.com are not judged; the pod waits until some are free",
     )
 
 

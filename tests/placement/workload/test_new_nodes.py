@@ -53,7 +53,7 @@ def lines(decision: Decision) -> list[str]:
         pytest.param(APART, 5, sized(), {}, id="one on each of any number of nodes"),
         pytest.param(APART, 5, sized(count=4), {}, id="one on each of enough nodes"),
         pytest.param(None, 6, sized(count=2), {"cpu": "3"}, id="two on each node"),
-        pytest.param(None, 6, sized(left={"cpu": 12000}), {"cpu": "3"}, id="within the limits"),
+        pytest.param(None, 6, sized(remaining={"cpu": 12000}), {"cpu": "3"}, id="within the limits"),
         pytest.param(
             TOGETHER, 4, NodeGroup("NodePool", "p", offers={"cpu": 64000}), {"cpu": "8"}, id="all on one node"
         ),
@@ -73,7 +73,7 @@ def test_the_pods_that_lack_room_wait_for_new_nodes(
     [
         pytest.param(APART, 6, sized(count=4), {}, 4, id="one on each of too few nodes"),
         pytest.param(None, 7, sized(count=2), {"cpu": "3"}, 4, id="two on each node"),
-        pytest.param(None, 7, sized(left={"cpu": 13000}), {"cpu": "3"}, 4, id="beyond the limits"),
+        pytest.param(None, 7, sized(remaining={"cpu": 13000}), {"cpu": "3"}, 4, id="beyond the limits"),
         pytest.param(TOGETHER, 4, NodeGroup("NodePool", "p", offers={"cpu": 24000}), {"cpu": "8"}, 3, id="all on one"),
     ],
 )

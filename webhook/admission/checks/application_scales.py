@@ -83,6 +83,6 @@ def _resumed(
 
 def _put(path: Sequence[str], wanted: int, document: object) -> Unstructured:
     """The object with that number at the path; what the path leads through is made if it is absent."""
-    step, *rest = path
+    step, *further = path
     own = document if isinstance(document, dict) else {}
-    return {**own, step: _put(rest, wanted, own.get(step)) if rest else wanted}
+    return {**own, step: _put(further, wanted, own.get(step)) if further else wanted}

@@ -36,7 +36,7 @@ from webhook.placementreview.review import WhatIf
 from webhook.setting_fields import flag
 from webhook.settings import Settings
 
-_NOTHING: Final = "nothing to judge: there is no pod, no workload and no HostPool"
+_NOTHING: Final = "nothing to judge: no pod, workload or HostPool"
 _NAMED: Final = 5
 """Objects that the warning names when there is nothing to judge, and files that cannot be read for one reason."""
 
@@ -61,9 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         return Exit.REFUSED if not admitted else Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "review":
         reviews = list(_reviews(given))
-        _note_nothing(
-            "no review to write: there is no pod and no workload", reviews, given, strict=arguments.must_judge
-        )
+        _note_nothing("no review to write: no pod or workload", reviews, given, strict=arguments.must_judge)
         _write_reviews(reviews)
         return Exit.WRONG_USE if unread else Exit.OK
     if arguments.output == "html":

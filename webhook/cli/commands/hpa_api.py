@@ -33,15 +33,15 @@ def _check_storage(settings: RestSettings) -> None:
     if settings.context is not None:
         raise WrongUse("--store and --context are both given: intents are stored in one of them")
     if settings.authorize:
-        raise WrongUse("--authorize asks the API server of a cluster, and with --store there is none: use --token-file")
+        raise WrongUse("--authorize needs an API server, and --store works without one: use --token-file")
 
 
 def _check_exposure(settings: RestSettings) -> None:
     """Raise :class:`WrongUse` if the interface could be reached from other machines without TLS or without a token."""
     if (settings.tls_cert is None) != (settings.tls_key is None):
-        raise WrongUse("--tls-cert and --tls-key belong together: give both, or none of them")
+        raise WrongUse("--tls-cert and --tls-key belong together: give both or neither")
     if settings.client_ca is not None and settings.tls_cert is None:
-        raise WrongUse("--client-ca asks clients for certificates, which takes TLS: give --tls-cert and --tls-key, too")
+        raise WrongUse("--client-ca asks clients for certificates, which requires TLS: add --tls-cert and --tls-key")
     if listens_on_loopback(settings.host):
         return
     where = f"{settings.host} can be reached from other machines"

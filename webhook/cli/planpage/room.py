@@ -31,5 +31,5 @@ def in_unit_of(offers: str, amounts: tuple[str, ...]) -> tuple[str, ...]:
 
 def _decimal(nano: int, unit: int) -> str:
     """The amount in the unit, with at most three decimals."""
-    whole, rest = divmod(abs(nano) * 10**_DECIMALS // (unit * NANO), 10**_DECIMALS)
-    return "-" * (nano < 0) + f"{whole}.{rest:0{_DECIMALS}}".rstrip("0").rstrip(".")
+    whole, fraction = divmod(abs(nano) * 10**_DECIMALS // (unit * NANO), 10**_DECIMALS)
+    return "-" * (nano < 0) + f"{whole}.{fraction:0{_DECIMALS}}".rstrip("0").rstrip(".")

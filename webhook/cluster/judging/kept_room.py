@@ -55,7 +55,7 @@ class _Room(Struct, frozen=True):
 class KeptRoom(Generic[Holder]):
     """The stand-ins of all holders in ``inventory``; ``clock`` measures how long they stay.
 
-    With ``most`` there are so many stand-ins at most: the namespace that has the most of them gives up its oldest room.
+    ``most`` is the maximum number of stand-ins; beyond it, the namespace with the most of them loses its oldest room.
     Its pods are still expected to come: otherwise a namespace could hold ever new room without using any.
     """
 
@@ -69,7 +69,7 @@ class KeptRoom(Generic[Holder]):
         self._cut: list[_Room] = []
         """Room that was given up for want of stand-ins, whose pods may come still."""
         self._aside: set[Holder] = set()
-        """Those whose stand-ins are out of the inventory for a while."""
+        """Applications whose stand-ins are temporarily out of the inventory."""
 
     @property
     def left(self) -> float:
@@ -77,7 +77,7 @@ class KeptRoom(Generic[Holder]):
         return max((room.until for room in self._rooms.values()), default=0.0) - self._clock() if self._rooms else 0.0
 
     def holders(self) -> dict[Holder, float]:
-        """Those whose room is kept, the oldest first, with the seconds since it has been."""
+        """Applications whose room is kept, the oldest first, with the seconds for which it has been kept."""
         now = self._clock()
         return {holder: now - room.since for holder, room in self._rooms.items()}
 
@@ -86,7 +86,7 @@ class KeptRoom(Generic[Holder]):
         return [*self._rooms[holder].all()] if holder in self._rooms else []
 
     def on(self, nodes: Collection[str]) -> list[Holder]:
-        """Those with stand-ins on one of these nodes."""
+        """Applications with stand-ins on one of these nodes."""
         return [one for one, room in self._rooms.items() if any(pod.node in nodes for pod in room.all())]
 
     def renew(self, holder: Holder) -> None:
@@ -100,7 +100,7 @@ class KeptRoom(Generic[Holder]):
     def relies_on(self, namespace: str) -> bool:
         """Whether most of the pods have come of late for which room was kept in the namespace.
 
-        An operator may never make them, or a quota refuse them: then the room would be kept from others for ever, by a
+        An operator may never make them, or a quota refuse them: then the room would be kept from others forever, by a
         new object each minute.
         """
         return self._vain.get(namespace, 0.0) <= self._clock()
@@ -216,10 +216,10 @@ def _stand_ins_of(pod: PodInfo, rooms: Iterable[_Room]) -> tuple[dict[str, list[
 def _taken(pod: PodInfo, nodes: dict[str, list[PodInfo]]) -> PodInfo:
     """Take one of these stand-ins out, on the pod's node if there is one."""
     node = pod.node if pod.node in nodes else next(iter(nodes))
-    taken = nodes[node].pop()
+    stand_in = nodes[node].pop()
     if not nodes[node]:
         del nodes[node]
-    return taken
+    return stand_in
 
 
 def _counted(room: _Room) -> _Room:

@@ -50,9 +50,9 @@ class PromisedApplications:
         self._tainted: set[str] = set()
         """Nodes that have got a taint since then."""
         self._lost: list[PromisedObject] = []
-        """Those whose room is kept where others are, as there is no other: the one that was tried last is the last."""
+        """Applications whose room other pods use and for which none else was found, in the order of tries."""
         self._untried: frozenset[PromisedObject] = frozenset()
-        """Those of them that are yet to be looked for since there may be more room."""
+        """The ones among them that are still to be tried, since room may have become free."""
         self.freed = False
         """Whether there may be more room than at the last look."""
 
@@ -122,7 +122,7 @@ class PromisedApplications:
         return {one: promised for one, promised in self._promises.items() if one in holders}
 
     def _displaced(self) -> list[PromisedObject]:
-        """Those with room where others are, where the node is gone, or where their pods do not tolerate a new taint."""
+        """Applications whose room is used by others, or is on a deleted node or behind a new, untolerated taint."""
         touched, tainted = self._touched, self._tainted
         self._touched, self._tainted = set(), set()
         displaced = self._room.on(touched) if touched else []
@@ -140,11 +140,11 @@ class PromisedApplications:
 
     def _moved(self, objects: Sequence[PromisedObject], solving: AtOnce) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
-        left = {one: self._left(one) for one in objects}
+        unplaced = {one: self._left(one) for one in objects}
         placed: dict[PromisedObject, list[PodInfo]] = {}
         with self._room.without(objects):
             try:
-                for one, pods in left.items():
+                for one, pods in unplaced.items():
                     placed[one] = self._placed(one, pods, solving)
                     for pod in placed[one]:
                         self._inventory.set_pod(pod)
@@ -153,7 +153,7 @@ class PromisedApplications:
             finally:
                 for pod in (pod for pods in placed.values() for pod in pods):
                     self._inventory.remove_pod(pod.uid)
-        for one, pods in left.items():
+        for one, pods in unplaced.items():
             self._room.move(one, placed[one])
             self._promises[one] = replace(self._promises[one], pods=tuple(pods))
         return True

@@ -36,10 +36,10 @@ EXACT: Final = "ExactCount"
 """Allocation modes; ``ExactCount`` is the default."""
 
 _KEPT: Final = 1024
-"""So many specs are kept to be shared: more than a cluster has claim templates in use."""
+"""Maximum number of specs kept for sharing: more than a cluster has claim templates in use."""
 
 _ZONES: Final = 256
-"""So many terms of several nodes are kept to be shared: one for each group of nodes that can use the same devices."""
+"""Maximum number of multi-node terms kept for sharing: one for each group of nodes that can use the same devices."""
 
 _POD: Final = "Pod"
 _OWN: Final = "spec.devices"

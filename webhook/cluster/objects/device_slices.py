@@ -37,7 +37,7 @@ from webhook.placement.kube.selection.tolerations import Taint
 from webhook.placement.text.problem import quote
 
 _KEPT: Final = 1024
-"""So many capacities are kept to be shared: more than a cluster has models of devices."""
+"""Maximum number of capacities kept for sharing: more than a cluster has models of devices."""
 
 INFORMS: Final = "None"
 """Effect of a taint that keeps no pod away."""

@@ -113,7 +113,7 @@ def read_node_pool(item: Item) -> tuple[StatedNodePool, Notes]:
 
 
 def read_node_claim(item: Item) -> tuple[NodeClaim | None, Notes]:
-    """A NodeClaim; ``None`` for one that is no NodePool's."""
+    """A NodeClaim; ``None`` for one that does not belong to a NodePool."""
     source = decode(item, NodeClaimObject)
     metadata, status = source.metadata, source.status or NodeClaimStatus()
     name, pool = metadata.said, (metadata.labels or {}).get(_NODE_POOL, "")

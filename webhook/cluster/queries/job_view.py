@@ -195,7 +195,7 @@ def view_of(
     fused = job.status.fusion.processing_elements if job.status.fusion else ()
     listed = job.spec.processing_elements or tuple(_NameOnly(one.name) for one in fused)
     stated = [one.name or f"{job.name}-{place}" for place, one in enumerate(listed)]
-    absent = {name: ElementView(name, ABSENT, message="there is no such object") for name in stated}
+    absent = {name: ElementView(name, ABSENT, message="the object does not exist") for name in stated}
     named = [stored.pop(name, absent[name]) for name in stated]
     surplus = [replace(one, message=one.message or "is not in the list of the Job") for one in stored.values()]
     unsatisfiable, stranded = _unsatisfied(job.status)

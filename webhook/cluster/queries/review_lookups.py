@@ -78,4 +78,4 @@ class ReviewLookups(Struct, frozen=True, eq=False):
 
 
 NO_LOOKUPS: Final = ReviewLookups()
-"""Those of a snapshot, which has no API server."""
+"""The lookups of a snapshot, which has no API server."""

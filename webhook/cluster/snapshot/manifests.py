@@ -89,7 +89,7 @@ def _folder(folder: Path, *, recursive: bool) -> list[Path]:
         if not recursive:
             folders.clear()
     if not paths:
-        below = "" if recursive else "; with -R those in the folders below it count, too"
+        below = "" if recursive else "; with -R files in subfolders count as well"
         raise ManifestError(f"{folder}: the folder holds no file that ends in {', '.join(SUFFIXES)}{below}")
     return sorted(paths)
 

@@ -113,7 +113,7 @@ class Reflector:
         await self._wait_for_list()
         now = await self._list_watch.version()
         if not (now.isdecimal() and self._version.isdecimal() and int(now) >= int(self._version)):
-            raise ApiError(Cause.GONE, f"the API server went back from version {self._version} to {now}")
+            raise ApiError(Cause.GONE, f"the API server went back from resource version {self._version} to {now}")
         self._unsure = False
 
     async def _wait_for_list(self) -> None:
@@ -163,8 +163,8 @@ class Reflector:
         if str(failure) != str(self.failure):
             self.failure = failure
             without = failure.cause is Cause.MISSING and self.kind.optional and self.kind.spared
-            told = NotServedError if without else ApiError
-            self._tell(told(failure.cause, f"{self.kind.resource}: {failure}"))
+            error_type = NotServedError if without else ApiError
+            self._tell(error_type(failure.cause, f"{self.kind.resource}: {failure}"))
         pause = self._backoff.pause(failure)
         self._unsure = True
         if failure.cause in _RELIST_CAUSES or self.age() > self._pace.horizon:

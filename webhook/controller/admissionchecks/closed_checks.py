@@ -31,7 +31,7 @@ CLOSED: Final = ConditionState(
     message="streams-placement was uninstalled: install it again, or take this check out of all ClusterQueues",
 )
 
-STAY: Final = "AdmissionChecks of Kueue stay as they are: %s"
+STAY: Final = "AdmissionChecks of Kueue are left unchanged: %s"
 """The warning where they cannot be listed, with the failure."""
 
 TRIES: Final = 10

@@ -44,13 +44,13 @@ class FormerPromises:
 
     async def take_over(self) -> None:
         """Keep room for the pods that have no node yet; called in turn, before anything else is promised."""
-        told: set[Name] = set()
-        self._store.on_workload.append(told.add)
+        reported: set[Name] = set()
+        self._store.on_workload.append(reported.add)
         try:
             for text in [text async for text in self._stored()]:
-                await self._resume(text, told)
+                await self._resume(text, reported)
         finally:
-            self._store.on_workload.remove(told.add)
+            self._store.on_workload.remove(reported.add)
         await self._room.settle()
 
     async def _stored(self) -> AsyncIterator[bytes]:
@@ -82,20 +82,20 @@ class FormerPromises:
             return False
         return abs(workload.age(self._now())) < SECONDS  # the clock of Kueue may be ahead
 
-    async def _resume(self, text: bytes, told: set[Name], again: int = LOOKS - 1) -> None:
+    async def _resume(self, text: bytes, reported: set[Name], again: int = LOOKS - 1) -> None:
         """Keep the room of that Workload.
 
-        It is read ``again`` so many times at most if the watch has ``told`` of it since it was read: it may be deleted,
-        or have lost its quota, and no later event would give its room back.
+        It is read ``again``, at most so many times, if the watch has ``reported`` it since it was read: it may be
+        deleted, or have lost its quota, and no later event would give its room back.
         """
         workload = _workload_in(Raw(text))
         if workload is None or not self._lately(workload) or workload.namespace in self._excluded:
             return
         try:
             pods = await self._pods.read(workload, text)
-            if again and workload.key in told:
-                told.remove(workload.key)
-                await self._resume(await self._server.read(workload.path), told, again - 1)
+            if again and workload.key in reported:
+                reported.remove(workload.key)
+                await self._resume(await self._server.read(workload.path), reported, again - 1)
                 return
         except (ApiError, *_UNREADABLE):
             return

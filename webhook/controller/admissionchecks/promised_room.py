@@ -63,7 +63,7 @@ class PromisedRoom:
         self._came: set[str] = set()
         """Nodes that pods have been bound to since the last look."""
         self._lost: dict[Name, None] = {}
-        """Those for whose room nodes have to be found, the first one first."""
+        """Workloads that need other nodes for their room, in the order in which they are tried."""
         self._freed = False
         """Whether there may be more room than at the last look."""
         self._numbers = itertools.count()
@@ -141,7 +141,7 @@ class PromisedRoom:
 
     async def _moved(self, keys: Sequence[Name]) -> bool:
         """Find nodes for all that is left of these, one after the other, or leave all where they are."""
-        before = {key: left for key in keys if (left := self._left(key))}
+        before = {key: unplaced for key in keys if (unplaced := self._left(key))}
         placed: dict[Name, list[PodInfo]] = {}
         with self._room.without(before):
             try:
@@ -183,15 +183,15 @@ class PromisedRoom:
     def _unbound(self, pods: Sequence[PodsToJudge], namespace: str) -> tuple[PodsToJudge, ...]:
         """The pods without those whose job has as many bound pods with the same requests."""
         bound: dict[str, _Requests] = {}
-        left = []
+        unbound = []
         for one in pods:
             job = ((one.pod.metadata and one.pod.metadata.labels) or {}).get(keys.JOB, "")
             counts = bound.setdefault(job, _by_requests(self._inventory.job_pods(namespace, job)))
             requests = frozenset(pod_requests(one.pod.spec or PodSpec())[0].items())
             gone = min(counts[requests], one.component.count)
             counts[requests] -= gone
-            left.append(one.so_many(one.component.count - gone))
-        return _some(left)
+            unbound.append(one.so_many(one.component.count - gone))
+        return _some(unbound)
 
     def _changed(self, nodes: Collection[str]) -> None:
         self._touched.update(nodes)

@@ -106,8 +106,8 @@ class WorkloadChecks:
         if known is None or not known.awaiting(self._store.active):
             return None
         uid, due = self._doubted.get(key, ("", 0.0))
-        if uid == known.uid and (left := due - self._clock()) > 0:
-            return left
+        if uid == known.uid and (delay := due - self._clock()) > 0:
+            return delay
         async with self._judge.turn:
             try:
                 return await self._answer(known)

@@ -36,7 +36,7 @@ REASON: Final = "DevicesNotDescribed"
 """The reason of Events about pods that wait for a template which cannot be made."""
 
 _TOLD: Final = 10
-"""So many pods of a template are told why it cannot be made."""
+"""Maximum number of pods of a template that get an Event if it cannot be created."""
 
 
 class DescribedTemplates:
@@ -123,7 +123,7 @@ class DescribedTemplates:
         devices = self._inventory.devices
         sent = sum(known[0] == namespace and devices.template(known) is None for known in self._sent)
         if name not in self._sent and devices.made_in(namespace) + sent >= MADE_LIMIT:
-            self._tell(name, f"of {described} is not made: at most {MADE_LIMIT} are made in a namespace")
+            self._tell(name, f"of {described} is not created: at most {MADE_LIMIT} may exist in a namespace")
             return LATER
         try:
             await self._server.create(CLAIM_TEMPLATE.path_in(namespace), template_object(namespace, described))

@@ -29,7 +29,7 @@ class MadeElement(Struct, frozen=True):
 class JobPlan(Struct, frozen=True):
     """The actions for a Job, in the order of the fields; ``names`` are those of all of its elements.
 
-    ``taken`` names an object that has one of the Job's names and has another owner. ``leftover`` names one of an
+    ``foreign`` names an object that has one of the Job's names and another owner. ``leftover`` names one of an
     earlier Job of the same name, which the garbage collector has not deleted yet.
     """
 
@@ -40,7 +40,7 @@ class JobPlan(Struct, frozen=True):
     elements_changed: tuple[tuple[StoredElement, Json], ...]
     elements_removed: tuple[StoredElement, ...]
     pools_removed: tuple[StoredHostPool, ...]
-    taken: str = ""
+    foreign: str = ""
     leftover: str = ""
 
     @property
@@ -100,7 +100,7 @@ def _of_others(job: StoredJob, stored: list[StoredHostPool | StoredElement | Non
         kind = "HostPool" if isinstance(record, StoredHostPool) else "ProcessingElement"
         if record.deleting or of_a_job(record) == job.name:
             return {"leftover": f"{kind} {record.name}"}
-        return {"taken": f"{kind} {record.name}"}
+        return {"foreign": f"{kind} {record.name}"}
     return {}
 
 

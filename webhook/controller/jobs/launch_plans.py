@@ -244,7 +244,7 @@ class LaunchPlans:
             return planned_launch(name, replanned.plan)
         if name not in replanned.together or replanned.elastic or replanned.undecided:
             return UNPLANNED
-        return PlannedLaunch(held=ConditionState(holds=False, reason=STRANDED, message=why))
+        return PlannedLaunch(blocked=ConditionState(holds=False, reason=STRANDED, message=why))
 
     def _without_refused(self, job: StoredJob, standings: ElementStandings, standing: Standing) -> Standing:
         """How the elements stand, without nodes onto which the scheduler does not put them."""

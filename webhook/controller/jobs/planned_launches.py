@@ -71,7 +71,7 @@ class PlannedLaunches:
             pods = self._store.pods_of((element.namespace, name))
             there |= {pod.node for pod in pods if pod.node and not pod.terminal}
         there -= {entry.planned.node}
-        if entry.planned.held is not None or not there:
+        if entry.planned.blocked is not None or not there:
             return entry.planned
         message = f"pods that it shares a node with have not ended on {enumerated(sorted(there), NAMED)}"
-        return PlannedLaunch(held=ConditionState(holds=False, reason="ColocationEnding", message=message))
+        return PlannedLaunch(blocked=ConditionState(holds=False, reason="ColocationEnding", message=message))

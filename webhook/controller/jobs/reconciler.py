@@ -233,8 +233,8 @@ class Jobs:
     async def _provide(self, job: StoredJob, spec: JobSpec, status: JobStatus) -> float | None:
         """Make what is missing, and say how the Job does."""
         plan = plan_of(job, spec, self._store, submitted=status.submitted.holds)
-        if plan.taken and status.phase is JobPhase.SUBMITTING:
-            await self._fail(job, status, NAME_TAKEN, f"{plan.taken} exists and does not belong to this Job")
+        if plan.foreign and status.phase is JobPhase.SUBMITTING:
+            await self._fail(job, status, NAME_TAKEN, f"{plan.foreign} exists and does not belong to this Job")
             return None
         refusal = None
         if not plan.empty and not plan.leftover:
@@ -340,8 +340,8 @@ def _pool_words(pools: Sequence[StoredHostPool], job: StoredJob) -> str:
 
 def _first(plan: JobPlan, refusal: ApiError | None) -> str:
     """Why objects of the Job cannot be created."""
-    if plan.taken:
-        return f"{plan.taken} exists and does not belong to this Job"
+    if plan.foreign:
+        return f"{plan.foreign} exists and does not belong to this Job"
     if plan.leftover:
         return f"{plan.leftover} of an earlier Job of this name is still there"
     return "" if refusal is None else (refusal.request and refusal.request.detail) or str(refusal)

@@ -122,7 +122,7 @@ def status_of_job(job: StoredJob) -> JobStatus:
 def job_status_patch(job: StoredJob, status: JobStatus, now: str) -> Document | None:
     """The merge patch of the status; ``None`` if the stored status equals it."""
     stored = job.status_document()
-    # Whoever writes about a Job that was changed meanwhile must not say that the change has been judged.
+    # If the Job has changed meanwhile, the status must not claim that the change was judged.
     judged = status.generation or job.generation
     said = {"Submitted": status.submitted, "Ready": status.ready}
     if status.satisfiable != UNKNOWN:

@@ -19,11 +19,11 @@ from webhook.placement.text.api_kinds import PROCESSING_ELEMENT
 SETTLED: Final = 2.0
 """Seconds in which most first pods run: the status is written once then, and not also when the pod was created."""
 
-_HELD: Final = 10_000
+_DELAYED: Final = 10_000
 """With so many statuses held back, overdue ones are dropped."""
 
 
-class _Held(NamedTuple):
+class _DelayedReport(NamedTuple):
     """A status that is written later, and when."""
 
     status: ElementStatus
@@ -38,13 +38,13 @@ class ElementReports:
         self._store = store
         self._events = events
         self._now = now
-        self._held: dict[str, _Held] = {}
+        self._delayed: dict[str, _DelayedReport] = {}
         """The first statuses of elements, by uid, that are not written yet."""
 
     def status(self, element: StoredElement) -> ElementStatus:
         """The status of the element: the stored one, or that which is to be written."""
-        held = self._held.get(element.uid)
-        return held.status if held else status_of_element(element)
+        delayed = self._delayed.get(element.uid)
+        return delayed.status if delayed else status_of_element(element)
 
     def hold(self, element: StoredElement, status: ElementStatus) -> float | None:
         """Keep the first status of an element back; returns the seconds until it is written, ``None`` if that is now.
@@ -52,15 +52,15 @@ class ElementReports:
         A controller that dies meanwhile has created the pod and not said so, as between any two of its requests.
         """
         first = not element.status_document() and status.launch_count == 1 and not status.counted
-        held = self._held.get(element.uid)
-        due = held.due if held else self._now() + SETTLED
+        delayed = self._delayed.get(element.uid)
+        due = delayed.due if delayed else self._now() + SETTLED
         wait = due - self._now()
         if not first or status.phase is not ElementPhase.PENDING or not 0 < wait <= SETTLED:
             return None
-        if len(self._held) >= _HELD:
+        if len(self._delayed) >= _DELAYED:
             # Those past their time are of elements that were deleted.
-            self._held = {uid: held for uid, held in self._held.items() if held.due > self._now()}
-        self._held[element.uid] = _Held(status, due)
+            self._delayed = {uid: delayed for uid, delayed in self._delayed.items() if delayed.due > self._now()}
+        self._delayed[element.uid] = _DelayedReport(status, due)
         return wait
 
     async def say(self, element: StoredElement, status: ElementStatus) -> StoredElement:
@@ -69,7 +69,7 @@ class ElementReports:
         if patch is None:
             return element
         before = status_of_element(element)
-        self._held.pop(element.uid, None)
+        self._delayed.pop(element.uid, None)
         with self._store.elements.writing(element.key):
             body = await self._server.merge_patch(f"{element_path(*element.key)}/status", patch)
             written = read_element(Raw(body))

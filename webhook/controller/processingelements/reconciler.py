@@ -197,10 +197,10 @@ class _ElementPass:
     async def _report(self, step: Step) -> bool:
         """Write the status, or keep it back for a moment; the last step."""
         self._wait = step.wait if self._watched() else BEHIND
-        held = self._reports.hold(self._element, step.status)
-        if held is None:
+        delay = self._reports.hold(self._element, step.status)
+        if delay is None:
             return await self._say(step.status)
-        self._wait = min(held, self._wait or held)
+        self._wait = min(delay, self._wait or delay)
         return True
 
     async def _say(self, status: ElementStatus) -> bool:
@@ -257,9 +257,9 @@ class _ElementPass:
         if planned is None:
             self._wait = PLANNED
             return True
-        if planned.held is not None:
+        if planned.blocked is not None:
             self._wait = HELD
-            return await self._say(_not_created(step.status, planned.held.reason, planned.held.message))
+            return await self._say(_not_created(step.status, planned.blocked.reason, planned.blocked.message))
         if await self._unseen():
             self._wait = SOON
             return True

@@ -36,7 +36,7 @@ class AskedPod(Struct, frozen=True):
     spec: Json
 
     def only(self, names: Collection[str]) -> "AskedPod | None":
-        """Those of these names; ``None`` if there are none."""
+        """The pods with these names only; ``None`` if there are no such pods."""
         some = tuple(name for name in self.names if name in names)
         return replace(self, names=some) if some else None
 

@@ -135,14 +135,14 @@ class ProvisioningRequests:
             await self._say(job, known.answer)
             return None
         name, since = self._described.get(job.key, ("", 0.0))
-        left = since + ANSWERED - self._clock()
-        if name == wanted and left <= 0:
+        remaining = since + ANSWERED - self._clock()
+        if name == wanted and remaining <= 0:
             why = f"the cluster autoscaler has not answered ProvisioningRequest {name} for {ANSWERED:.0f} s"
             await self._say(job, ConditionState(holds=False, reason=NOT_ANSWERED, message=why))
             return None
         if known and name == wanted:
             await self._wait(job, known)
-            return left
+            return remaining
         return await self._ask(job, spec, wanted, waiting)
 
     async def _wait(self, job: StoredJob, request: StoredRequest) -> None:

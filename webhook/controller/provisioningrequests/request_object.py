@@ -22,7 +22,7 @@ MOST: Final = 32
 """Pod sets of a request, each for equal pods: the bound of the API."""
 
 ATTEMPTS: Final = 2
-"""Requests about the same pods: the autoscaler gives up one whose templates it has not seen yet."""
+"""Requests about the same pods: the autoscaler fails a request whose templates it has not seen yet."""
 
 _STEM: Final = 200
 """Characters of the Job's name in that of a request, of the 253 that a name has."""

@@ -31,7 +31,7 @@ class RequestStore:
         return self._in_namespace.get(namespace, 0)
 
     def of_job(self, job: Name) -> list[StoredRequest]:
-        """Those that a Job of that name controls, of whatever uid."""
+        """The requests that a Job of that name controls, whatever its uid."""
         return [self.all[job[0], name] for name in self._of_job.get(job, ())]
 
     def put(self, request: StoredRequest) -> None:

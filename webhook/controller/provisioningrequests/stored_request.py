@@ -148,9 +148,9 @@ def _answer(said: dict[str, wire.Condition], count: int) -> ConditionState | Non
         return None
     if not _holds(provisioned):
         return _no(provisioned)
-    room = f"the cluster autoscaler has room for {pods}, on nodes that are there or are being made"
+    room = f"the cluster autoscaler has room for {pods}, on existing nodes or on nodes that are being added"
     if _holds(said.get("BookingExpired")):
-        room += "; it does not keep this room free any more"
+        room += "; it no longer reserves this room"
     return ConditionState(holds=True, reason=CAPACITY_FOUND, message=room)
 
 

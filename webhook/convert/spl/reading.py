@@ -29,7 +29,7 @@ _NO_NAME: Final = re.compile(r"^(?=[0-9])|[^A-Za-z0-9_]")
 _NAME: Final = 64
 """Tokens of a name of an operator, at most."""
 
-_NOTHING_RUNS: Final = "there is no main composite and no operator in it, so nothing would run"
+_NOTHING_RUNS: Final = "it has neither a main composite nor an operator, so nothing would run"
 
 
 class SplReading(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""Whether a HostPool could have all of its hosts now and, if not, why and what would help (``docs/hostpool.md``).
+"""Check of a HostPool: whether it can get all of its hosts now, or why not and what would help (``docs/hostpool.md``).
 
 Tenants read the text, so it names no node that the pool does not name itself, and nothing of other namespaces.
 """
@@ -103,7 +103,7 @@ def _sized(pool: Pool, world: World) -> Completion:
 def _most(pool: Pool, world: World, has: int) -> int:
     """The largest size with which the pool could have all of its hosts; ``has`` of its present size are eligible.
 
-    A pool that gets smaller gives up its hosts at the last indices, whatever the others are.
+    A pool that shrinks loses the hosts at the last indices, whichever hosts these are.
     """
     free = eligible(pool, world.inventory, world.policy)
     keepable = retainable(pool, world.inventory, world.policy)
@@ -143,7 +143,7 @@ def _literal(pool: Pool, world: World) -> Completion:
     if not allocation.reason:
         return Completion(hosts)
     faulty = [entry for entry in entries(pool, world.inventory, world.policy) if entry.fault]
-    which = " that is exclusive to no other HostPool" if any(entry.taken for entry in faulty) else ""
+    which = " that is exclusive to no other HostPool" if any(entry.claimed for entry in faulty) else ""
     fix = Advice(f"list each host once, by the name or an address of a node{which}")
     return Completion(hosts, _refusal(pool, allocation.reason, [entry.fault for entry in faulty], fix))
 

@@ -1,4 +1,4 @@
-"""Why nodes cannot be hosts of a sized HostPool: each rule of ``allocation.eligible``, with what would help.
+"""Reasons for which nodes are not eligible for a sized HostPool: the rules of ``allocation.eligible``, each with a fix.
 
 The rules are: the pool's labels and devices, poolable nodes, no taint, not exclusive to another pool, no stranger on
 the node.

@@ -1,4 +1,4 @@
-"""What a change or deletion of a node breaks: HostPools that lose a host, and pods that run there.
+"""Check of a change or deletion of a node: HostPools that lose a host, and the pods that run on it.
 
 Users who may write nodes read the text, so it names pools with their namespaces, and counts pods
 (``docs/admission.md``, nodes). Taints that Kubernetes itself writes (``node.kubernetes.io/...``) state facts about the
@@ -90,7 +90,7 @@ def cordoned(before: Node, inventory: Inventory) -> Iterator[str]:
 
 
 _SHOWN = 3
-"""At most so many pools are named in one line."""
+"""Maximum number of pools named in one line."""
 
 
 def _standing(inventory: Inventory) -> Iterator[tuple[Name, Pool]]:

@@ -1,4 +1,4 @@
-"""What messages say of the devices that a HostPool asks of its hosts: what is not judged, and what would help."""
+"""Messages about the devices that a HostPool requires of its hosts: what is not judged, and what would help."""
 
 import bisect
 from collections.abc import Iterator

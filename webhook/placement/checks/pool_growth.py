@@ -1,7 +1,7 @@
-"""Whether node groups can make the nodes that an elastic HostPool lacks (``docs/autoscaled.md``, "Elastic HostPools").
+"""Node groups that can make the nodes an elastic HostPool lacks (``docs/autoscaled.md``, "Elastic HostPools").
 
-A pool waits for any nodes that its tags and its selector allow. What groups state of their nodes tells whether these
-will ever be enough.
+A pool waits for any nodes that its tags and its selector allow. The labels and limits that groups state tell whether
+enough such nodes can ever exist.
 """
 
 from collections.abc import Collection

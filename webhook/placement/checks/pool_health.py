@@ -1,4 +1,4 @@
-"""What is wrong with the hosts in a HostPool's status, as its condition ``Degraded`` says (``docs/hostpool.md``)."""
+"""Problems of the hosts in a HostPool's status, for its condition ``Degraded`` (``docs/hostpool.md``)."""
 
 from collections.abc import Iterator
 from typing import Final

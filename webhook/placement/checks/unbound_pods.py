@@ -73,7 +73,7 @@ def refuse_sleeper(ask: Ask, constraints: Iterable[Constraint], world: World) ->
 
 
 def opening(tolerations: Sequence[Toleration] | None) -> tuple[Toleration, ...]:
-    """Those of the tolerations that may cover the taint of exclusive hosts."""
+    """The tolerations that may match the taint of exclusive hosts."""
     return tuple(filter(_opens, tolerations)) if tolerations else ()
 
 

@@ -1,4 +1,4 @@
-"""Whether a finished pod still has what its clauses require: another webhook may have removed something.
+"""Check that a finished pod still has what its clauses require: another webhook may have removed something.
 
 Only what follows from the pod's own clauses is compared (effects that are ``firm``), no choice that depended on the
 cluster at the time of ``/mutate`` (``docs/merging.md``).

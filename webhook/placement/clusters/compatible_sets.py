@@ -1,6 +1,6 @@
-"""Which apps fit into one cluster together: the largest such sets.
+"""The largest sets of apps that fit into one cluster together.
 
-Apps that fit together do so without any one of them as well. So the sets are described by the maximal ones.
+Every subset of a set that fits also fits, so the maximal sets describe all of them.
 """
 
 from collections import deque

@@ -68,7 +68,7 @@ def clash_text(clash: Clash, apps: Sequence[ClusterApp], able: Mapping[int, int]
         if decided
         else "may not all have enough clusters, which was not decided in time"
     )
-    first = f"Apps {names} {sure}: where they contend, a cluster takes some of them only."
+    first = f"Apps {names} {sure}: where they contend, a cluster takes only some of them."
     lines = [
         f"{apps[at].name}: {counted(able[at], 'cluster')} can take it alone, {apps[at].replication} "
         f"{'is' if apps[at].replication == 1 else 'are'} needed"

@@ -61,11 +61,11 @@ class Tie(enum.Enum):
     """Whether a node that is added can meet a constraint."""
 
     NONE = enum.auto()
-    """It can."""
+    """A new node can meet it."""
     HOSTS = enum.auto()
-    """It cannot: only nodes that exist can meet the constraint, such as hosts of a pool or nodes of live pods."""
+    """Only existing nodes can meet it, such as hosts of a pool or nodes of live pods."""
     HOST = enum.auto()
-    """It cannot: the constraint names one node."""
+    """The constraint names one node."""
 
 
 class Constraint(Protocol):

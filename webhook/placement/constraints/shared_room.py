@@ -1,4 +1,4 @@
-"""Which nodes have room for a pod beside the live pods of its job with which the pod must share a node."""
+"""Nodes with room for a pod beside the live pods of its job with which the pod must share a node."""
 
 from collections.abc import Collection, Mapping, Sequence
 
@@ -9,18 +9,18 @@ from webhook.placement.kube.bits import Bits, slots
 from webhook.placement.request.world import World
 
 
-def room_beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods, requests: Tally, world: World) -> Bits:
-    """The nodes of ``held`` with room for the requests beside their live pods with one of the ``labels``."""
+def room_beside(occupied: Bits, labels: Collection[PodLabel], job_pods: JobPods, requests: Tally, world: World) -> Bits:
+    """The nodes of ``occupied`` with room for the requests beside their live pods with one of the ``labels``."""
     roomy = 0
-    for slot in slots(held):
+    for slot in slots(occupied):
         if _fits(slot, requests, job_pods.together(slot, labels), world):
             roomy |= 1 << slot
     return roomy
 
 
-def beside(held: Bits, labels: Collection[PodLabel], job_pods: JobPods) -> Mapping[int, list[Tally]]:
-    """What the live pods with one of the ``labels`` request, by the slot of their node among ``held``."""
-    return {slot: job_pods.together(slot, labels) for slot in slots(held)}
+def beside(occupied: Bits, labels: Collection[PodLabel], job_pods: JobPods) -> Mapping[int, list[Tally]]:
+    """What the live pods with one of the ``labels`` request, by the slot of their node among ``occupied``."""
+    return {slot: job_pods.together(slot, labels) for slot in slots(occupied)}
 
 
 def copies_beside(slot: int, requests: Tally, others: Sequence[Tally], world: World) -> int:

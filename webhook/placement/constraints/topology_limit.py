@@ -19,7 +19,7 @@ Flags = npt.NDArray[np.bool_]
 Places = npt.NDArray[np.intp]
 
 _ROUNDS = 4
-"""So many times several limits are applied one after another; each time the bound can only become smaller."""
+"""Number of rounds in which several limits are applied in turn; each round can only lower the bound."""
 
 
 UNLIMITED: Final = 2**63 - 1
@@ -55,11 +55,11 @@ class Limit(Protocol):
         ...
 
     def most(self, room: Row) -> Row:
-        """By domain, how many pods it can take; ``room`` is how many pods its nodes can hold."""
+        """How many pods each domain can take; ``room`` is how many pods its nodes can hold."""
         ...
 
     def alone(self) -> Row:
-        """By domain, how many pods it can take if all pods go to that domain."""
+        """How many pods each domain can take if all pods go to that domain."""
         ...
 
     def each_new(self, room: Row) -> int:
@@ -127,7 +127,7 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return from_mask(self.domains.each(ahead, self.skew + 1) <= self.skew)
 
     def most(self, room: Row) -> Row:
-        """By domain, how many pods it can take up to the skew above the fewest that there are in the end.
+        """How many pods each domain can take up to the skew above the final minimum of all domains.
 
         One after another the pods can go to the domain with fewest, until that domain has no room; from then on no
         domain can have more than the skew above it. Source: ``podtopologyspread/filtering.go`` of Kubernetes.
@@ -135,19 +135,19 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return self._above(self._fewest(self.there + room))
 
     def alone(self) -> Row:
-        """By domain, how many pods it can take up to the skew above the fewest of all other domains."""
+        """How many pods each domain can take up to the skew above the minimum of all other domains."""
         there = self.there + self.domains.counts(self.own)
         fewest = self._fewest(there)
-        rest = there[self.counted]
-        if self.short or not rest.size:
+        counts = there[self.counted]
+        if self.short or not counts.size:
             return self._above(fewest)
         # For the domain with fewest, the fewest of the others is the second smallest number.
-        second = np.partition(rest, 1)[1] if rest.size > 1 else np.iinfo(np.int32).max
+        second = np.partition(counts, 1)[1] if counts.size > 1 else np.iinfo(np.int32).max
         others = np.where(self.counted & (there == fewest), second, fewest)
         return self._above(others)
 
     def each_new(self, room: Row) -> int:
-        """As many pods as the fewest of the others can become, and the skew: so the new domain holds none back."""
+        """The largest minimum of the other domains plus the skew, so that the new domain does not limit them."""
         return self._fewest(self.there + room) + self.skew if self.growing else 0
 
     def _fewest(self, there: Row) -> int:
@@ -155,9 +155,9 @@ class MaxSkew(Struct, frozen=True, gc=False, eq=False):
         return 0 if self.short or not self.counted.any() else int(there[self.counted].min())
 
     def _above(self, fewest: int | Row) -> Row:
-        """By domain, how many pods it can take up to the skew above ``fewest``; live pods may stay."""
-        left = fewest + self.skew - self.there
-        return np.maximum(left, self.domains.counts(self.own))
+        """How many pods each domain can take up to the skew above ``fewest``; live pods may stay."""
+        allowed = fewest + self.skew - self.there
+        return np.maximum(allowed, self.domains.counts(self.own))
 
 
 def fitting(room: Row, places: Places, limits: Sequence[Limit]) -> int:
@@ -178,10 +178,10 @@ def on_each(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
 
     Slots of one domain share what the domain takes.
     """
-    left = room.copy()
+    limited = room.copy()
     for limit in limits:
-        _by_one(left, places, limit)
-    return left
+        _by_one(limited, places, limit)
+    return limited
 
 
 def _by_one(room: Row, places: Places, limit: Limit) -> int:
@@ -198,10 +198,10 @@ def _by_one(room: Row, places: Places, limit: Limit) -> int:
 
 def on_one(room: Row, places: Places, limits: Sequence[Limit]) -> Row:
     """How many pods each slot can hold by the limits if all pods go to that slot; a new row."""
-    left = room.copy()
+    limited = room.copy()
     for limit in limits:
-        left = np.minimum(left, limit.domains.each(limit.alone(), UNLIMITED)[places])
-    return left
+        limited = np.minimum(limited, limit.domains.each(limit.alone(), UNLIMITED)[places])
+    return limited
 
 
 def holding(count: int, limit: Limit) -> Bits:

@@ -1,4 +1,4 @@
-"""Whether a pod can run, on which nodes, and what must be added to it: ``decision.decide`` is the entrance.
+"""The decision about a pod: whether it can run, on which nodes, and what is added to it. Start at ``decision.decide``.
 
 Read ``decision`` first, then ``verdict`` (the nodes that meet every constraint) and ``merge`` (effects of constraints
 into the ``Additions`` of a pod). ``refusal`` says why a pod cannot run. ``replica_fit`` and ``whole_group`` count pods

@@ -1,4 +1,4 @@
-"""Which claims hold the devices that a pod waits for (``docs/why.md``). No verdict depends on it: devices come free."""
+"""The claims that hold the devices a pod waits for (``docs/why.md``). Verdicts ignore them: devices become free."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated
 
 _NAMED: Final = 3
-"""So many claims are named at most."""
+"""Maximum number of claims named in a message."""
 
 
 def held_devices(ask: Ask, world: World, candidates: Bits) -> Iterator[Reason]:

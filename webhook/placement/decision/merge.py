@@ -129,7 +129,7 @@ _INSTEAD = {keys.WORKER: f"map the workers by the annotation {keys.UNIFORM}"}
 _Thing = TypeVar("_Thing")
 _NO_NODES, _NO_SPEC, _NO_PODS = NodeAffinity(), PodSpec(), PodTerms()
 _KEPT = 1024
-"""At most so many texts of ``injected`` are cached: more than a cluster has templates at work at a time."""
+"""Maximum number of cached texts of ``injected``: more than a cluster has templates at work at a time."""
 
 
 class _Sorted:

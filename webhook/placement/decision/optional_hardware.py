@@ -39,10 +39,10 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
     if any(map(is_element, ask.references or ())):
         return GrantedHardware([], [], [f"{wish.cause} {_ELSEWHERE}" for wish in ask.provision.wanted])
     capacity, devices = world.inventory.nodes.capacity, world.inventory.devices.classes
-    spec, left = ask.spec, candidates
+    spec, possible = ask.spec, candidates
     for grant in ask.provision.grants:
         if not grant.firm:  # granted in an earlier review, because it was free
-            left &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
+            possible &= capacity.fits_free({grant.resource: ask.requests.get(grant.resource, 0)})
     result = GrantedHardware([], [], [])
     for wish in ask.provision.wanted:
         richer = granted(spec, wish)
@@ -52,9 +52,9 @@ def granted_hardware(ask: Ask, candidates: Bits, world: World) -> GrantedHardwar
             continue
         requests, _ = pod_requests(richer)
         wanted = {wish.resource: requests.get(wish.resource, 0)}
-        able = left & capacity.fits(devices.judged(requests)) & capacity.fits_free(wanted)
+        able = possible & capacity.fits(devices.judged(requests)) & capacity.fits_free(wanted)
         if able:
-            spec, left = richer, able
+            spec, possible = richer, able
             room = room_for(wanted, said=clause_of(wish))
             result.given.append(wish)
             result.rooms.append(Judged(room, room.filter(world)))

@@ -1,4 +1,4 @@
-"""How many pods of one template a cluster has room for at the same time (``docs/workloads.md``).
+"""The number of pods of one template that a cluster can run at the same time (``docs/workloads.md``).
 
 Room is what nodes have to give, free or not: a pod may wait until others finish, but must not wait forever.
 """

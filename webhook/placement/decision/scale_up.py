@@ -1,4 +1,4 @@
-"""Whether a new node could run pods that no node there is can run, and which node groups would make one.
+"""Node groups that can make a node for pods that no existing node can run.
 
 A group becomes the node that it would make for the pod, and the pod's constraints are judged on these nodes, on which
 nothing runs yet (``docs/autoscaled.md``).
@@ -27,7 +27,7 @@ from webhook.placement.request.world import World
 from webhook.placement.text.problem import enumerated
 
 _COMPARED: Final = 1_000
-"""So many alternatives of a pod are compared with groups, at some 7 microseconds each: ten terms with 100 groups."""
+"""Maximum number of comparisons of a pod's terms with groups, some 7 microseconds each: ten terms with 100 groups."""
 
 
 class ScaleUp(Struct, frozen=True):
@@ -82,7 +82,11 @@ class ScaleUp(Struct, frozen=True):
         if Spread.TOGETHER in spreads:
             return each
         each = min(each, 1) if Spread.APART in spreads else each
-        within = [left // self.ask.requests[name] for name, left in group.left.items() if self.ask.requests.get(name)]
+        within = [
+            remaining // self.ask.requests[name]
+            for name, remaining in group.remaining.items()
+            if self.ask.requests.get(name)
+        ]
         return min(most, *within, each * (most if group.count is None else group.count))
 
 
@@ -167,10 +171,10 @@ def _why(verdict: Verdict, slot: int, later: World) -> str:
 
 def _beyond(group: NodeGroup, ask: Ask) -> str:
     """The limit of the group that has no room for the pod; empty without one."""
-    for resource in ordered(group.left):
-        asked, left = ask.requests.get(resource, 0), group.left[resource]
-        if asked > left:
-            return f"has {resource} {amount(resource, left)} left of its limits"
+    for resource in ordered(group.remaining):
+        asked, remaining = ask.requests.get(resource, 0), group.remaining[resource]
+        if asked > remaining:
+            return f"has {resource} {amount(resource, remaining)} left of its limits"
     return ""
 
 

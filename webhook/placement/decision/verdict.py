@@ -48,8 +48,8 @@ class Verdict(Struct, frozen=True, gc=False):
 
     def granting(self, rooms: Sequence[Judged]) -> "Verdict":
         """The verdict on the pod with optional hardware, given the constraints for its room."""
-        left = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
-        return replace(self, candidates=left, granted=tuple(rooms))
+        candidates = functools.reduce(operator.and_, (judged.nodes for judged in rooms), self.candidates)
+        return replace(self, candidates=candidates, granted=tuple(rooms))
 
     def narrowed(self, further: Judged) -> "Verdict":
         """The verdict with ``further`` as one more hard constraint."""
@@ -57,10 +57,10 @@ class Verdict(Struct, frozen=True, gc=False):
 
     def removed(self) -> Iterator[tuple[Judged, Bits]]:
         """Each hard constraint with the nodes that it is the first to rule out, if there are any."""
-        left = self.everything
+        remaining = self.everything
         for judged in (*self.hard, *self.granted):
-            out = left & ~judged.nodes
-            left &= judged.nodes
+            out = remaining & ~judged.nodes
+            remaining &= judged.nodes
             if out:
                 yield judged, out
 

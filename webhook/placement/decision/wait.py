@@ -1,4 +1,4 @@
-"""Why a pod is admitted though no node can run it now, and what the pod waits for (``docs/verdicts.md``, waiting)."""
+"""Admission of pods that no node can run now, and what they wait for (``docs/verdicts.md``, waiting)."""
 
 import enum
 

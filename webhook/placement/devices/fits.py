@@ -1,6 +1,6 @@
-"""Which nodes have devices for claims of a pod, kept from one decision to the next.
+"""Nodes that have devices for the claims of a pod, cached from one decision to the next.
 
-Nodes with equal devices are looked at once. A change of devices is followed for the nodes that it concerns.
+Nodes with equal devices are examined once for all of them. A change of devices updates only the nodes concerned.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
@@ -30,25 +30,25 @@ from webhook.placement.devices.selectors.selector import Answer, DeviceBudget
 from webhook.placement.kube.bits import Bits, to_slots, union
 
 _KEPT: Final = 256
-"""So many different claims are remembered."""
+"""Maximum number of sets of claims whose outcomes are cached."""
 
 _OUTCOMES: Final = 4096
-"""So many outcomes by the looks of nodes are remembered of one set of claims."""
+"""Maximum number of cached outcomes, by looks of nodes, for one set of claims."""
 
 _LOOKS: Final = 64
-"""So many different sets of attribute names are remembered."""
+"""Maximum number of sets of attribute names whose looks are cached."""
 
 _SETS: Final = 16_384
-"""So many sets of nodes are remembered of all of these: some 10 MB at 5,000 nodes."""
+"""Maximum number of sets of nodes in all of these caches: some 10 MB at 5,000 nodes."""
 
 _MANY: Final = 64
-"""So many nodes are put into batches that look alike; of fewer, each is looked at."""
+"""Minimum number of nodes for which batches with equal looks are made; fewer are examined one by one."""
 
 _TRIAL: Final = 8
-"""What it costs to find out about one group, beside the devices that are tried."""
+"""Cost of the outcome for one group, besides that of the devices tried."""
 
 _SKIPPED: Final = 8
-"""So many groups are gone through at the cost of one evaluation."""
+"""Number of groups that can be passed over at the cost of one evaluation."""
 
 BOUNDLESS: Final = 2**50
 """The number of devices of a node of which it is not known, or of which claims share one."""
@@ -89,7 +89,7 @@ class Wanted(Struct, frozen=True, gc=False):
 
 
 class _KeptFit:
-    """What is known of claims: outcomes by the looks of nodes, and the answer for the groups of that version."""
+    """The cache for one set of claims: outcomes by looks of nodes, and the answer for one version of the groups."""
 
     __slots__ = ("by_looks", "different", "fit", "groups", "version")
 
@@ -126,7 +126,7 @@ class DeviceFits:
         self._nodes = FollowedNodes(devices)
         self._kept: dict[Wanted, _KeptFit] = {}
         self._counts: dict[tuple[DeviceChoice, ...], _DeviceCounts] = {}
-        """By choices, their devices."""
+        """Devices by choices."""
         self._groups: dict[GroupKey, NodesByLooks] = {}
 
     def fit(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Fit:
@@ -145,7 +145,7 @@ class DeviceFits:
         return kept.fit
 
     def counts(self, choices: tuple[DeviceChoice, ...], nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
-        """By slot, how many devices one of the choices at least could be given; :data:`BOUNDLESS` if unknown.
+        """The number of devices by slot that at least one of the choices could get; :data:`BOUNDLESS` if unknown.
 
         Callers must not write.
         """
@@ -173,10 +173,10 @@ class DeviceFits:
             number = different(choices, self._nodes.devices_of(_first(bits), nodes), budget)
             if number is not None:
                 row[to_slots(bits)] = number
-        return not (groups.left or budget.spent)
+        return not (groups.unseen or budget.spent)
 
     def copies(self, wanted: Wanted, nodes: IndexedNodes, budget: DeviceBudget) -> Counts:
-        """By slot, how many pods with such claims have devices at a time: :data:`LIMIT` at most, or if unknown."""
+        """The number of pods by slot whose claims can be met at a time; :data:`LIMIT` at most, or if unknown."""
         room = np.zeros(max(nodes.nodes, default=-1) + 1, np.int64)
         able = nodes.everything
         for count in range(1, LIMIT + 1):
@@ -207,24 +207,24 @@ class DeviceFits:
         nodes: IndexedNodes,
         budget: DeviceBudget,
     ) -> Answer:
-        """As :meth:`has`, but the pods with these claims get devices one after the other, and give none back."""
+        """Like :meth:`has`, but the pods get devices one after the other, and no device is reallocated."""
         self._nodes.follow(nodes)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
-            return [held for held in own if held.device == device]
+            return [holder for holder in own if holder.device == device]
 
         return granted_in_turn(pods, self._nodes.devices_of(slot, nodes), holders, budget)
 
     def holders(
         self, claims: Sequence[ClaimSpec], slots: Iterable[int], nodes: IndexedNodes
     ) -> Iterator[tuple[int, tuple[ClaimName, ...]]]:
-        """Those of the nodes that have too few devices free for the claims, each with the claims that hold some."""
+        """The nodes with too few free devices for the claims, each with the claims that hold such devices."""
         self._nodes.follow(nodes)
         known: dict[DeviceName, list[ClaimName]] = {}
         for claim in self._devices.claims():
-            for held in claim.allocation.devices if claim.allocation else ():
-                if not held.admin:
-                    known.setdefault(held.device, []).append((claim.namespace, claim.name))
+            for allocated in claim.allocation.devices if claim.allocation else ():
+                if not allocated.admin:
+                    known.setdefault(allocated.device, []).append((claim.namespace, claim.name))
         for slot in slots:
             devices = self._nodes.devices_of(slot, nodes)
             if allocatable(claims, devices, self._devices.holders, DeviceBudget()).answer is False:
@@ -255,46 +255,46 @@ class DeviceFits:
         if groups.time != now:
             groups.forget(self._nodes.moved(groups.time, nodes), nodes.everything)
             groups.time = now
-        if groups.left and budget.left > 0:
+        if groups.unseen and budget.evaluations > 0:
             groups.look(self._batches(groups, nodes, budget), self._look_at(groups, nodes), budget)
             self._bound()
 
     def _batches(self, groups: NodesByLooks, nodes: IndexedNodes, budget: DeviceBudget) -> Iterator[list[int]]:
-        """The nodes that are left, in batches that look alike if there are many."""
-        if groups.left.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
-            yield from ([slot] for slot in to_slots(groups.left).tolist())
+        """The nodes not examined yet; if there are many, in batches with equal looks."""
+        if groups.unseen.bit_count() < _MANY or groups.named or self._devices.tainted_pools is None:
+            yield from ([slot] for slot in to_slots(groups.unseen).tolist())
             return
         batches = Batches(self._devices, self._nodes.sights, groups.key[0])
-        left = batches.of(groups.left, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
-        first = next(left)
-        budget.left -= min(batches.cost, budget.left // 2)
+        alike = batches.of(groups.unseen, nodes.slot_of, lambda terms: self._nodes.matching(terms, nodes))
+        first = next(alike)
+        budget.evaluations -= min(batches.cost, budget.evaluations // 2)
         yield first
-        yield from left
+        yield from alike
 
     def _update(self, wanted: Wanted, kept: _KeptFit, nodes: IndexedNodes, budget: DeviceBudget) -> None:
-        """Find the outcome of each group of which it is not known, and put all together."""
+        """Find the missing outcomes of groups, and combine the outcomes of all groups."""
         groups = kept.groups
-        budget.left -= min(len(groups.sets) // _SKIPPED, max(budget.left, 0) // 2)
+        budget.evaluations -= min(len(groups.sets) // _SKIPPED, max(budget.evaluations, 0) // 2)
         if len(kept.by_looks) > max(_OUTCOMES, 2 * len(groups.sets)):
             kept.by_looks = {looks: fit for looks, fit in kept.by_looks.items() if looks in groups.sets}
             kept.different = {fit: fit for fit in kept.by_looks.values()}
         by_outcome: dict[int, tuple[NodeOutcome, list[Bits]]] = {}
-        left = [groups.left] if groups.left else []
+        undecided = [groups.unseen] if groups.unseen else []
         for looks, bits in groups.sets.items():
             outcome = kept.by_looks.get(looks)
             if outcome is None and not budget.spent:
                 outcome = self._outcome(wanted, kept, looks, self._nodes.devices_of(_first(bits), nodes), budget)
             if outcome is None:
-                left.append(bits)
+                undecided.append(bits)
             else:
                 by_outcome.setdefault(id(outcome), (outcome, []))[1].append(bits)  # its hash takes longer
         sets = [(outcome, union(bits)) for outcome, bits in by_outcome.values()]
         kept.fit = Fit(
             union(bits for outcome, bits in sets if outcome.answer),
-            union([*left, *(bits for outcome, bits in sets if outcome.answer is None)]),
+            union([*undecided, *(bits for outcome, bits in sets if outcome.answer is None)]),
             {outcome.lack: bits for outcome, bits in sets if outcome.answer is False},
             frozenset(outcome.failed for outcome, _ in sets if outcome.failed),
-            not left,
+            not undecided,
         )
 
     def _outcome(
@@ -306,7 +306,7 @@ class DeviceFits:
         outcome = self._tried(wanted, node, budget)
         if outcome.answer is None and budget.exhausted:
             return None
-        budget.left -= _TRIAL + steps - budget.steps
+        budget.evaluations -= _TRIAL + steps - budget.steps
         outcome = kept.different.setdefault(outcome, outcome)
         kept.by_looks[looks] = outcome
         return outcome
@@ -336,7 +336,7 @@ class DeviceFits:
             return present(wanted.claims[0], node, budget)
 
         def holders(device: DeviceName) -> Sequence[HeldDevice]:
-            return [held for held in wanted.own if held.device == device]
+            return [holder for holder in wanted.own if holder.device == device]
 
         return allocatable(wanted.claims, node, holders, budget, wanted.pods)
 

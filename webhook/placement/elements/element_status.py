@@ -13,12 +13,12 @@ class ElementPhase(enum.StrEnum):
     """The phase of a ProcessingElement (``status.phase``)."""
 
     PENDING = "Pending"
-    """It has no pod yet, or one that does not run yet, or waits for its next launch."""
+    """The element has no pod, its pod does not run yet, or it waits for its next launch."""
     RUNNING = "Running"
     COMPLETED = "Completed"
     FAILED = "Failed"
     STOPPED = "Stopped"
-    """Its pod was deleted and is not restarted."""
+    """The pod was deleted and is not restarted."""
 
 
 FINAL: Final = frozenset({ElementPhase.COMPLETED, ElementPhase.FAILED, ElementPhase.STOPPED})

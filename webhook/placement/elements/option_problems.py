@@ -1,4 +1,4 @@
-"""What is wrong with the options of processing elements, and the simple rules of which most of these are made.
+"""Problems of the options of processing elements, and the simple rules of which most of them are made.
 
 ``docs/jobs.md`` describes the options.
 """

@@ -69,13 +69,13 @@ class PlannedNodes(Struct, frozen=True, gc=False):
 class PlannedLaunch(Struct, frozen=True, gc=False):
     """The pod goes to ``node``, to no other one if that is ``required``, and gets the optional ``hardware``.
 
-    Without a node the scheduler chooses one. ``held`` is why the pod must not be created yet.
+    Without a node the scheduler chooses one. ``blocked`` is why the pod must not be created yet.
     """
 
     node: str = ""
     required: bool = False
     hardware: tuple[PlannedHardware, ...] = ()
-    held: ConditionState | None = None
+    blocked: ConditionState | None = None
 
 
 UNPLANNED = PlannedLaunch()

@@ -1,4 +1,4 @@
-"""Whether the pod of a processing element is started again after it ended (Streams instance operator)."""
+"""The restart policy of a processing element whose pod has ended (Streams instance operator)."""
 
 import enum
 from typing import Final

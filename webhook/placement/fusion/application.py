@@ -44,7 +44,7 @@ class PhysicalOperator(Struct, frozen=True, gc=False, kw_only=True):
     template: Any = None
 
     def of(self, name: ClauseName) -> Iterator[PlacementClause]:
-        """Its clauses of that name."""
+        """The operator's clauses of that name."""
         return (clause for clause in self.clauses if clause.name is name)
 
     def says(self, what: object) -> str:
@@ -70,8 +70,8 @@ def application_of(spec: JobSpec) -> Application:
     copies: dict[str, dict[Channel, int]] = {}
     operators: list[PhysicalOperator] = []
     for stated in spec.operators or ():
-        left = OPERATORS_LIMIT - len(operators)
-        for channel in itertools.islice(_channels(_path(stated.region, regions), regions), left):
+        remaining = OPERATORS_LIMIT - len(operators)
+        for channel in itertools.islice(_channels(_path(stated.region, regions), regions), remaining):
             copies.setdefault(stated.name, {})[channel] = len(operators)
             operators.append(_copy(stated, channel))
     flows = [

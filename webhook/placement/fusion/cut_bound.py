@@ -42,7 +42,7 @@ _WORK: Final = 60_000
 """Units that are met while trees are looked for, at most: about half a second."""
 
 _SLACK: Final = 1e-4
-"""By how much, of 1, a row has to be broken to be added."""
+"""Minimum violation, as a fraction of 1, of a row that is added."""
 
 _EXACT: Final = 1e-6
 """What the solution of a program may be wrong by, as a part of it."""
@@ -164,7 +164,7 @@ class _Bound:
 
     @staticmethod
     def _missed(rows: Sequence[_Row], cut: Sequence[float]) -> list[_Row]:
-        """Those of the rows that the solution breaks most."""
+        """The rows that the solution violates most."""
         missing = {row: row.missing(cut) for row in rows}
         return [row for row in heapq.nlargest(_ROWS, rows, key=missing.__getitem__) if missing[row] > _SLACK]
 

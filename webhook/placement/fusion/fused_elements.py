@@ -114,14 +114,14 @@ def named(job: str, groups: Sequence[Sequence[str]], previous: Sequence[FusedEle
             if name in of_operator:
                 key = place, of_operator[name]
                 shared[key] = shared.get(key, 0) + 1
-    taken: set[int] = set()
+    renamed: set[int] = set()
     whole = {(at, tuple(sorted(one.operators))) for at, one in enumerate(previous)}
     for place, at in sorted(
         shared, key=lambda key: ((key[1], tuple(sorted(groups[key[0]]))) not in whole, -shared[key], key)
     ):
-        if place not in names and at not in taken:
+        if place not in names and at not in renamed:
             names[place] = previous[at].name
-            taken.add(at)
+            renamed.add(at)
     used = {*names.values()}
     free = (f"{job}-{index}" for index in range(len(groups) + len(used) + 1))
     unused = (name for name in free if name not in used)

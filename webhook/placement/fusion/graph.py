@@ -1,4 +1,4 @@
-"""What is to be fused, as a graph: units that are fused in any case, their traffic, and what keeps them apart.
+"""The graph to be fused: units that are fused in any case, their traffic, and the pairs that must be apart.
 
 A unit has marks, and two units with different values of one mark are never in one processing element
 (``docs/fusion.md``).

@@ -1,4 +1,4 @@
-"""How many processing elements a Job is fused into, by its scheme: ``manual``, ``legacy`` or ``automatic``.
+"""The number of processing elements of a Job, by its fusion scheme: ``manual``, ``legacy`` or ``automatic``.
 
 The automatic number follows the estimate of the Streams instance operator: the CPU that the application needs lies
 between that of its necessary threads and that of all of its operators, and a pod has what a node has

@@ -107,7 +107,7 @@ def _anew(
     graph: Graph, blocks: list[list[int]], chosen: Sequence[int], trial: int, limit: int, over: Callable[[], bool]
 ) -> Steps[bool]:
     """Fuse the chosen blocks anew; returns whether they have changed, for the better."""
-    # Where another block is heavier than may be, it is no better if these are lighter than that one.
+    # If another block is too heavy, making these two lighter than that block is no improvement.
     limit = max(limit, *_loads(graph, [block for at, block in enumerate(blocks) if at not in chosen]))
     units = sorted(at for block in chosen for at in blocks[block])
     part = graph.part(units)

@@ -35,10 +35,10 @@ _TUNED: Final = 10
 """Steps after which the penalty is adapted."""
 
 _STRIDE: Final = 1.6
-"""How far a step goes: the method converges up to 1.618."""
+"""Step length: the method converges for values below 1.618."""
 
 _BROKEN: Final = 0.02
-"""By how much a triple has to be broken to be added."""
+"""Minimum violation of a triple inequality that is added."""
 
 _PRICED: Final = 1e-5
 """The price of a triple above which it stays."""
@@ -80,7 +80,7 @@ class SharedElements:
         # What is solved for: the matrix less its part of the ones, slacks of rows, and prices of both.
         self._matrix = np.eye(size) * (1 - 1 / count)
         self._slacks, self._slack_prices = np.zeros(size + 1), np.zeros(size + 1)
-        self._entries, self._rest = np.zeros((size, size)), np.zeros((size, size))
+        self._entries, self._positive = np.zeros((size, size)), np.zeros((size, size))
         self._penalty = 0.3
         self._triples: Triples = np.zeros((0, 3), np.intp)
         self._work = 0
@@ -108,11 +108,11 @@ class SharedElements:
         """The rows that are always there: the diagonal, the load of each unit's element, and of all of them."""
         size, count, loads = self._size, self._count, self._loads
         total, square = float(loads.sum()), float(loads @ loads)
-        left, squares = total, 0.0
-        for rest in reversed(range(count)):
-            load = min(heaviest, left - rest * lightest)
+        unshared, squares = total, 0.0
+        for others in reversed(range(count)):
+            load = min(heaviest, unshared - others * lightest)
             squares += load * load
-            left -= load
+            unshared -= load
         gram = np.zeros((2 * size + 1, 2 * size + 1))
         own, heavy = slice(0, size), slice(size, 2 * size)
         gram[own, own] = np.eye(size)
@@ -173,19 +173,19 @@ class SharedElements:
         penalty, size = self._penalty, self._size
         self._work += size**3 + 2 * len(self._inverse) ** 2
         missing = self._values(self._matrix, self._slacks) - self._limits
-        known = self._values(self._entries + self._rest - self._cost, self._slack_prices)
+        known = self._values(self._entries + self._positive - self._cost, self._slack_prices)
         self._prices = -self._inverse @ (penalty * missing + known)
         reduced = self._cost - self._priced(self._prices)
         values, vectors = np.linalg.eigh(reduced - self._entries - penalty * self._matrix)
         above = values > 0
-        self._rest = (vectors[:, above] * values[above]) @ vectors[:, above].T
+        self._positive = (vectors[:, above] * values[above]) @ vectors[:, above].T
         prices = self._prices[size:]
         moved = -prices - penalty * self._slacks
         self._slack_prices = moved + penalty * np.clip(-moved / penalty, 0, self._ranges)
-        entries = reduced - self._rest + penalty * (self._least - self._matrix)
+        entries = reduced - self._positive + penalty * (self._least - self._matrix)
         self._entries = np.where(self._apart, entries, np.maximum(entries, 0))
         np.fill_diagonal(self._entries, 0)
-        self._change = (self._rest + self._entries - reduced) / penalty
+        self._change = (self._positive + self._entries - reduced) / penalty
         self._matrix = self._matrix + _STRIDE * self._change
         self._slacks = self._slacks + _STRIDE * (self._slack_prices + prices) / penalty
 

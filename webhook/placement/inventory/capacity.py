@@ -137,8 +137,8 @@ class Capacity:
     def free(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` that is free on ``slot``; negative if more is used than the node offers."""
         row, used = self._allocatable.get(resource), self._used.get(resource)  # in one call: each bound pod asks often
-        taken = self.used(resource, slot) if used is None else 0 if slot >= self._size else used.cells[slot]
-        return (0 if row is None else int(row[slot])) - taken
+        in_use = self.used(resource, slot) if used is None else 0 if slot >= self._size else used.cells[slot]
+        return (0 if row is None else int(row[slot])) - in_use
 
     def allocatable(self, resource: str, slot: int) -> int:
         """The amount of ``resource`` that the node in ``slot`` offers."""
@@ -186,8 +186,8 @@ class Capacity:
         """Allocatable and used amounts of a resource by slot; zeros for an unknown resource. Callers must not write."""
         zeros = np.zeros(self._size, np.int64)
         used, few = self._used.get(resource), self._few.get(resource)
-        taken = used.row if used is not None else self._row_of(few) if few else zeros
-        return self._allocatable.get(resource, zeros), taken
+        in_use = used.row if used is not None else self._row_of(few) if few else zeros
+        return self._allocatable.get(resource, zeros), in_use
 
     def _offering(self, resource: str, amount: int) -> Bits:
         """The slots whose allocatable amount is enough. The set is cached: most pods request one of a few amounts."""

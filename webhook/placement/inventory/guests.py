@@ -19,12 +19,12 @@ class Guests:
     count; if ``spared`` is ``None``, no pod counts and nothing is kept.
     """
 
-    __slots__ = ("_counts", "_effect", "_held", "_nodes", "_spared")
+    __slots__ = ("_counts", "_effect", "_guest_of", "_nodes", "_spared")
 
     def __init__(self, spared: Collection[str] | None = None, effect: str = "NoSchedule") -> None:
         self._spared = spared
         self._effect = effect
-        self._held: dict[str, tuple[int, GuestKey]] = {}
+        self._guest_of: dict[str, tuple[int, GuestKey]] = {}
         """The slot of a pod's node and the pod's guest, by the pod's uid."""
         self._counts: dict[GuestKey, dict[int, int]] = {}
         self._nodes: dict[GuestKey, Bits] = {}
@@ -41,14 +41,14 @@ class Guests:
         if pod.guest is None or not self.include(pod):
             return
         key = pod.namespace, pod.guest
-        self._held[pod.uid] = slot, key
+        self._guest_of[pod.uid] = slot, key
         counts = self._counts.setdefault(key, {})
         counts[slot] = counts.get(slot, 0) + 1
         self._nodes[key] = self._nodes.get(key, 0) | 1 << slot
 
     def remove(self, uid: str) -> None:
         """Uncount the pod with that uid, if it was counted."""
-        removed = self._held.pop(uid, None)
+        removed = self._guest_of.pop(uid, None)
         if removed is None:
             return
         slot, key = removed

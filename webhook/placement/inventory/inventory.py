@@ -255,7 +255,7 @@ class Inventory:
         return False
 
     def repelled(self, namespace: str, labels: Mapping[str, str], but: Container[str] = ()) -> dict[str, Bits]:
-        """By topology key, nodes where required podAntiAffinity of pods keeps away a pod with these labels.
+        """Nodes from which required podAntiAffinity of pods excludes a pod with these labels, by topology key.
 
         Nodes are left out where that is not certain. Pods whose uids are in ``but`` count as gone.
         """

@@ -38,25 +38,25 @@ class Quota(Struct, frozen=True):
 class HostQuotaExcess(Struct, frozen=True):
     """A pool over the quota of exclusive hosts: the pool asks for more hosts than ``limit`` less ``taken``.
 
-    ``taken`` is the number of hosts that the namespace's other pools take, ``asked`` the size of the pool.
+    ``used`` is the number of hosts that the namespace's other pools take, ``asked`` the size of the pool.
     """
 
     namespace: str
     limit: int
-    taken: int
+    used: int
     asked: int
 
     @property
     def left(self) -> int:
         """The number of hosts that the pool could ask for."""
-        return max(self.limit - self.taken, 0)
+        return max(self.limit - self.used, 0)
 
     def __str__(self) -> str:
         """The sentence for users; it names no other pool, which the reader may have no right to see."""
         may = f"namespace {self.namespace} may have {counted(self.limit, 'exclusive host')}"
-        if not self.taken:
+        if not self.used:
             return f"{may} and this HostPool asks for {self.asked}"
-        return f"{may}, its HostPools have {self.taken} already, and this one asks for {self.asked}"
+        return f"{may}, its HostPools have {self.used} already, and this one asks for {self.asked}"
 
 
 Count = Callable[[Pool, Inventory], int]
@@ -76,7 +76,7 @@ def holding(pool: Pool, inventory: Inventory) -> int:
 
 
 def excess(pool: Pool, inventory: Inventory, quota: Quota, count: Count = holding) -> HostQuotaExcess | None:
-    """By how much the pool is over the quota of exclusive hosts; ``None`` if it is not.
+    """The excess of the pool over the quota of exclusive hosts; ``None`` if there is no excess.
 
     The pool has not got all of its hosts yet. ``count`` counts the hosts of each other pool of the namespace.
     """

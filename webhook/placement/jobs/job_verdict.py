@@ -34,7 +34,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
     given: tuple[GrantedAmount, ...] = ()
     of_element: tuple[str, ...] = ()
     """The rules by which elements are refused by themselves."""
-    held: Placed | None = None
+    placeable: Placed | None = None
     """Where pods of what waits for new nodes can go that fit on the nodes there are."""
     brief: bool = False
     """Whether the verdict does not say yet what cannot hold together, and what would help."""
@@ -58,7 +58,7 @@ class JobVerdict(Struct, frozen=True, eq=False):
     @property
     def room(self) -> Placed | None:
         """Where pods go that can run now, whose room is kept; ``None`` if nothing is to be kept."""
-        return (self.answer and self.answer.placed) or self.held
+        return (self.answer and self.answer.placed) or self.placeable
 
     @property
     def rules(self) -> tuple[str, ...]:

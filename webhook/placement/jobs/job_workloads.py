@@ -158,6 +158,6 @@ def _on_new_nodes(group: Group, job: Name) -> ScaleUp | None:
 
 
 def _member(workload: WorkloadPods, count: int, job: Name, world: World) -> Member | None:
-    """So many pods of the workload; ``None`` if not even one could run: such pods take nothing from others."""
+    """That number of pods of the workload; ``None`` if not even one could run: such pods take nothing from others."""
     member = member_of((workload.origin,), count, workload.pod, job[0], world, ())
     return member if isinstance(member, Member) and member.verdict.candidates else None

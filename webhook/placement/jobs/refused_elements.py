@@ -158,8 +158,8 @@ def _listed(
     listed = sorted(by_reason.items(), key=lambda item: -len(item[1]))[:LISTED]
     lines = [f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed]
     beyond = len(names) - sum(len(of) for _, of in listed)
-    rest = [f"  and {beyond} more, for other reasons"] if beyond else []
-    return "\n".join((first, *lines, *rest, *pool_lines(pools)))
+    more = [f"  and {beyond} more, for other reasons"] if beyond else []
+    return "\n".join((first, *lines, *more, *pool_lines(pools)))
 
 
 def _named(names: Sequence[str]) -> str:

@@ -201,7 +201,7 @@ class _LaunchSearch:
     async def _partly(
         self, units: Sequence[_Unit]
     ) -> tuple[tuple[Group, Placed] | None, frozenset[str], dict[str, str]]:
-        """As many units as find a node, the running elements that move, and why the others find none."""
+        """The units that find a node, the running elements that move, and the reason why the other units find none."""
         standing = self._standing
         best = await self._placed(frozenset(), frozenset(), {})
 

@@ -207,8 +207,8 @@ async def _of_set(
             return refused
         if scaled.decided:
             return refused.with_reasons(scaled.reasons)
-    own, held = nothing.with_members(members), scaled.there if scaled.made else None
-    return JobVerdict(own, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,), held=held)
+    own, placed = nothing.with_members(members), scaled.there if scaled.made else None
+    return JobVerdict(own, GroupAnswer(None, decided=scaled.decided), warnings=(scaled.notice,), placeable=placed)
 
 
 async def _of_group(

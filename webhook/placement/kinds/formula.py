@@ -40,7 +40,7 @@ _TOKEN: Final = re.compile(
 
 
 class FormulaError(ValueError):
-    """A text that is no expression; the message says where and why."""
+    """A text is not a valid expression; the message says where and why."""
 
 
 class Formula:

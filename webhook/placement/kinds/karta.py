@@ -144,7 +144,7 @@ def _annotations(paths: Mapping[str, str | None], scattered: Mapping[str, str | 
 
 
 def _formula(paths: Mapping[str, str | None], field: str, default: str = "") -> Formula | None:
-    """The path of the field, with what counts where it has no value; raises ``FormulaError`` if it is no path."""
+    """The path of the field, with its default value; raises ``FormulaError`` if the text is not a path."""
     text = paths.get(field)
     if not text:
         return None

@@ -35,11 +35,11 @@ def merged_by_names(below: Value, above: Value, keys: Mapping[str, str] = NO_KEY
 class _Merging:
     def __init__(self, keys: Mapping[str, str] | None) -> None:
         self._keys = keys
-        self._left = _MERGES
+        self._merges_left = _MERGES
 
     def merged(self, below: Value, above: Value, depth: int = _DEPTH, field: str = "") -> Value:
-        self._left -= 1
-        if depth == 0 or self._left < 0:
+        self._merges_left -= 1
+        if depth == 0 or self._merges_left < 0:
             return above
         if isinstance(below, dict) and isinstance(above, dict):
             made = {

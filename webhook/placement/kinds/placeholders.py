@@ -33,18 +33,18 @@ def filled_in_later(template: dict[str, Any], placeholder: str) -> str:
 
 def _texts(root: object) -> Iterator[str]:
     """All texts in it that count, in the order in which they are written, of the first :data:`_VALUES` values."""
-    left = [root]
+    pending = [root]
     for _ in range(_VALUES):
-        if not left:
+        if not pending:
             return
-        value = left.pop()
+        value = pending.pop()
         if isinstance(value, str):
             yield value
         elif isinstance(value, list):
-            left += reversed(value)
+            pending += reversed(value)
         elif isinstance(value, dict):
             for field, inner in reversed(value.items()):
-                left += [_placed(inner) if field in _CONTAINERS else inner, field]
+                pending += [_placed(inner) if field in _CONTAINERS else inner, field]
 
 
 def _placed(containers: object) -> object:

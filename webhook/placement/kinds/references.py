@@ -99,10 +99,10 @@ def _places(value: object, steps: list[str]) -> Iterator[Json]:
         if isinstance(value, dict):
             yield value
         return
-    step, *rest = steps
+    step, *further = steps
     inner = value.get(step.removesuffix("[]")) if isinstance(value, dict) else None
     if not step.endswith("[]"):
-        yield from _places(inner, rest)
+        yield from _places(inner, further)
     elif isinstance(inner, list):
         for one in inner:
-            yield from _places(one, rest)
+            yield from _places(one, further)

@@ -116,7 +116,7 @@ class _Calls:
         self.callers: dict[int, list[Json]] = {}
         self.unknown: list[str] = []
         self._running: dict[int, Mapping[int, int]] = {}
-        self._left = CALLS
+        self._calls_left = CALLS
         self._depth = 0
 
     def running(self, name: str) -> Mapping[int, int]:
@@ -203,10 +203,10 @@ class _Calls:
         for place, one in enumerate(map(_object, listed)):
             named = (*_hooked(one), one.get("onExit"))
             hooks = [hook for hook in named if isinstance(hook, str) and hook in self._by_name]
-            if self._left <= len(hooks):
+            if self._calls_left <= len(hooks):
                 self.unknown.append(f"{path}[{place}]")
                 break
-            self._left -= 1 + len(hooks)
+            self._calls_left -= 1 + len(hooks)
             name = one.get("template")
             if isinstance(name, str) and name in self._by_name:
                 calls.append(_Call(name, _times(one, template), _text(one.get("name")), _depends(one)))
@@ -285,14 +285,14 @@ def _limit(place: Json) -> int:
 
 def _size(root: object) -> int:
     """The number of values in it, of which hardly more than :data:`SHARED` are counted."""
-    left, count = [root], 0
-    while left and count <= SHARED:
-        value = left.pop()
+    pending, count = [root], 0
+    while pending and count <= SHARED:
+        value = pending.pop()
         count += 1
         if isinstance(value, dict):
-            left += value.values()
+            pending += value.values()
         elif isinstance(value, list):
-            left += value
+            pending += value
     return count
 
 

@@ -13,7 +13,7 @@ PODS: Final = "pods"
 """The resource that counts pods: every pod needs one of it."""
 
 SAID: Final = 4
-"""At most so many resources are named in a clause; the user knows the rest."""
+"""Maximum number of resources named in a clause; the user knows the rest."""
 
 _FIRST: Final = (CPU, MEMORY)
 """Resources that are named before the others."""

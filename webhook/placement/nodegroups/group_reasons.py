@@ -1,4 +1,4 @@
-"""How messages name node groups, and say of each why it makes no node: of a few, and how many more there are."""
+"""Messages that name node groups and the reason why each makes no node: a few groups, and the number of the others."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
@@ -9,10 +9,10 @@ from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.problem import CLAUSE_LIMIT, enumerated, shorten
 
 _GROUPS: Final = 3
-"""At most so many groups are named in a warning."""
+"""Maximum number of groups named in a warning."""
 
 _REASONS: Final = 8
-"""At most so many groups are named in a refusal."""
+"""Maximum number of groups named in a refusal."""
 
 
 class GroupReason(Struct, frozen=True):
@@ -22,7 +22,7 @@ class GroupReason(Struct, frozen=True):
     why: str
 
     def __str__(self) -> str:
-        """As refusals say it: ``NodePool spot-a makes no nodes with disktype=ssd (it makes hdd)``."""
+        """The text for refusals: ``NodePool spot-a makes no nodes with disktype=ssd (it makes hdd)``."""
         return f"{named(self.group)}{'' if self.why.startswith(':') else ' '}{self.why}"
 
 
@@ -36,8 +36,8 @@ def enumerated_groups(groups: Iterable[NodeGroup]) -> str:
     return enumerated(list(groups), _GROUPS, named)
 
 
-def listed_reasons(reasons: Sequence[GroupReason], rest: str) -> Iterator[str]:
-    """The first reasons, and of how many more groups ``rest`` is to be said."""
+def listed_reasons(reasons: Sequence[GroupReason], ending: str) -> Iterator[str]:
+    """The first reasons, and of how many more groups ``ending`` is to be said."""
     yield from map(str, reasons[:_REASONS])
     if len(reasons) > _REASONS:
-        yield f"{len(reasons) - _REASONS} more node groups {rest}"
+        yield f"{len(reasons) - _REASONS} more node groups {ending}"

@@ -13,7 +13,7 @@ from webhook.placement.kube.numbers import integer
 from webhook.placement.text.problem import enumerated
 
 _NAMED: Final = 3
-"""At most so many values are named in a message."""
+"""Maximum number of values named in a message."""
 
 _ANY: Final = "any"
 """The value that stands for one which is not known."""

@@ -102,8 +102,8 @@ def _pairs(text: str, field: str, notes: list[str]) -> Iterator[tuple[str, str]]
 
 def _taints(text: str, notes: list[str]) -> Iterator[Taint]:
     """Taints of a text such as ``key1=value1:NoSchedule,key2=value2:NoExecute``."""
-    for key, rest in _pairs(text, "taints", notes):
-        value, colon, effect = rest.rpartition(":")
+    for key, stated in _pairs(text, "taints", notes):
+        value, colon, effect = stated.rpartition(":")
         if colon and effect:
             yield Taint(key, value, effect)
         else:

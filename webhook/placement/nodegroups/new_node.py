@@ -37,7 +37,7 @@ _ALLOWED: Final = frozenset({"karpenter.sh/capacity-type", "karpenter.sh/nodepoo
 """Labels of Karpenter's own domain that pods may require (``IsRestrictedLabel`` in its ``pkg/apis/v1/labels.go``)."""
 
 _NAMED: Final = 2
-"""At most so many requirements that a group cannot meet are named."""
+"""Maximum number of a group's unmet requirements named in a message."""
 
 _LIVE: Final = 100
 """Values of a label on the nodes there are; one with more tells nodes apart, so a new node may have another one."""
@@ -119,7 +119,7 @@ def _made(group: NodeGroup, chosen: Mapping[str, LabelValues], resources: Collec
     labels |= {alias: labels[key] for alias, key in ALIASES.items() if key in labels}
     labels[HOSTNAME] = _name(group)
     labels.pop(NAME_FIELD, None)
-    offers = {resource: min(group.offers.get(resource, UNKNOWN), group.left.get(resource, UNKNOWN))
+    offers = {resource: min(group.offers.get(resource, UNKNOWN), group.remaining.get(resource, UNKNOWN))
               for resource in resources}  # fmt: skip
     for key, (resource, unit) in _SIZES.items():
         largest = values[key].largest if key in values else None

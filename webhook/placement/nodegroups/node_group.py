@@ -39,9 +39,10 @@ class NodeGroup(Struct, frozen=True, gc=False):
     ``labels`` are those that it sets. ``unstated`` says what other labels its nodes may have, besides those that come
     from machines: none (``absent``), those of nodes that run now (``live``), or any (``any``). With ``excluded`` it is
     none, unless the pod excludes some values of the label: Karpenter then makes up another one. ``offers`` is what a
-    node has to give, as far as that is known: of a resource that is not in it the amount is not known. ``left`` is how
-    much may still be added by the limits of the group, ``count`` how many nodes; ``None`` for no bound. Of two groups
-    the one with the larger ``weight`` is used first. ``closed`` says why the group makes no nodes, empty if it does.
+    node has to give, as far as that is known: of a resource that is not in it the amount is not known. ``remaining`` is
+    how much may still be added by the limits of the group, ``count`` how many nodes; ``None`` for no bound. Of two
+    groups the one with the larger ``weight`` is used first. ``closed`` says why the group makes no nodes, empty if it
+    does.
     """
 
     kind: str
@@ -50,14 +51,14 @@ class NodeGroup(Struct, frozen=True, gc=False):
     labels: Mapping[str, LabelValues] = {}
     taints: tuple[Taint, ...] = ()
     offers: Tally = {}
-    left: Tally = {}
+    remaining: Tally = {}
     count: int | None = None
     weight: int = 0
     unstated: Literal["absent", "excluded", "live", "any"] = "absent"
     closed: str = ""
 
     def __str__(self) -> str:
-        """As messages name it: ``NodePool spot-a``."""
+        """The name in messages: ``NodePool spot-a``."""
         return f"{self.kind} {self.name}"
 
     @property

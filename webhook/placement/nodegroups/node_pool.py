@@ -97,11 +97,11 @@ def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, endi
     """The NodePool of that name as a group; ``used`` is what its nodes have now, ``ending`` whether it is deleted."""
     template = spec.template or NodeClaimTemplate()
     claim = template.spec or NodeClaimSpec()
-    left = _left(spec.limits or {}, used)
-    count = left.pop(NODES, None)
+    remaining = _left(spec.limits or {}, used)
+    count = remaining.pop(NODES, None)
     labels = _labels(name, template, claim)
     odd = sorted(key for key, values in labels.items() if not values.possible)
-    closed = _closed(spec, left, count, ending=ending)
+    closed = _closed(spec, remaining, count, ending=ending)
     if not closed and any(map(of_machine, odd)):
         closed = f"has requirements on {next(filter(of_machine, odd))} that no node meets"
     # They count values among those of machines (``SatisfiesMinValues`` in ``pkg/cloudprovider/types.go``).
@@ -113,18 +113,22 @@ def node_pool(name: str, spec: NodePoolSpec, used: Mapping[str, Amount], *, endi
         KIND, name,
         labels=labels | dict.fromkeys(odd, ABSENT),  # Karpenter takes such requirements for DoesNotExist
         taints=tuple(Taint(taint.key or "", taint.value or "", taint.effect or "") for taint in claim.taints or ()),
-        left=left, count=count, weight=spec.weight or 0, unstated="excluded", closed=closed,
+        remaining=remaining, count=count, weight=spec.weight or 0, unstated="excluded", closed=closed,
     )  # fmt: skip
 
 
-def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, ending: bool) -> str:
+def _closed(spec: NodePoolSpec, remaining: Mapping[str, int], count: int | None, *, ending: bool) -> str:
     """Why the pool makes no node for a pod; empty if it does."""
     if ending:
         return "is being deleted"
     if spec.replicas is not None:
         return f"has a fixed number of nodes ({spec.replicas})"
     # A machine that has nothing of a resource is within a limit of 0, and every machine has some of these.
-    full = [name for name in ordered(left) if left[name] < 0 or (left[name] == 0 and name in _OF_EVERY_MACHINE)]
+    full = [
+        name
+        for name in ordered(remaining)
+        if remaining[name] < 0 or (remaining[name] == 0 and name in _OF_EVERY_MACHINE)
+    ]
     limits = spec.limits or {}
     if full:
         return f"has reached its limit of {full[0]} {limits[full[0]]}"
@@ -134,13 +138,13 @@ def _closed(spec: NodePoolSpec, left: Mapping[str, int], count: int | None, *, e
 
 def _left(limits: Mapping[str, Amount], used: Mapping[str, Amount]) -> dict[str, int]:
     """What the limits leave; a limit that is not a quantity is none."""
-    left: dict[str, int] = {}
+    remaining: dict[str, int] = {}
     for resource, limit in limits.items():
         most = parse_quantity(limit)
         if most is not None:
             nano = most - (parse_quantity(used.get(resource, 0)) or 0)
-            left[resource] = milli(nano) if resource == CPU else whole(nano)
-    return left
+            remaining[resource] = milli(nano) if resource == CPU else whole(nano)
+    return remaining
 
 
 def _labels(name: str, template: NodeClaimTemplate, claim: NodeClaimSpec) -> dict[str, LabelValues]:

@@ -17,7 +17,7 @@ from webhook.placement.nodegroups.node_group import NodeGroup
 from webhook.placement.text.keys import HOSTNAME
 
 SETS: Final = 64
-"""At most so many sets of kinds are looked at for one group, some 10 microseconds each; single kinds are always."""
+"""Maximum number of sets of kinds examined for one group, some 10 microseconds each; single kinds always are."""
 
 
 class PossibleNodes(Struct, frozen=True):

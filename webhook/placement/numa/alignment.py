@@ -1,4 +1,4 @@
-"""Whether a kubelet's topology manager can align a pod with the NUMA zones of its node, all of which are free.
+"""Check that a kubelet's topology manager can align a pod with the NUMA zones of its node, taken as entirely free.
 
 Each kind of resource is met by some masks: sets of zones that have enough of it. The preferred masks are those with as
 few zones as any mask of which the totals suffice. ``restricted`` admits a container if one mask is preferred for all of
@@ -22,13 +22,13 @@ from webhook.placement.numa.needs import ContainerNeeds, Life, NumaNeeds, is_mem
 from webhook.placement.numa.topology import Amounts, NodeTopology, TopologyPolicy, TopologyScope
 
 ZONES: Final = 8
-"""So many zones a kubelet's topology manager supports by default; nodes with more are not judged."""
+"""Maximum number of zones that a kubelet's topology manager supports by default; nodes with more are not judged."""
 
 _PAIR: Final = 2
 """With so many zones at most, a device that belongs to several of them is in no sum of zones twice that matters."""
 
 _STEPS: Final = 512
-"""So many zones are tried for the containers of a pod; a pod that takes more is not turned away."""
+"""Maximum number of zones tried for the containers of a pod; a pod that needs more tries is not refused."""
 
 _KEPT: Final = 16384
 """Of so many kinds of zones the amounts are kept by resource: one for each node of a large cluster."""
@@ -37,7 +37,7 @@ _PODS: Final = 1024
 """The sums of so many pods are kept."""
 
 EFFORT: Final = 20_000
-"""So many sets of zones are compared with containers for a pod, some 2 µs each, on all nodes together."""
+"""Maximum number of comparisons of zone sets with containers for a pod, some 2 µs each, over all nodes."""
 
 _Mask = tuple[int, ...]
 
@@ -45,15 +45,15 @@ _Mask = tuple[int, ...]
 class Effort:
     """How many sets of zones may still be compared with containers; ``spent`` tells that there are no more."""
 
-    __slots__ = ("left",)
+    __slots__ = ("remaining",)
 
-    def __init__(self, left: int = EFFORT) -> None:
-        self.left = left
+    def __init__(self, remaining: int = EFFORT) -> None:
+        self.remaining = remaining
 
     @property
     def spent(self) -> bool:
         """Whether the answer may be that nothing is turned away because no more was compared."""
-        return self.left <= 0
+        return self.remaining <= 0
 
 
 class Misfit(Struct, frozen=True, gc=False):
@@ -103,7 +103,7 @@ def misfit(
     if not topology.strict or len(topology.zones) > ZONES:
         return None
     effort = effort or Effort()
-    effort.left -= len(topology.zones)
+    effort.remaining -= len(topology.zones)
     tables = _tables(topology)
     if effort.spent or _one_zone(tables, _sums(needs, tables.stated)):
         return None
@@ -129,7 +129,7 @@ def _fits(topology: NodeTopology, wanted: Mapping[str, int], effort: Effort, *, 
     """Whether one mask serves all resources, or nothing more is compared."""
     tables = _tables(topology)
     aligned = _aligned(tables.stated, wanted)
-    effort.left -= len(topology.zones)
+    effort.remaining -= len(topology.zones)
     if effort.spent:
         return True
     if topology.policy is TopologyPolicy.SINGLE:
@@ -138,7 +138,7 @@ def _fits(topology: NodeTopology, wanted: Mapping[str, int], effort: Effort, *, 
         return True
     groups = list(_groups(topology, aligned, certain=certain))
     masks = _masks(len(topology.zones))
-    effort.left -= len(masks)
+    effort.remaining -= len(masks)
     least = [_least(group, masks) for group in groups]
     return any(
         all(
@@ -210,18 +210,18 @@ def _one_zone_each(topology: NodeTopology, needs: Sequence[ContainerNeeds], effo
     """Whether there is a zone for each container such that no zone gives more than it has."""
     tables = _tables(topology)
     wanted = [_aligned(tables.stated, dict(one.amounts)) for one in needs]
-    left = [dict(zone) for zone in tables.free]
-    tries = min(_STEPS, effort.left)
+    free = [dict(zone) for zone in tables.free]
+    tries = min(_STEPS, effort.remaining)
 
     def place(at: int) -> bool:
         nonlocal tries
         if at == len(wanted):
             return True
-        for zone in left:
+        for zone in free:
             if tries <= 0:
                 return True
             tries -= 1
-            effort.left -= 1
+            effort.remaining -= 1
             if _has(zone, wanted[at]):
                 for name, amount in wanted[at].items():
                     zone[name] -= amount

@@ -1,4 +1,4 @@
-"""What kubelets align with NUMA zones for the containers of a pod: exclusive cores, memory, devices of device plugins.
+"""The amounts of containers that kubelets align with NUMA zones: exclusive cores, memory, devices of device plugins.
 
 Source: ``podGuaranteedCPUs`` of the kubelet's CPU manager, and the same in its memory manager and device manager.
 """

@@ -9,7 +9,7 @@ from webhook.placement.numa.needs import NumaNeeds
 from webhook.placement.numa.topology import NodeTopology, TopologyPolicy
 
 _KEPT: Final = 64
-"""So many answers are kept while no node changes: pods of a workload ask the same, and a refusal asks several times."""
+"""Maximum number of answers cached until a node changes: pods of a workload ask alike, a refusal asks repeatedly."""
 
 TurnedAway = Mapping[tuple[TopologyPolicy, Misfit], Bits]
 """The nodes whose kubelets turn a pod away, by their policies and by what they cannot align."""

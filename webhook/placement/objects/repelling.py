@@ -65,7 +65,7 @@ class Repelling:
                 del known[term]
 
     def slots(self, namespace: str, labels: Mapping[str, str], but: Container[str]) -> dict[str, Bits]:
-        """By topology key, the slots of pods that keep away one with these labels; those in ``but`` count as gone."""
+        """Slots of pods that exclude a pod with these labels, by topology key; pods in ``but`` count as gone."""
         slots_by_key: dict[str, Bits] = {}
         for label in ("", *labels):
             for term, places in self._by_label.get(label, {}).values():

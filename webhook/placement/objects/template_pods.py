@@ -25,7 +25,7 @@ SHARED: Final[Mapping[str, frozenset[str]]] = {
     "Job": _JOB,
     "CronJob": _JOB,
 }
-"""By kind of workload: labels with one value for all pods of a revision, added by the workload's controller
+"""Labels that a workload's controller adds with one value for all pods of a revision, by kind of workload
 (Kubernetes, well-known labels)."""
 
 _INDEX: Final = frozenset({"batch.kubernetes.io/job-completion-index"})
@@ -34,10 +34,10 @@ SINGLE: Final[Mapping[str, frozenset[str]]] = {
     "Job": _INDEX,
     "CronJob": _INDEX,
 }
-"""By kind of workload: labels that its controller adds with another value to each pod."""
+"""Labels that a workload's controller adds with a different value to each pod, by kind of workload."""
 
 _ALWAYS: Final = {**SHARED, "StatefulSet": SHARED["StatefulSet"] | SINGLE["StatefulSet"]}
-"""By kind of workload: labels that every pod has. Only the pods of Indexed Jobs have an index."""
+"""Labels that every pod has, by kind of workload. Only the pods of Indexed Jobs have an index."""
 
 _VARIABLE: Final = (keys.COLOCATION, keys.ISOLATION)
 """Prefixes of labels that the webhook adds, depending on the state of the cluster at the pod's creation."""

@@ -15,16 +15,16 @@ async def accepted(
     an empty one. After an item that does not fit, no item that is ``alike`` is tried any more. All items that are left
     are tried at once, then halves of them, so that few questions are asked where there are few kinds of items.
     """
-    taken: list[T] = []
-    left = list(items)
-    while left:
-        if await fits([*taken, *left]):
-            return [*taken, *left]
-        low, high = 0, len(left) - 1
+    fitting: list[T] = []
+    pending = list(items)
+    while pending:
+        if await fits([*fitting, *pending]):
+            return [*fitting, *pending]
+        low, high = 0, len(pending) - 1
         while low < high:
             middle = (low + high + 1) // 2
-            low, high = (middle, high) if await fits([*taken, *left[:middle]]) else (low, middle - 1)
-        taken += left[:low]
-        short = alike(left[low])
-        left = [item for item in left[low + 1 :] if alike(item) != short]
-    return taken
+            low, high = (middle, high) if await fits([*fitting, *pending[:middle]]) else (low, middle - 1)
+        fitting += pending[:low]
+        short = alike(pending[low])
+        pending = [item for item in pending[low + 1 :] if alike(item) != short]
+    return fitting

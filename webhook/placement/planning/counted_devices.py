@@ -24,10 +24,10 @@ _KINDS: Final = 4
 """Of so many kinds of devices all sets are counted; of more kinds each one, those of each class, and all together."""
 
 _MANY: Final = 16
-"""Of more kinds than these only those of each class, and all together."""
+"""Maximum number of kinds that are counted one by one; of more, only the kinds of each class and all kinds together."""
 
 _NAMED: Final = 2
-"""So many kinds are named."""
+"""Maximum number of kinds named in a message."""
 
 
 class CountedDevices(Struct, frozen=True, eq=False):
@@ -37,7 +37,7 @@ class CountedDevices(Struct, frozen=True, eq=False):
     row: Counts
 
     def some(self, number: int) -> str:
-        """So many of the devices, in words."""
+        """That number of devices, in words."""
         return f"{'a device' if number == 1 else f'{number} devices'} {self.words}"
 
 
@@ -91,7 +91,7 @@ def counting_devices(
 
 
 def _rooms(member: Member) -> Iterator[Demand]:
-    """Its demands for devices; pods that run already have theirs."""
+    """The member's demands for devices; running pods already have their devices."""
     return (condition for condition in member.conditions if condition.clause and condition.constraint.devices)
 
 
@@ -136,7 +136,7 @@ def _sets(kinds: Sequence[DeviceChoice]) -> Iterator[tuple[DeviceChoice, ...]]:
 
 
 def _counts(kinds: tuple[DeviceChoice, ...], wants: Sequence[Sequence[_Want]], world: World) -> Counts:
-    """By slot, how many devices of these kinds there are; on nodes that offer a resource themselves, any number."""
+    """The number of devices of these kinds by slot; unlimited on nodes that offer a resource themselves."""
     inventory = world.inventory
     world.device_budget.renew_nodes()
     row = inventory.device_fits.counts(kinds, inventory.nodes, world.device_budget)

@@ -1,4 +1,4 @@
-"""What is free of each resource on each node for a group of pods."""
+"""The free amount of each resource on each node for a group of pods."""
 
 from collections.abc import Collection, Mapping
 from typing import Final, TypeAlias

@@ -82,7 +82,7 @@ class Group:
         pools: Sequence[Pool],
         solving: Solving,
         restarting: Restarting = (),
-        taken: Mapping[Name, Bits] = {},
+        excluded: Mapping[Name, Bits] = {},
     ) -> None:
         self.stated = tuple(members)
         """The members without what their own terms demand of each other."""
@@ -91,7 +91,7 @@ class Group:
         self.world = world
         self.pools = tuple(pools)
         self.solving = solving
-        self.taken = taken
+        self.excluded = excluded
         """Nodes that a pool must not have."""
         self.restarting = restarting
         """Jobs whose pods make room."""
@@ -105,7 +105,7 @@ class Group:
 
     def with_members(self, members: Sequence[Member], solving: Solving | None = None) -> "Group":
         """A group of other members in the same world, with the same pools."""
-        return Group(members, self.world, self.pools, solving or self.solving, self.restarting, self.taken)
+        return Group(members, self.world, self.pools, solving or self.solving, self.restarting, self.excluded)
 
     def unhurried(self) -> "Group":
         """The group, of which questions are counted in place of their time if it is small."""
@@ -131,8 +131,8 @@ class Group:
 
         That is what is free for the member, or for those of the highest priority.
         """
-        taken = [at for at, level in enumerate(self._levels) if member is None or takes(member, level, self.world)]
-        row: npt.NDArray[np.int64] = self._free[taken[-1] * len(self.resources) + self.resources.index(resource)]
+        covered = [at for at, level in enumerate(self._levels) if member is None or takes(member, level, self.world)]
+        row: npt.NDArray[np.int64] = self._free[covered[-1] * len(self.resources) + self.resources.index(resource)]
         return row
 
     def room(self, level: int | None) -> npt.NDArray[np.int64]:
@@ -149,12 +149,12 @@ class Group:
     def eligible(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool."""
         able = eligible(pool, self.world.inventory, self.world.policy)
-        return able & ~self.taken.get((pool.namespace, pool.name), 0)
+        return able & ~self.excluded.get((pool.namespace, pool.name), 0)
 
     def kept_from(self, pool: Pool) -> Bits:
         """The nodes that could be hosts of the pool, but must not."""
         able = eligible(pool, self.world.inventory, self.world.policy)
-        return able & self.taken.get((pool.namespace, pool.name), 0)
+        return able & self.excluded.get((pool.namespace, pool.name), 0)
 
     async def place(self, counts: Sequence[int] | None = None, change: Change = SAME) -> GroupAnswer:
         """Whether so many pods of each member (all of them by default) can run at the same time, and where."""

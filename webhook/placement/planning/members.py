@@ -88,7 +88,7 @@ class Member(Struct, frozen=True, eq=False):
 
     @property
     def clauses(self) -> list[Clause]:
-        """Its clauses, each once, in the order of the families."""
+        """The member's clauses, each once, in the order of the families."""
         return list(dict.fromkeys(condition.clause for condition in self.conditions if condition.clause))
 
     @property
@@ -134,11 +134,11 @@ def member_of(
     if problems or parsed.problems:
         return (*problems, *parsed.problems)
     at_once = [further for constraint in parsed.constraints for further in constraint.at_once(ask, world)]
-    taken = (*at_once, *_repelled(names, pod, ask, world))
-    verdict = judge((*parsed.constraints, *taken), world)
+    mutual = (*at_once, *_repelled(names, pod, ask, world))
+    verdict = judge((*parsed.constraints, *mutual), world)
     conditions = [demand for judged in verdict.hard for demand in _demands(judged, ask, names, count, world, choices)]
     if ask.spec.overhead:
-        # Whoever lowers requests does not lower the overhead of the runtime, which is part of them.
+        # Requests include the overhead of the RuntimeClass, which a user cannot lower.
         overhead, _ = pod_requests(PodSpec(overhead=ask.spec.overhead))
         conditions.append(Demand(None, world.everything, StandingConstraint(), requests=overhead))
     if ask.job:

@@ -1,4 +1,4 @@
-"""Which pods of a group get the optional hardware (``mandatory: false``) that they would like.
+"""Grants of optional hardware (``mandatory: false``) to the pods of a group.
 
 The group is placed without it first, so that none is refused for what it can do without. Then each amount, the heaviest
 first, is granted if all pods can still be placed beside everything that was granted before (``docs/hardware.md``).
@@ -71,12 +71,12 @@ async def equipped(group: Group, placed: Placed, order: Mapping[str, int]) -> Eq
         best = group.with_members(richer), answer.placed
         return True
 
-    taken = await accepted(wishes, fits, lambda wish: (wish.member, wish.number))
+    granted = await accepted(wishes, fits, lambda wish: (wish.member, wish.number))
     given = tuple(
         GrantedAmount(wish.name, at(members[wish.member].ask.spec, wish.amount.place).name, wish.amount)
-        for wish in taken
+        for wish in granted
     )
-    met = set(taken)
+    met = set(granted)
     return Equipped(*best, given, tuple(wish for wish in wishes if wish not in met))
 
 

@@ -28,7 +28,7 @@ from webhook.placement.text.clause import Clause
 from webhook.placement.text.problem import enumerated
 
 _TRIES: Final = 32
-"""So many plans are looked at."""
+"""Maximum number of plans that are examined."""
 
 _SAID: Final = 3
 """Members that a warning names."""
@@ -55,7 +55,9 @@ class GroupWithDevices(Group):
 
     def with_members(self, members: Sequence[Member], solving: Solving | None = None) -> "GroupWithDevices":
         """A group of other members in the same world, with the same pools."""
-        return GroupWithDevices(members, self.world, self.pools, solving or self.solving, self.restarting, self.taken)
+        return GroupWithDevices(
+            members, self.world, self.pools, solving or self.solving, self.restarting, self.excluded
+        )
 
     async def _placed(self, counts: tuple[int, ...], change: Change) -> GroupAnswer:
         answer = await super()._placed(counts, change)
@@ -70,10 +72,10 @@ class GroupWithDevices(Group):
         crowd all at once that are too many. If none is found soon, the plan is what was given.
         """
         certain = True
-        left: list[Mapping[int, Bits]] = [{}]
+        pending: list[Mapping[int, Bits]] = [{}]
         tried: set[frozenset[tuple[int, Bits]]] = set()
-        while left:
-            kept = left.pop()
+        while pending:
+            kept = pending.pop()
             if frozenset(kept.items()) in tried:
                 continue
             if len(tried) == _TRIES or not self.in_time:
@@ -83,7 +85,7 @@ class GroupWithDevices(Group):
             if kept:
                 members = _kept_away(self.stated, kept, self.world)
                 brief = Brief(self.solving, PROBE)
-                other = Group(members, self.world, self.pools, brief, self.restarting, self.taken)
+                other = Group(members, self.world, self.pools, brief, self.restarting, self.excluded)
                 answer = await other.place(counts, change)
                 certain = certain and answer.decided
                 if answer.placed is None:
@@ -94,9 +96,9 @@ class GroupWithDevices(Group):
                 return GroupAnswer(best)
             slot, crowd, beyond, sure = next((one for one in crowds if one.certain), crowds[0])
             certain = certain and sure
-            left += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
+            pending += ({**kept, at: kept.get(at, 0) | 1 << slot} for at in crowd)
             if beyond:
-                left.append({**kept, **{at: kept.get(at, 0) | 1 << slot for at in beyond}})
+                pending.append({**kept, **{at: kept.get(at, 0) | 1 << slot for at in beyond}})
         return GroupAnswer(None) if certain else GroupAnswer(placed)
 
 
@@ -169,8 +171,8 @@ def _parts(member: Member, dropped: Collection[Clause]) -> list[WantedDevices]:
     """What of the member wants devices, without the ``dropped`` clauses."""
     gone = {name for clause in dropped for name in clause.parts}
     parts = member.ask.devices
-    left = [part for part in parts if gone.isdisjoint(part.clause.parts)] if gone and parts else parts
-    return [*left] if any(part.specs for part in left) else []
+    kept = [part for part in parts if gone.isdisjoint(part.clause.parts)] if gone and parts else parts
+    return [*kept] if any(part.specs for part in kept) else []
 
 
 class _NodeToFill:
@@ -210,12 +212,12 @@ class _NodeToFill:
 
     def _smallest(self, pods: Mapping[int, int]) -> tuple[int, ...]:
         """The members without which there would be enough devices: each of them that is left out makes it so."""
-        left = dict(pods)
+        needed = dict(pods)
         for at in pods:
-            fewer = {other: count for other, count in left.items() if other != at}
+            fewer = {other: count for other, count in needed.items() if other != at}
             if len(fewer) > 1 and self.enough(fewer) is not True:
-                left = fewer
-        return tuple(left)
+                needed = fewer
+        return tuple(needed)
 
     def _beyond(self, pods: Mapping[int, int]) -> tuple[int, ...]:
         """The last members, beside the first ones for which the node has enough devices."""
@@ -229,46 +231,46 @@ class _NodeToFill:
     def enough(self, pods: Mapping[int, int]) -> Answer:
         """Whether the node has devices for so many pods of each member; ``None`` if that is not known."""
         inventory = self._group.world.inventory
-        claims, held = self._claims(pods)
+        claims, allocated = self._claims(pods)
         every = [spec for own in claims for spec in own]
-        return inventory.device_fits.has(every, held, self._slot, inventory.nodes, self._budget)
+        return inventory.device_fits.has(every, allocated, self._slot, inventory.nodes, self._budget)
 
     def enough_in_turn(self, pods: Mapping[int, int]) -> Answer:
-        """Whether they get devices one after the other, whoever comes first: in this order, and in the reverse one."""
+        """Whether the pods get devices one after the other, in this order and in the reverse order."""
         inventory = self._group.world.inventory
-        claims, held = self._claims(pods)
+        claims, allocated = self._claims(pods)
         ways = (claims, claims[::-1])
         asked = [
-            inventory.device_fits.has_in_turn(one, held, self._slot, inventory.nodes, self._budget) for one in ways
+            inventory.device_fits.has_in_turn(one, allocated, self._slot, inventory.nodes, self._budget) for one in ways
         ]
         return False if False in asked else None if None in asked else True
 
     def _claims(self, pods: Mapping[int, int]) -> tuple[list[list[ClaimSpec]], list[HeldDevice]]:
         """What each of so many pods of each member wants of the devices of the node, and what they have already."""
         claims: list[list[ClaimSpec]] = []
-        held: list[HeldDevice] = []
+        allocated: list[HeldDevice] = []
         shared: set[Clause] = set()
         for at, count in pods.items():
             first: list[ClaimSpec] = []
             each: list[ClaimSpec] = []
             for part in self._parts[at]:
-                alike = part.shared or bool(part.held)
+                alike = part.shared or bool(part.allocated)
                 if alike and part.clause in shared:
                     continue
                 shared.add(part.clause)
                 if _kept(part, self._slot, self._group.world):
-                    held += part.held
+                    allocated += part.allocated
                 elif alike:
                     first += part.specs
                 else:
                     each += part.specs
             claims += [[*first, *each], *([each] * (count - 1))]
-        return claims, held
+        return claims, allocated
 
 
 def _shares(part: WantedDevices) -> bool:
     """Whether the part is of a claim that other pods may use, or that has devices."""
-    return part.shared or part.loose or bool(part.held)
+    return part.shared or part.loose or bool(part.allocated)
 
 
 def _kept(part: WantedDevices, slot: int, world: World) -> bool:

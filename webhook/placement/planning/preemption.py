@@ -38,16 +38,16 @@ def _keeps(group: Group, placed: Placed) -> bool:
     """
     places = {int(slot): place for place, slot in enumerate(group.slots)}
     for level in {member.preempts for member in group.members}:
-        left = group.room(level)
+        free = group.room(level)
         bound = np.zeros(len(group.slots), np.bool_)
         for member, slots in zip(group.members, placed.slots, strict=True):
             if level is not None and member.priority < level:
                 continue
             needs = requests_of(member.conditions)
             for slot in slots:
-                left[:, places[slot]] -= [needs.get(resource, 0) for resource in group.resources]
+                free[:, places[slot]] -= [needs.get(resource, 0) for resource in group.resources]
                 bound[places[slot]] |= member.preempts == level
-        if (left[:, bound] < 0).any():
+        if (free[:, bound] < 0).any():
             return False
     return True
 

@@ -38,10 +38,10 @@ class NewNodes(Struct, frozen=True):
 
 
 class GroupLimits(Struct, frozen=True):
-    """The limits of a node group: how many nodes it makes, ``None`` for any number, and what is ``left`` for pods."""
+    """The limits of a node group: how many nodes it makes, ``None`` for any number, and the ``remaining`` amounts."""
 
     most: int | None = None
-    left: Tally = {}
+    remaining: Tally = {}
 
 
 class WiderGroup(Group):
@@ -69,7 +69,7 @@ class WiderGroup(Group):
         ]  # fmt: skip
         world = copy.copy(of.world)
         world.everything = there | self._slots_of((1 << len(new)) - 1)
-        super().__init__(members, world, of.pools, of.solving, of.restarting, of.taken)
+        super().__init__(members, world, of.pools, of.solving, of.restarting, of.excluded)
 
     def _slots_of(self, able: Bits) -> Bits:
         """The slots of the new nodes at these positions."""
@@ -111,7 +111,9 @@ class WiderGroup(Group):
                 first = size - self._starts[-1] + start
                 nodes[first : first + new.count] = new.of == at
             # The first rows are of the level for which pods of all members count.
-            amounts = tuple((row, limits.left[name]) for row, name in enumerate(self.resources) if name in limits.left)
+            amounts = tuple(
+                (row, limits.remaining[name]) for row, name in enumerate(self.resources) if name in limits.remaining
+            )
             most = limits.most if limits.most is not None and limits.most < np.count_nonzero(nodes) else None
             if nodes.any() and (amounts or most is not None):
                 budgets.append(NodeBudget(nodes, most, amounts))

@@ -1,4 +1,4 @@
-"""What the API server adds to a pod before webhooks review it (``docs/pod-defaults.md``).
+"""Defaults that the API server adds to a pod before webhooks review it (``docs/pod-defaults.md``).
 
 A pod arrives at the webhook with these additions. The template of a workload does not have them, so a verdict about the
 workload has to add them first.

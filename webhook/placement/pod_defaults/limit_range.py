@@ -121,7 +121,7 @@ def _defaulted(own: Resources, item: LimitRangeItem) -> Resources:
 
 
 def sources(spec: PodSpec, ranges: Sequence[LimitRange]) -> dict[str, str]:
-    """By resource, the LimitRange whose default a container of the spec requests, as it states nothing itself."""
+    """The LimitRange by resource whose default a container of the spec requests, since it states no amount itself."""
     by_resource: dict[str, str] = {}
     for _, container in places(spec):
         own = container.resources or NO_RESOURCES

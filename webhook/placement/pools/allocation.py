@@ -171,8 +171,8 @@ def _literal(pool: Pool, inventory: Inventory, policy: Policy, excluded: Bits) -
     wanted = len(pool.hosts or ())
     # Every user of the namespace reads this text, so it counts the entries and does not quote them.
     reason = f"it lists {counted(wanted, 'host')} and finds {counted(len(hosts), 'node')}"
-    if taken := sum(entry.taken for entry in listed):
-        reason = f"{reason}, as {counted(taken, 'host')} {'is' if taken == 1 else 'are'} exclusive to another HostPool"
+    if lost := sum(entry.claimed for entry in listed):
+        reason = f"{reason}, as {counted(lost, 'host')} {'is' if lost == 1 else 'are'} exclusive to another HostPool"
     return Allocation(hosts, len(hosts), "" if len(hosts) == wanted else reason)
 
 
@@ -180,22 +180,22 @@ def _created(pool: Pool, inventory: Inventory, policy: Policy, selection: Select
     size = pool.size or 0
     standing, may = inventory.pools.hosts(pool), retainable(pool, inventory, policy)
     kept = {host.index: host for host in pool.assigned if host.index < size and standing.get(host.index, 0) & may}
-    held = 0
+    retained = 0
     for index in kept:
-        held |= standing[index]
+        retained |= standing[index]
     able = eligible(pool, inventory, policy) & ~selection.excluded
-    count = (able | held).bit_count()
+    count = (able | retained).bit_count()
     over = excess(pool, inventory, policy.quota) if len(kept) < size else None
     if over:
         return Allocation(tuple(kept[index] for index in sorted(kept)), count, str(over), MORE)
     if selection.whole and count < size:
         return Allocation((), count, _shortage(pool, count, inventory))
     for index, name in selection.planned.items():
-        node = inventory.nodes.named(name) & able & ~held
+        node = inventory.nodes.named(name) & able & ~retained
         if index < size and index not in kept and node:
             kept[index] = _host(index, name, inventory)
-            held |= node
-    free, others = able & ~held, _of_others(pool, inventory)
+            retained |= node
+    free, others = able & ~retained, _of_others(pool, inventory)
     groups = [free & ~others, free & others]
     if pool.devices:  # nodes that may lack them come last
         sure = nodes_with_devices(pool, inventory, unhurried=policy.unhurried).nodes

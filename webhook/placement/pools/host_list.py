@@ -19,14 +19,14 @@ from webhook.placement.text.problem import quote
 class Entry(Struct, frozen=True, gc=False):
     """An entry of ``spec.hosts``: the name of its ``node``, or the ``fault``, why it has none.
 
-    ``fault`` quotes the entry and tells nothing else about the cluster. ``taken`` means that the entry is a node which
-    is exclusive to another pool.
+    ``fault`` quotes the entry and tells nothing else about the cluster. ``claimed`` means that the entry is a node
+    that is exclusive to another pool.
     """
 
     index: int
     node: str = ""
     fault: str = ""
-    taken: bool = False
+    claimed: bool = False
 
 
 def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]:
@@ -44,8 +44,8 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
         stays = index in kept and (canonical(text) is not None or kept[index] == text)
         nodes = inventory.nodes.named(kept[index]) if stays else nodes_of_host(text, inventory.nodes)
         fault = _fault(text, nodes, nodes if stays else poolable)
-        taken = not fault and not stays and bool(nodes & closed)
-        if taken:
+        claimed = not fault and not stays and bool(nodes & closed)
+        if claimed:
             fault = f"{quote(text)} is exclusive to another HostPool"
         if not fault:
             node = inventory.nodes.names[next(slots(nodes))]
@@ -54,7 +54,7 @@ def entries(pool: Pool, inventory: Inventory, policy: Policy) -> Iterator[Entry]
                 yield Entry(index, node)
                 continue
             fault = f"{quote(text)} is the same node as hosts[{earlier}]"
-        yield Entry(index, fault=f"hosts[{index}]: {fault}", taken=taken)
+        yield Entry(index, fault=f"hosts[{index}]: {fault}", claimed=claimed)
 
 
 def retainable(pool: Pool, inventory: Inventory, policy: Policy) -> Bits:

@@ -118,7 +118,7 @@ def _claimed(
         return []
     key = keys.membership(pool.namespace, pool.name)
     standing = inventory.pools.hosts(replace(pool, assigned=tuple(assigned)))
-    taken = {index for index, nodes in standing.items() if nodes}
+    used = {index for index, nodes in standing.items() if nodes}
     nodes = inventory.nodes.with_key(key) & ~union(standing.values()) & ~excluded
     if not nodes:
         return []
@@ -126,8 +126,8 @@ def _claimed(
     for name in sorted(_names(nodes & eligible(pool, inventory, policy), inventory)):
         node = inventory.nodes.nodes[inventory.nodes.slot_of[name]]
         index = node.labels[key]
-        if index.isdecimal() and int(index) < (pool.size or 0) and int(index) not in taken:
-            taken.add(int(index))
+        if index.isdecimal() and int(index) < (pool.size or 0) and int(index) not in used:
+            used.add(int(index))
             claimed[int(index)] = PoolHost(int(index), name, node.uid)
     return list(claimed.values())
 

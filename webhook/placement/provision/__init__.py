@@ -1,4 +1,4 @@
-"""What the containers of a pod are given (devices, amounts, exclusive CPUs), and the kinds of effects on a pod.
+"""Resources given to the containers of a pod (devices, amounts, exclusive CPUs), and the kinds of effects on a pod.
 
 Read ``provision`` first, then ``effects`` (the closed list of things that can be added to a pod), ``grants`` (what
 hardware requirements give to containers), ``stated_resources`` (what a Job and its processing elements state),

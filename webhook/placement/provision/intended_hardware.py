@@ -17,10 +17,10 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, enumerated, quote
 
 INTENT_LIMIT: Final = 16
-"""At most so many HPAIntents are named by one pod (``docs/operations.md``, limits)."""
+"""Maximum number of HPAIntents named by one pod (``docs/operations.md``, limits)."""
 
 _LISTED = 10
-"""At most so many names are listed in a message."""
+"""Maximum number of names listed in a message."""
 
 Owners = tuple[str, tuple[str, ...]]
 """The API group of a pod's controller, and the workloads, as ``Kind/name``, that the pod is a replica of."""

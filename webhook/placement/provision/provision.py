@@ -1,4 +1,4 @@
-"""What a pod's containers are given by its hardware requirements and by CPU binding (``docs/hardware.md``)."""
+"""Resources that hardware requirements and CPU binding give to a pod's containers (``docs/hardware.md``)."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final

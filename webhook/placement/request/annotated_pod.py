@@ -1,4 +1,4 @@
-"""What a pod says in its annotations and labels (``AnnotatedPod``), read without knowing pools, nodes or containers."""
+"""The annotations and labels of a pod, parsed (``AnnotatedPod``) without knowing pools, nodes or containers."""
 
 import itertools
 from collections.abc import Collection, Iterable, Mapping

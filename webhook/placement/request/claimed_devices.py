@@ -28,7 +28,7 @@ from webhook.placement.text.problem import quote, shorten
 from webhook.placement.text.selector_words import condition, one_line
 
 _CLAIMS: Final = 8
-"""So many claims of a pod are judged; pods have one or two."""
+"""Maximum number of claims of a pod that are judged; pods have one or two."""
 
 _CONDITION: Final = 100
 """Characters of a selector in a message."""
@@ -37,7 +37,7 @@ _LOOSE: Final = 2
 """Allocated claims without a pod are judged up to this number: each may keep its devices or get others."""
 
 _RESOURCES: Final = 2
-"""So many resources of a pod that classes map are judged."""
+"""Maximum number of a pod's resources, mapped by DeviceClasses, that are judged."""
 
 _NAMELESS: Final = (
     "an entry has neither resourceClaimName nor resourceClaimTemplateName; the API server refuses the pod for that"
@@ -64,7 +64,7 @@ class WantedDevices(Struct, frozen=True, gc=False):
     count: int = 0
     shared: bool = False
     terms: tuple[NodeTerm, ...] | None = None
-    held: tuple[HeldDevice, ...] = ()
+    allocated: tuple[HeldDevice, ...] = ()
     loose: bool = False
     doubt: str = ""
     described: str = ""
@@ -117,9 +117,9 @@ def without_resources(spec: PodSpec, gone: Having[object]) -> PodSpec:
 
     def kept(container: Container) -> Container:
         own = container.resources or Resources()
-        left = {name: amount for name, amount in (own.requests or {}).items() if ("resource", name) not in gone}
+        requests = {name: amount for name, amount in (own.requests or {}).items() if ("resource", name) not in gone}
         most = {name: amount for name, amount in (own.limits or {}).items() if ("resource", name) not in gone}
-        return replace(container, resources=Resources(left, most, own.claims))
+        return replace(container, resources=Resources(requests, most, own.claims))
 
     return replace(
         spec,
@@ -162,9 +162,9 @@ def _of_claim(clause: Clause, claim: ResourceClaim, devices: Devices) -> WantedD
         return _wanting(anew, claim.spec, 1, devices)
     nodes = allocation.nodes
     if claim.reserved or nodes is None:
-        return WantedDevices(clause, terms=nodes, held=allocation.devices)
+        return WantedDevices(clause, terms=nodes, allocated=allocation.devices)
     # The scheduler takes the devices of a claim that no pod uses back, if they keep a pod from every node.
-    loose = replace(anew, terms=nodes, held=allocation.devices, loose=True)
+    loose = replace(anew, terms=nodes, allocated=allocation.devices, loose=True)
     return _wanting(loose, claim.spec, 1, devices)
 
 

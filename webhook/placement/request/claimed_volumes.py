@@ -67,7 +67,7 @@ def _judged(clause: Clause, volume: Volume, namespace: str, known: Volumes) -> C
         return of_class(clause, known.class_named(name))
     claim = known.claim((namespace, volume.persistent_volume_claim.claim_name))
     if claim is UNREAD:
-        return ClaimedVolume(clause, doubt="which nodes can use it is not known here; the pod waits for one of them")
+        return ClaimedVolume(clause, doubt="the nodes that can use it are unknown; the pod waits for one of them")
     if claim is None:
         return ClaimedVolume(clause, doubt="this claim does not exist; the pod waits for it")
     return of_claim(clause, claim, known)
@@ -79,7 +79,7 @@ def of_claim(clause: Clause, claim: Claim, known: Volumes) -> ClaimedVolume:
         return of_class(clause, known.class_named(claim.storage_class))
     volume = known.volume(claim.volume)
     if volume is None:
-        return ClaimedVolume(clause, doubt="the volume that it is bound to is not known; the pod waits for its node")
+        return ClaimedVolume(clause, doubt="it is bound to an unknown volume; the pod waits for its node")
     return ClaimedVolume(clause, volume.terms)
 
 

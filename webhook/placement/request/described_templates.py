@@ -1,4 +1,4 @@
-"""What keeps the controller from making the ResourceClaimTemplates of the devices that requirements describe.
+"""Problems that keep the controller from creating ResourceClaimTemplates for described devices.
 
 A template may not have reached the caches when a pod is reviewed, so that its absence says nothing.
 """

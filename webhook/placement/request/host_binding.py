@@ -38,7 +38,7 @@ _DEFAULT_SCHEDULER: Final = "default-scheduler"
 
 _ABOUT_PODS: Final = frozenset({ClauseName.COLOCATION, ClauseName.EXLOCATION, ClauseName.ISOLATION})
 _NAMED: Final = 4
-"""At most so many things are named in a message; the user knows the rest."""
+"""Maximum number of things named in a message; the user knows the rest."""
 
 _RACE: Final = (
     "host-binding nodeName bypasses the scheduler: pods created at the same moment may be bound to the node beyond "

@@ -23,7 +23,7 @@ from webhook.placement.spl.clauses import ClauseName
 from webhook.placement.text import keys
 
 SIZE = 4096
-"""At most so many answers are kept, of some kilobytes each: more than a cluster has templates at work at a time."""
+"""Maximum number of answers kept, of some kilobytes each: more than a cluster has templates at work at a time."""
 
 LENGTH_LIMIT = 8192
 """Answers are kept for pods whose spec, as far as it is read, has at most so many bytes: four times what most have."""

@@ -1,4 +1,4 @@
-"""What kubelets align with NUMA zones of a pod, read from its containers (``docs/numa.md``).
+"""The amounts of a pod that kubelets align with NUMA zones, read from its containers (``docs/numa.md``).
 
 Cores and memory are aligned for pods of class Guaranteed alone, cores if the container has a whole number of them.
 Source: ``guaranteedCPUs`` of the kubelet's CPU manager, ``getContainerRequestedResources`` of its memory manager.

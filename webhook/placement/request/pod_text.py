@@ -25,7 +25,7 @@ AFFINITY: Final = Clause(Source.NODE_AFFINITY, (), "the pod's node affinity")
 """The clause for the pod's own required node affinity."""
 
 _NAMED: Final = 4
-"""At most so many ports are named; the user knows the rest."""
+"""Maximum number of ports named; the user knows the rest."""
 
 
 def node_name(name: str) -> Clause:

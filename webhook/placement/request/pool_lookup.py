@@ -1,4 +1,4 @@
-"""Which HostPool ``host(P)`` means: that of the pod's job, else one of the namespace that is for no job."""
+"""The HostPool that ``host(P)`` names: that of the pod's job, or else one of the namespace that belongs to no job."""
 
 from typing import Final
 
@@ -15,7 +15,7 @@ from webhook.placement.text.nearest import nearest
 from webhook.placement.text.problem import Fault, Problem, counted, enumerated, quote
 
 _LISTED = 10
-"""At most so many names are listed in a message."""
+"""Maximum number of names listed in a message."""
 
 _COMPARED = 100
 """A mistyped name is compared with at most so many names: one comparison takes some 20 microseconds."""

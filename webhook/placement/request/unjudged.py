@@ -10,7 +10,7 @@ from webhook.placement.kube.pod import PodSpec
 from webhook.placement.text.problem import enumerated
 
 _NAMED: Final = 2
-"""At most so many resources are named in a warning: the API server cuts off long ones."""
+"""Maximum number of resources named in a warning: the API server cuts off long ones."""
 
 
 def of_class(name: str) -> str:
@@ -24,6 +24,6 @@ def unjudged_devices(spec: PodSpec, mapped: Mapping[str, str]) -> Iterator[str]:
         classes = sorted(set(mapped.values()))
         noun = "DeviceClass" if len(classes) == 1 else "DeviceClasses"
         devices = f"devices of {noun} {enumerated(classes, _NAMED)} are not judged"
-        yield f"{enumerated(sorted(mapped), _NAMED)}: {devices}; without free ones the pod waits"
+        yield f"{enumerated(sorted(mapped), _NAMED)}: {devices}; the pod waits until some are free"
     if spec.resource_claims:
         yield "spec.resourceClaims: ResourceClaims are not judged; the pod waits until devices that meet them are free"

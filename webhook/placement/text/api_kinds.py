@@ -33,7 +33,7 @@ class ApiKind(Struct, frozen=True, gc=False):
 
     @property
     def full_resource(self) -> str:
-        """As a role names it: ``pods``, or ``streamsjobs.streams.ibm.com``."""
+        """The name in RBAC rules: ``pods``, or ``streamsjobs.streams.ibm.com``."""
         return f"{self.resource}.{self.group}" if self.group else self.resource
 
     @property

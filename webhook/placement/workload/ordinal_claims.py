@@ -26,7 +26,7 @@ from webhook.placement.text.problem import Fault, counted, enumerated
 from webhook.placement.text.rule import Rule
 
 MOST: Final = 64
-"""So many pods of a set are looked at: as many claims as are looked up for one review."""
+"""Maximum number of pods of a StatefulSet that are examined: as many as claims that are looked up for one review."""
 
 _NAMED: Final = 3
 """Pods that a message names."""

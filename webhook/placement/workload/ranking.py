@@ -77,7 +77,7 @@ def _room(fit: ReplicaFit, count: int, slots: npt.NDArray[np.intp], cost: Cost) 
 
 
 def _together(fit: ReplicaFit, count: int, slots: npt.NDArray[np.intp], cost: Cost) -> Row:
-    """As many pods as fit on one node, all of them on the node where the last pod is cheapest."""
+    """How many pods each slot gets if all go to one node: as many as fit, where the last pod is cheapest."""
     fitting = fit.room(count)
     holding = np.flatnonzero(np.isin(slots, to_slots(fit.holding(fitting))))
     last = cost(np.full_like(slots, fitting))[holding]

@@ -26,10 +26,10 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, Fault, counted, enumera
 from webhook.placement.text.rule import Rule
 
 _TRIES = 300
-"""At most so many sets of clauses are tried for a smaller conflict: all pairs of 24, at some 20 microseconds each."""
+"""Maximum number of sets of clauses tried for a smaller conflict: all pairs of 24, at some 20 microseconds each."""
 
 _NAMED = 3
-"""At most so many clauses are named in a warning: the API server cuts off long ones."""
+"""Maximum number of clauses named in a warning: the API server cuts off long ones."""
 
 _HOW = {Spread.APART: ", one on each of ", Spread.TOGETHER: ", all on one of "}
 """How messages say that the pods are spread over nodes."""

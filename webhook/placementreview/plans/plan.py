@@ -62,7 +62,7 @@ class PlannedObject(Struct, frozen=True, eq=False):
     namespace: str
     members: tuple[Member, ...] = ()
     pools: tuple[Pool, ...] = ()
-    taken: Mapping[Name, Bits] = {}
+    excluded: Mapping[Name, Bits] = {}
     text: str = ""
     refusals: tuple[Refusal, ...] = ()
     undecided: bool = False
@@ -137,7 +137,7 @@ def _tried(
 def _group(objects: Sequence[PlannedObject], world: World, seconds: float, jobs: Sequence[Name]) -> Group:
     members = [member for planned_object in objects for member in planned_object.members]
     pools = [pool for planned_object in objects for pool in planned_object.pools]
-    settled = {pool: nodes for planned_object in objects for pool, nodes in planned_object.taken.items()}
+    settled = {pool: nodes for planned_object in objects for pool, nodes in planned_object.excluded.items()}
     return Group(members, world, pools, AtOnce(seconds), jobs, settled)
 
 
@@ -179,7 +179,7 @@ def _scaled(
         whole = refused.whole.with_reasons(scale_up.reasons)
         return msgspec.structs.replace(refused, text=whole.text, whole=whole)
     waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not scale_up.decided, scale_up=scale_up)
-    return msgspec.structs.replace(waits, warnings=(scale_up.notice,), pools=scale_up.pools, taken=scale_up.taken)
+    return msgspec.structs.replace(waits, warnings=(scale_up.notice,), pools=scale_up.pools, excluded=scale_up.excluded)
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
@@ -242,7 +242,7 @@ def _of_job(plain: PlannedObject, name: str, spec: JobSpec, world: World, second
         refusal = refuse_pools(without_hosts)
         return msgspec.structs.replace(shown, text=refusal.text, refusals=_of_pools(without_hosts))
     settled = taken_from(choices, members, settled_hosts(pools, world), world)
-    return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(choices), taken=settled)
+    return msgspec.structs.replace(plain, members=tuple(members), pools=tuple(choices), excluded=settled)
 
 
 def _of_application(
@@ -326,7 +326,7 @@ def _alone(
 
 
 def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
-    """Those of these refusals that say which HostPools cannot hold together."""
+    """The refusals among these that name HostPools that contradict each other."""
     return tuple(refusal for refusal in refused if refusal.clauses)
 
 

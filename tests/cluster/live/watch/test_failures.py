@@ -163,7 +163,7 @@ async def test_one_that_was_restored_from_a_backup_is_listed_again(server: ApiSe
         server.storage.version = 101
         await server.start()
         await until(lambda: [*watched.sink.nodes] == ["node-a"])
-        assert "nodes: the API server went back from version 102 to 101" in watched.failures
+        assert "nodes: the API server went back from resource version 102 to 101" in watched.failures
 
 
 async def test_after_an_outage_longer_than_its_memory_everything_is_listed(

@@ -349,7 +349,7 @@ def test_the_command_status_shows_what_the_api_server_has(unattended: BarePlane,
             "+- ProcessingElement tree-0: Pending\n"
             "|    quota exceeded\n"
             "`- ProcessingElement tree-1: Absent\n"
-            "     there is no such object\n"
+            "     the object does not exist\n"
         ),
         "",
         0,

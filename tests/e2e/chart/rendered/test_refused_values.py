@@ -127,7 +127,7 @@ REFUSED: Final[dict[str, tuple[Values, str]]] = {
     "a value that is none": (tolerating(key="a", value="b c"), f'tolerations[0].value: "b c" {_VALUE}'),
     "a value that nobody looks at": (
         tolerating(key="a", operator="Exists", value="b"),
-        'tolerations[0].value: "b" means nothing, as the operator is Exists',
+        'tolerations[0].value: "b" has no effect, as the operator is Exists',
     ),
     "a value that is no number": (
         tolerating(key="a", operator="Gt", value="b"),

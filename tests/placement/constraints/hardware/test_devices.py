@@ -416,7 +416,7 @@ def test_hardware_that_is_a_mapped_resource_is_not_judged() -> None:
     found = decided(pod(annotations=required(amount(RESOURCE, 9))), equipped())
     assert (found.refused, found.warnings) == (
         False,
-        (f"{RESOURCE}: devices of DeviceClass {GPU} are not judged; without free ones the pod waits",),
+        (f"{RESOURCE}: devices of DeviceClass {GPU} are not judged; the pod waits until some are free",),
     )
 
 

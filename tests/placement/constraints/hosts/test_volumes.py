@@ -166,8 +166,8 @@ def test_apart_with_one_volume_cannot_be() -> None:
 # Claims that are not
 
 
-UNKNOWN = "which nodes can use it is not known here; the pod waits for one of them"
-UNKNOWN_VOLUME = "the volume that it is bound to is not known; the pod waits for its node"
+UNKNOWN = "the nodes that can use it are unknown; the pod waits for one of them"
+UNKNOWN_VOLUME = "it is bound to an unknown volume; the pod waits for its node"
 NOT_BOUND = "it is not bound yet: its node is chosen independently of the pod, which waits"
 BY_HAND = "it is not bound yet; which nodes have a volume for it is not judged, and the pod waits for one"
 NO_CLASS = "it is not bound and its class is unknown; the pod waits until it is bound"

@@ -133,14 +133,14 @@ def test_the_longest_token_is_one() -> None:
             JOB,
             [],
             f"metadata.labels[streams.ibm.com/job]: {BOTH} form one group, which the job's other pods know "
-            "only from a Job object of that name, and there is none",
+            "only from a Job object of that name, which does not exist",
             id="several tokens, no Job object",
         ),
         pytest.param(
             JOB,
             [job({"parallel-0": TWO}, namespace="other")],
             f"metadata.labels[streams.ibm.com/job]: {BOTH} form one group, which the job's other pods know "
-            "only from a Job object of that name, and there is none",
+            "only from a Job object of that name, which does not exist",
             id="several tokens, a Job object elsewhere",
         ),
         pytest.param(

@@ -99,17 +99,17 @@ class PodOwners:
     ) -> PodOwner | None:
         """The first of the owners, or of their owners, that ``ends``; the nearest are looked at first."""
         links = _links(policy)
-        left = [*owners]
+        queue = [*owners]
         for _ in range(READS):
-            if not left:
+            if not queue:
                 break
-            owner = left.pop(0)
+            owner = queue.pop(0)
             document = await read(owner, namespace, links)
             if document is None:
                 continue
             if ends(owner, document):
                 return owner
-            left += _owners(document)
+            queue += _owners(document)
         return None
 
     async def _read_if_able(self, owner: PodOwner, namespace: str, links: Links) -> Json | None:

@@ -65,10 +65,10 @@ class PromisedObjects:
             there = await asyncio.gather(*map(self._is_stored, missing))
             stored_ones += [one for one, stored in zip(missing, there, strict=True) if stored]
             missing = [one for one, stored in zip(missing, there, strict=True) if not stored]
-            left = end - self._clock()
-            if not missing or left <= 0:
+            remaining = end - self._clock()
+            if not missing or remaining <= 0:
                 break
-            await self._pause(min(PAUSE, left))
+            await self._pause(min(PAUSE, remaining))
         return frozenset(one.uid for one in stored_ones)
 
     async def _is_stored(self, one: PromisedObject) -> bool:

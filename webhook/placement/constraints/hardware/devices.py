@@ -35,7 +35,7 @@ from webhook.placement.text.rule import Rule
 from webhook.placement.text.selector_words import one_line
 
 _NAMED: Final = 2
-"""At most so many claims or resources are named."""
+"""Maximum number of claims or resources named in a message."""
 
 _EVERY_TAINT: Final = (Toleration(operator="Exists"),)
 
@@ -83,16 +83,16 @@ class DevicesPerNode(Struct, frozen=True, gc=False, eq=False):
         return np.zeros(0, np.intp)
 
     def most(self, _room: Row) -> Row:
-        """As many pods as the node has devices for."""
+        """The number of pods for which a node has devices."""
         return self.alone()
 
     def alone(self) -> Row:
-        """As many pods as the node has devices for."""
+        """The number of pods for which a node has devices."""
         inventory = self.world.inventory
         return inventory.device_fits.copies(self.wanted, inventory.nodes, self.world.device_budget)
 
     def each_new(self, _room: Row) -> int:
-        """None: what devices a new node would have is not known."""
+        """Zero: the devices of a new node are unknown."""
         return 0
 
 
@@ -107,8 +107,8 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     verb: ClassVar[str] = "drop"
     clause: Clause
     parts: tuple[WantedDevices, ...]
-    held: tuple[HeldDevice, ...]
-    found: Bits
+    allocated: tuple[HeldDevice, ...]
+    fitting: Bits
     lacks: tuple[tuple[Lack, Bits], ...]
     world: World
     soft: bool = False
@@ -116,35 +116,35 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
 
     @property
     def devices(self) -> tuple[WantedDevices, ...]:
-        """Its parts."""
+        """The parts that want devices."""
         return self.parts
 
     @property
     def spread(self) -> Spread | Limit:
-        """As many pods on each node as it has devices for; together, if they share a claim for devices of one node."""
+        """As many pods on each node as it has devices for; all on one node if they share a claim for devices of one node."""
         inventory = self.world.inventory
         if any(part.shared for part in self.parts):
             apart = any(_where(part, self.world).bit_count() > 1 for part in self.parts if part.loose)
             return Spread.FREE if inventory.devices.wide or apart else Spread.TOGETHER
         mapped = [part for part in self.parts if part.resource]
         offered = any(inventory.nodes.capacity.fits({part.resource: 1}) for part in mapped)
-        if self.held or offered:
+        if self.allocated or offered:
             return Spread.FREE
-        return DevicesPerNode(Wanted(_claims(self.parts, mapped)), self.world, self.found)
+        return DevicesPerNode(Wanted(_claims(self.parts, mapped)), self.world, self.fitting)
 
     def filter(self, world: World) -> Bits:
         """Nodes that have the devices, or of which that is not known."""
-        return self.found & world.everything
+        return self.fitting & world.everything
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Each node under what it lacks first."""
-        left = out
+        remaining = out
         for lack, nodes in self.lacks:
-            if short := nodes & left:
-                left &= ~nodes
+            if short := nodes & remaining:
+                remaining &= ~nodes
                 yield self._reason(lack, short, world)
-        if left:
-            yield Reason(f"offers less than {self._less()}", f"offer less than {self._less()}", left)
+        if remaining:
+            yield Reason(f"offers less than {self._less()}", f"offer less than {self._less()}", remaining)
 
     def fix(self, world: World, out: Bits) -> Fix | None:
         """A lower count, if that opens a node; else a node with the devices."""
@@ -153,7 +153,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
                 continue
             if lack.has and not lack.choice.all:
                 fewer = tuple(_lowered(part, lack) for part in self.parts)
-                opened = _found(fewer, self.held, world).nodes & out
+                opened = _found(fewer, self.allocated, world).nodes & out
                 if opened:
                     gain = "1 node" if opened.bit_count() == 1 else f"{opened.bit_count()} nodes"
                     return Advice(f"lower {self._count(lack)} to {lack.has} (this opens {gain})")
@@ -165,7 +165,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
     def _reason(self, lack: Lack, nodes: Bits, world: World) -> Reason:
         """Why these nodes lack what the constraint wants."""
         if lack.choice is None:
-            beside = " in addition to those of its other claims" if self.held else " at the same time"
+            beside = " in addition to those of its other claims" if self.allocated else " at the same time"
             described = self.parts[0].described if len(self.parts) == 1 else ""
             what = f"have all {described or f'devices of {self.clause}'}{beside}"
             return Reason(f"does not {what}", f"do not {what}", nodes)
@@ -204,25 +204,25 @@ def parse(ask: Ask, world: World) -> Iterable[Constraint | Problem | str]:
         return
     parts = tuple(part for part in ask.devices if part.specs)
     fixed = [part for part in ask.devices if not part.loose]
-    held = tuple(device for part in fixed for device in part.held)
+    allocated = tuple(device for part in fixed for device in part.allocated)
     for part in fixed:
         if part.terms is not None:
             yield AllocatedClaim(part.clause, part.terms)
-    each = [_found((part,), held, world) for part in parts]
+    each = [_found((part,), allocated, world) for part in parts]
     if len(parts) > 1 and (possible := functools.reduce(operator.and_, (fit.fitting for fit in each))):
-        fit = _found(parts, held, world)
+        fit = _found(parts, allocated, world)
         others = parts[1].clause.text if len(parts) == _NAMED else f"{len(parts) - 1} more"
         text = f"{parts[0].clause} and {others}"
         clause = Clause(Source.DEVICES, tuple(name for part in parts for name in part.clause.parts), text)
-        yield from _judged(clause, parts, held, fit, world)
+        yield from _judged(clause, parts, allocated, fit, world)
         if possible and not fit.fitting:
             return
     for part, fit in zip(parts, each, strict=True):
-        yield from _judged(part.clause, (part,), held, fit, world)
+        yield from _judged(part.clause, (part,), allocated, fit, world)
 
 
 def _judged(
-    clause: Clause, parts: tuple[WantedDevices, ...], held: tuple[HeldDevice, ...], fit: "_Found", world: World
+    clause: Clause, parts: tuple[WantedDevices, ...], allocated: tuple[HeldDevice, ...], fit: "_Found", world: World
 ) -> Iterator[Constraint | str]:
     """The constraint of these parts, and a warning if it is not known of some nodes; the warning alone if of all."""
     if not fit.fitting and (silent := _silent(parts, world)):
@@ -238,10 +238,10 @@ def _judged(
     elif failed:
         yield f"{clause}: {failed} cannot be evaluated for some devices; the pod may wait until they are gone"
     lacks = sorted(fit.lacks.items(), key=lambda item: (-item[0].has, item[0].wanted, item[0].request))
-    yield DeviceRoom(clause, parts, held, fit.fitting, tuple(lacks), world)
+    yield DeviceRoom(clause, parts, allocated, fit.fitting, tuple(lacks), world)
 
 
-def _found(parts: Sequence[WantedDevices], held: tuple[HeldDevice, ...], world: World) -> _Found:
+def _found(parts: Sequence[WantedDevices], allocated: tuple[HeldDevice, ...], world: World) -> _Found:
     """The nodes with devices for the parts.
 
     Nodes that offer a mapped resource themselves need none for it, and those that can use what a loose claim has need
@@ -256,14 +256,14 @@ def _found(parts: Sequence[WantedDevices], held: tuple[HeldDevice, ...], world: 
         there, offered = everything, [part for part, offer in zip(either, offers, strict=True) if offer]
         for part in either:
             there &= _offering(part, world) if part in offered else _bare(part, world)
-        left = [part for part in parts if part not in offered]
-        claims = _claims(left, [part for part in left if part.resource])
+        unoffered = [part for part in parts if part not in offered]
+        claims = _claims(unoffered, [part for part in unoffered if part.resource])
         if not there:
             continue
         fit = Fit(everything)
         if claims:
-            own = tuple(device for part in offered for device in part.held)
-            wanted = Wanted(claims, (*held, *own))
+            own = tuple(device for part in offered for device in part.allocated)
+            wanted = Wanted(claims, (*allocated, *own))
             fit = inventory.device_fits.fit(wanted, inventory.nodes, world.device_budget)
         nodes |= fit.nodes & there
         unknown |= fit.unknown & there

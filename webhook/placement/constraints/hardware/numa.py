@@ -29,7 +29,7 @@ NAMED: Final = 64
 """From so many nodes a pod is kept away by name; of more it is warned."""
 
 _AMOUNTS: Final = 3
-"""So many amounts are named."""
+"""Maximum number of amounts named in a message."""
 
 _Turned = tuple[TopologyPolicy, Misfit]
 """Why a kubelet turns the pod away: its policy, and what it cannot align."""
@@ -112,7 +112,7 @@ def _parsed(ask: Ask, world: World) -> Iterator[Constraint | str]:
 
 
 def _named(out: Bits, world: World) -> Bits:
-    """Those of the nodes ``out`` that the pod is kept from by their hostname labels: none if they are many.
+    """The nodes among ``out`` that the pod is kept off by hostname labels: none if there are many.
 
     Nodes whose label is missing, or shared with another node, are left out.
     """

@@ -74,12 +74,12 @@ class Room(ConstraintDefaults, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Each node under the first resource that it lacks."""
-        left = out
+        remaining = out
         for resource in ordered(self.requests):
-            if not left:
+            if not remaining:
                 return
-            short = left & ~self._fits({resource: self.requests[resource]}, world)
-            left &= ~short
+            short = remaining & ~self._fits({resource: self.requests[resource]}, world)
+            remaining &= ~short
             for nodes, free in ((short & ~self.pinned, ""), (short & self.pinned, " free")):
                 if nodes:
                     yield self._reason(resource, nodes, free)

@@ -37,11 +37,11 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
         if not self.own:
             return world.everything & ~world.inventory.pools.exclusive()
         values = {keys.exclusive(*name) for name in self.own}
-        taken = world.inventory.pools.claimed(self.own)
+        foreign = world.inventory.pools.claimed(self.own)
         for taint, nodes in world.inventory.nodes.taints.get(keys.EXCLUSIVE, {}).items():
             if taint.value not in values:
-                taken |= nodes
-        return world.everything & ~taken
+                foreign |= nodes
+        return world.everything & ~foreign
 
     def explain(self, _world: World, out: Bits) -> Iterator[Reason]:
         """All of them under one reason, which does not say whose hosts the nodes are."""
@@ -54,8 +54,8 @@ class NoForeignExclusiveHosts(ConstraintDefaults, frozen=True, gc=False):
             tainted[taint.value] = tainted.get(taint.value, 0) | nodes
         once = twice = 0
         for name, hosts in world.inventory.pools.exclusives().items():
-            held = (hosts | tainted.pop(keys.exclusive(*name), 0)) if name not in self.own else 0
-            once, twice = once | held, twice | once & held
+            closed = (hosts | tainted.pop(keys.exclusive(*name), 0)) if name not in self.own else 0
+            once, twice = once | closed, twice | once & closed
         stray = union(tainted.values())
         if out & once & ~twice & ~stray:
             return Advice("delete the exclusive HostPool that holds such a node")

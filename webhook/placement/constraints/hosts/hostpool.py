@@ -56,7 +56,7 @@ class PoolHosts(ConstraintDefaults, frozen=True, gc=False):
 
     @property
     def needs(self) -> tuple[Requirement, ...]:
-        """Those on tags and on the pool's selector; a node gets its membership label when it is a host."""
+        """Needs for the tags and the pool's selector; a node gets its membership label when it becomes a host."""
         return self.tags
 
     @property

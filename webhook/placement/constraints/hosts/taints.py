@@ -89,11 +89,11 @@ class Tolerated(ConstraintDefaults, frozen=True, gc=False):
 
     def _keeping(self, world: World, out: Bits) -> Iterator[tuple[Taint, Bits]]:
         """Taints that are not tolerated with nodes of ``out``, each node under its first taint."""
-        left = out
+        remaining = out
         for taint in self._untolerated(world):
-            nodes = left & world.inventory.nodes.taints[taint.key][taint]
+            nodes = remaining & world.inventory.nodes.taints[taint.key][taint]
             if nodes:
-                left &= ~nodes
+                remaining &= ~nodes
                 yield taint, nodes
 
 

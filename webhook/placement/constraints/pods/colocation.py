@@ -49,7 +49,7 @@ class Colocated(pod_terms.SharedHost, frozen=True, gc=False):
 
     def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
         """The live pods of the group."""
-        return beside(self.held, labels_of(self.group), world.job_pods(ask.namespace, ask.job))
+        return beside(self.occupied, labels_of(self.group), world.job_pods(ask.namespace, ask.job))
 
     def inject(self, world: World) -> Iterable[Effect]:
         """A label for each token, a label for a group of several tokens, and one term."""
@@ -66,7 +66,7 @@ class Colocated(pod_terms.SharedHost, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without the group, nodes with it and without room."""
-        return pod_terms.elsewhere(out, self.held, f"the pods of {self.clause}", world)
+        return pod_terms.elsewhere(out, self.occupied, f"the pods of {self.clause}", world)
 
 
 def token_label(token: str) -> PodLabel:
@@ -107,7 +107,7 @@ def _problems(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     listed = joined(clauses)
     if model is None:
         message = f"{listed} form one group, which the job's other pods know only from a Job object of that name"
-        yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, and there is none")
+        yield Problem(f"metadata.labels[{keys.JOB}]", f"{message}, which does not exist")
     elif not model.joins(tokens):
         message = (
             f"{listed} are together in no processing element of the Job object, "
@@ -123,12 +123,12 @@ def _together(clauses: tuple[PlacementClause, ...], ask: Ask, world: World) -> I
     group = tuple(sorted(model.group(tokens) if model else tokens))
     labels = labels_of(group)
     job_pods = world.job_pods(ask.namespace, ask.job)
-    held = job_pods.holding(labels) & world.everything
-    roomy = room_beside(held, labels, job_pods, ask.requests, world)
+    occupied = job_pods.holding(labels) & world.everything
+    roomy = room_beside(occupied, labels, job_pods, ask.requests, world)
     clause = joined(clauses)
     soft = ClauseName.COLOCATION in ask.soft
-    yield Colocated(clause, soft, ask.job, held, roomy, tuple(sorted(tokens)), group)
+    yield Colocated(clause, soft, ask.job, occupied, roomy, tuple(sorted(tokens)), group)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
-        if not held:
+        if not occupied:
             yield from pod_terms.ending(labels, (ask.namespace, ask.job), clause, world)

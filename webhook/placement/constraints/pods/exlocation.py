@@ -29,7 +29,7 @@ class Exlocated(ConstraintDefaults, frozen=True, gc=False):
     soft: bool
     job: str
     token: str
-    held: Bits
+    occupied: Bits
     node: str = ""
 
     def company(self, job: str) -> Company:
@@ -38,7 +38,7 @@ class Exlocated(ConstraintDefaults, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no pod of the token."""
-        return world.inventory.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.occupied
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The token's label, and a term that keeps pods with that label away."""

@@ -41,7 +41,7 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
     job: str
     pe: str
     operators: tuple[str, ...]
-    held: Bits
+    occupied: Bits
     modelled: bool
     node: str = ""
 
@@ -61,7 +61,7 @@ class OwnHost(ConstraintDefaults, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and without pods of the job's other processing elements."""
-        return world.inventory.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.occupied
 
     def inject(self, world: World) -> Iterable[Effect]:
         """A term for each isolated operator and, if not ``modelled``, one on labels of job and processing element."""
@@ -90,14 +90,14 @@ class IsolatedPods(ConstraintDefaults, frozen=True, gc=False):
     verb: ClassVar[str] = "drop"
     spread: ClassVar[Spread] = Spread.FREE
     isolated: tuple[Isolated, ...]
-    held: Bits
+    occupied: Bits
     clause: Clause | None = None
     soft: bool = False
     node: str = ""
 
     def filter(self, world: World) -> Bits:
         """Nodes without isolated pods of the job's other processing elements."""
-        return world.everything & ~self.held
+        return world.everything & ~self.occupied
 
     def inject(self, _world: World) -> Iterable[Effect]:
         """The label of every isolated operator of the job's other processing elements."""
@@ -141,9 +141,9 @@ def _within(
     """The constraints for a job in which something is isolated; ``operators`` are the pod's own isolated ones."""
     if operators:
         soft = ClauseName.ISOLATION in ask.soft
-        held = job_pods.others(ask.pe)
+        occupied = job_pods.others(ask.pe)
         modelled = model is not None and all(Isolated(ask.pe, operator) in model.isolated for operator in operators)
-        yield OwnHost(ask.of(ClauseName.ISOLATION)[0].written, soft, ask.job, ask.pe, operators, held, modelled)
+        yield OwnHost(ask.of(ClauseName.ISOLATION)[0].written, soft, ask.job, ask.pe, operators, occupied, modelled)
     known = dict.fromkeys((*(model.isolated if model else ()), *itertools.starmap(Isolated, job_pods.isolations())))
     others = tuple(element for element in known if _other(element, ask.pe, operators))
     if others:

@@ -97,17 +97,17 @@ class SharedHost(ConstraintDefaults, frozen=True, gc=False):
     clause: Clause
     soft: bool
     job: str
-    held: Bits
+    occupied: Bits
     roomy: Bits
 
     @property
     def tie(self) -> Tie:
         """The nodes of live pods, if there are any."""
-        return Tie.HOSTS if self.held else Tie.NONE
+        return Tie.HOSTS if self.occupied else Tie.NONE
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own, and with these pods and room beside them if any of them runs."""
-        return world.inventory.nodes.own_hostname & (self.roomy if self.held else world.everything)
+        return world.inventory.nodes.own_hostname & (self.roomy if self.occupied else world.everything)
 
 
 class PodsAntiAffinity(NodeSet, frozen=True, gc=False):
@@ -163,10 +163,10 @@ def taken(out: Bits, what: str, world: World) -> Iterator[Reason]:
         yield Reason(f"already runs {what}", f"already run {what}", out & ~unseen)
 
 
-def elsewhere(out: Bits, held: Bits, whom: str, world: World) -> Iterator[Reason]:
-    """Why nodes are out for a pod that must be where ``whom`` runs: no host name, not among ``held``, or no room."""
+def elsewhere(out: Bits, occupied: Bits, whom: str, world: World) -> Iterator[Reason]:
+    """Why nodes are out for a pod that must run beside ``whom``: no host name, not among ``occupied``, or no room."""
     unseen = out & ~world.inventory.nodes.own_hostname
-    absent = out & ~unseen & ~held
+    absent = out & ~unseen & ~occupied
     if unseen:
         yield nameless(unseen)
     if absent:

@@ -46,7 +46,7 @@ class SameNode(pod_terms.SharedHost, frozen=True, gc=False):
 
     def beside(self, ask: Ask, world: World) -> Mapping[int, Sequence[Tally]]:
         """The live workers."""
-        return beside(self.held, (LABEL,), world.job_pods(ask.namespace, ask.job))
+        return beside(self.occupied, (LABEL,), world.job_pods(ask.namespace, ask.job))
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that puts the pod beside pods with that label."""
@@ -57,7 +57,7 @@ class SameNode(pod_terms.SharedHost, frozen=True, gc=False):
 
     def explain(self, world: World, out: Bits) -> Iterator[Reason]:
         """Nodes without a host name of their own, nodes without workers, nodes with workers and without room."""
-        return pod_terms.elsewhere(out, self.held, "the job's other workers", world)
+        return pod_terms.elsewhere(out, self.occupied, "the job's other workers", world)
 
 
 class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
@@ -70,7 +70,7 @@ class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
     clause: Clause
     soft: bool
     job: str
-    held: Bits
+    occupied: Bits
     node: str = ""
 
     def company(self, job: str) -> Company:
@@ -79,7 +79,7 @@ class SeparateNodes(ConstraintDefaults, frozen=True, gc=False):
 
     def filter(self, world: World) -> Bits:
         """Nodes with a host name of their own and no worker."""
-        return world.inventory.nodes.own_hostname & ~self.held
+        return world.inventory.nodes.own_hostname & ~self.occupied
 
     def inject(self, world: World) -> Iterable[Effect]:
         """The label of a worker, and a term that keeps the pod away from pods with that label."""
@@ -116,10 +116,10 @@ def _separate(ask: Ask, clause: Clause, job_pods: JobPods, world: World) -> Iter
 
 def _same(ask: Ask, clause: Clause, job_pods: JobPods, world: World) -> Iterator[Constraint | str]:
     """The constraints of ``all-same-node``, and warnings."""
-    soft, held = SOFT in ask.soft, job_pods.holding((LABEL,)) & world.everything
-    yield SameNode(clause, soft, ask.job, held, room_beside(held, (LABEL,), job_pods, ask.requests, world))
+    soft, occupied = SOFT in ask.soft, job_pods.holding((LABEL,)) & world.everything
+    yield SameNode(clause, soft, ask.job, occupied, room_beside(occupied, (LABEL,), job_pods, ask.requests, world))
     yield from pod_terms.repelled(clause, LABEL, _SEPARATE, job_pods, world)
     if not soft:
         yield from pod_terms.shared_hostnames(world)
-        if not held:
+        if not occupied:
             yield from pod_terms.ending((LABEL,), (ask.namespace, ask.job), clause, world)

@@ -1,4 +1,4 @@
-"""Why a pod cannot run: the smallest set of clauses, the reasons of all nodes, and the nearest fix.
+"""The refusal of a pod: the smallest set of clauses, the reasons of all nodes, and the nearest fix.
 
 ``pod_refusal`` refuses a pod, from ``clause_nodes`` (the nodes that meet each clause), ``conflict`` (searches for a
 smallest set that fails, of groups as well), ``relaxation`` and ``partial_pod`` (the pod judged anew without some

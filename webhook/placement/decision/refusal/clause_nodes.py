@@ -17,7 +17,7 @@ from webhook.placement.request.ask import Ask
 from webhook.placement.text.clause import Clause, Source
 
 _PAIRS = 300
-"""At most so many pairs of clauses are compared: all pairs of 24 clauses, more than anyone writes by hand."""
+"""Maximum number of pairs of clauses compared: all pairs of 24 clauses, more than anyone writes by hand."""
 
 
 class ClauseNodes(Struct, frozen=True):
@@ -53,10 +53,10 @@ class ClauseNodes(Struct, frozen=True):
         nodes, base = self.nodes, self.base
 
         def fails(chosen: Sequence[Clause]) -> bool:
-            left = base
+            remaining = base
             for clause in chosen:
-                left &= nodes[clause]
-            return not left
+                remaining &= nodes[clause]
+            return not remaining
 
         return answered(smallest_failing([clause for clause in nodes if base & ~nodes[clause]]), fails)
 

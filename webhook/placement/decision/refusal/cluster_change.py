@@ -1,4 +1,4 @@
-"""Which of the changes that constraints propose (``Constraint.fix``) would open a node to the pod."""
+"""The changes proposed by constraints (``Constraint.fix``) that would open a node to the pod."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
@@ -45,8 +45,8 @@ def opening_change(constraints: Sequence[Constraint], at: int, out: Bits, ask: A
         return None
     needs, pools = constraint.needs, [pool for _, pool in ask.pools]
     if isinstance(fix, AddNode):
-        taken = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
-        return None if taken or not joinable(others, ask, needs) else _labelled(fix, constraint, others, ask)
+        exists = any(need.key == HOSTNAME and world.with_label(HOSTNAME, need.values or ()) for need in needs)
+        return None if exists or not joinable(others, ask, needs) else _labelled(fix, constraint, others, ask)
     if constraint.pool and world.shortage(constraint.pool):
         needs, pools = labels_of(constraint.pool), [pool for pool in pools if pool is not constraint.pool]
         if any(pool.exclusive for pool in pools):

@@ -18,7 +18,7 @@ Search: TypeAlias = Generator[Choice, bool | None, Found]
 """Yields choices, is sent whether each of them fails, and returns what it has found."""
 
 TRIES = 4000
-"""At most so many choices smaller than an irreducible one are tried: all pairs of 64 clauses, some milliseconds."""
+"""Maximum number of choices tried below an irreducible one: all pairs of 64 clauses, some milliseconds."""
 
 
 def smallest_failing(
@@ -62,13 +62,13 @@ def irreducible(
         at = before = len(chosen)
         while at > 0:
             first = max(0, at - size)
-            left = chosen[:first] + chosen[at:]
-            fails = yield left
+            smaller = chosen[:first] + chosen[at:]
+            fails = yield smaller
             if fails is None:
                 return chosen
             if passing is not None and not fails:
-                passing.append(left)
-            chosen, at = left if fails else chosen, first
+                passing.append(smaller)
+            chosen, at = smaller if fails else chosen, first
         if size == 1 and (not again or len(chosen) == before):
             return chosen
         size = max(1, size // 2)

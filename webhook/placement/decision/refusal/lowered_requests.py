@@ -27,7 +27,7 @@ _SHARES: Final = 16
 """A node is divided among at most so many pods: with more on one node amounts differ by little."""
 
 _RESOURCES: Final = 8
-"""Of more resources no amounts are looked for: each takes some questions."""
+"""Maximum number of resources for which lower amounts are searched: each takes some evaluations."""
 
 _COARSE: Final[Mapping[str, tuple[int, ...]]] = {CPU: (1000, 10), MEMORY: (1 << 30, 1 << 20)}
 """Amounts are rounded down to multiples of the first of these that is requested in multiples: cores, GiB."""
@@ -74,11 +74,11 @@ def said(requested: Tally, lowered: Tally | None) -> str:
 
 
 def lowered_of_pod(
-    hard: Sequence[Judged], dropped: Collection[Clause], left: Sequence[Judged], ask: Ask, world: World
+    hard: Sequence[Judged], dropped: Collection[Clause], remaining: Sequence[Judged], ask: Ask, world: World
 ) -> tuple[str, int]:
     """To what requests among the ``dropped`` clauses have to be lowered for one pod, and how many nodes then fit.
 
-    ``left`` are the constraints of the pod without these clauses: they may mean something else then, such as a topology
+    ``remaining`` are the constraints of the pod without these clauses: they may mean something else then, such as a
     spread constraint that counts pods on other nodes. Empty and 0 if no requests are among the clauses, or lower
     requests alone are not known to be enough.
     """
@@ -88,11 +88,11 @@ def lowered_of_pod(
     # What hardware requirements ask for together with the requests is judged as if these were not lowered.
     sums = (judged for judged in hard if judged.constraint.requests and judged.constraint.clause not in dropped)
     nodes: Bits = world.everything
-    for judged in (*left, *sums):
+    for judged in (*remaining, *sums):
         nodes &= judged.nodes
     slots = to_slots(nodes)
     rows = {one: world.inventory.nodes.capacity.rows(one)[0][slots] for one in constraint.requests}
-    for judged in left:
+    for judged in remaining:
         if beside := judged.constraint.beside(ask, world):
             _take_out(rows, slots, beside)
 

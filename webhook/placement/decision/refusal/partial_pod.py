@@ -156,10 +156,10 @@ def anew(pod: Pod, namespace: str, world: World, dropped: Collection[Clause]) ->
     """
     ask, problems = read(pod, namespace, world, dropped)
     constraints, more, _ = constraints_of(ask, world)
-    left = [constraint for constraint in constraints if (clause := constraint.clause) is None or clause not in dropped]
-    orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(left, world))
-    verdict = judge(left, world)
-    if problems or more or orphans or any(refuse_tolerations(ask, left, world, named=bool(verdict.candidates))):
+    kept = [constraint for constraint in constraints if (clause := constraint.clause) is None or clause not in dropped]
+    orphans = foreign_labels(ask.labels, ()) and foreign_labels(ask.labels, effects_of(kept, world))
+    verdict = judge(kept, world)
+    if problems or more or orphans or any(refuse_tolerations(ask, kept, world, named=bool(verdict.candidates))):
         return None
     return JudgedPod(ask, verdict.hard, world)
 

@@ -14,7 +14,7 @@ from webhook.placement.text.problem import CLAUSE_LIMIT, MESSAGE_LIMIT, REASON_L
 from webhook.placement.text.rule import Rule
 
 _LINES = 64
-"""At most so many reasons are listed: no more of the shortest ones fit into a message."""
+"""Maximum number of reasons listed: no more of the shortest ones fit into a message."""
 
 
 class Refusal(Struct, frozen=True):
@@ -97,8 +97,8 @@ def written(first: str, reasons: Sequence[object], fixes: Sequence[Fix]) -> str:
     fix = f"Nearest fix: {alternatives(fixes)}."
     lines = [f"  {shorten(str(reason), REASON_LIMIT)}" for reason in reasons[:_LINES]]
     for shown in range(len(lines), 0, -1):
-        left = len(reasons) - shown
-        more = [f"  and {left} more reason{'s' * (left != 1)}"] if left else []
+        omitted = len(reasons) - shown
+        more = [f"  and {omitted} more reason{'s' * (omitted != 1)}"] if omitted else []
         text = "\n".join([first, *lines[:shown], *more, fix])
         if len(text) <= MESSAGE_LIMIT:
             return text

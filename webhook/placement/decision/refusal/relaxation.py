@@ -55,11 +55,11 @@ class Relaxation(Generic[Item]):
         self._firm = {clause for clause, count in self.alone.items() if count == REFUSED}
 
     def _likeliest(self, likely: Mapping[Item, int]) -> Collection[Item]:
-        """As many of the clauses as are tried."""
+        """The likeliest clauses, as many as are tried."""
         return {*sorted(self.verbs, key=lambda clause: -likely[clause])[: self._tries]}
 
     def fit(self, dropped: Collection[Item]) -> int:
-        """How many fit without these clauses."""
+        """The number of pods or nodes that fit without these clauses."""
         choice = frozenset(dropped)
         if choice not in self._known:
             self._known[choice] = self._fitting(choice)
@@ -74,8 +74,8 @@ class Relaxation(Generic[Item]):
         """
         needed = {clause for clause, count in self.alone.items() if count >= self._enough}
         chosen = needed.union(guess) - self._firm
-        left = (chosen - {clause} for clause in chosen - needed)
-        if not self._fails(chosen) or not all(self._fit_with(kept) >= self._enough for kept in left):
+        smaller = (chosen - {clause} for clause in chosen - needed)
+        if not self._fails(chosen) or not all(self._fit_with(kept) >= self._enough for kept in smaller):
             chosen = self._reduced(needed)
         chosen = chosen or self._firm.intersection(guess)
         return tuple(clause for clause in self.verbs if clause in chosen)
@@ -107,12 +107,12 @@ class Relaxation(Generic[Item]):
 
     def _reduced(self, needed: set[Item]) -> set[Item]:
         """The clauses without those that the conflict does not need; clauses in ``needed`` stay."""
-        left = 2 * self._tries
+        tries = 2 * self._tries
 
         def fails(chosen: Sequence[Item]) -> bool | None:
-            nonlocal left
-            left -= 1
-            return self._fails(needed.union(chosen)) if left >= 0 else None
+            nonlocal tries
+            tries -= 1
+            return self._fails(needed.union(chosen)) if tries >= 0 else None
 
         kept = [clause for clause in self.verbs if clause not in needed and clause not in self._firm]
         return needed.union(answered(irreducible(kept, max(1, len(self.verbs)), again=True), fails))

@@ -1,4 +1,4 @@
-"""Whether a node has devices for all claims of a pod at the same time: an exhaustive search, as the scheduler makes it.
+"""An exhaustive search for devices of a node for all claims of a pod at the same time, like that of the scheduler.
 
 Source: ``dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go`` of Kubernetes. The search
 skips a device that looks like one with which it has failed.
@@ -160,13 +160,13 @@ class _AllocationSearch:
         self._values: list[list[list[object]]] = [[[] for _ in spec.agreements] for spec in claims]
         """For each agreement of each claim, the values of its attribute that the devices have."""
         self._users: dict[int, list[int]] = {}
-        """By index of a device that only one request can use at a time, the claims that it is given to."""
+        """Claims by the index of the device allocated to them, for devices that one request at a time can use."""
         self._shares: dict[int, list[tuple[int, dict[str, int]]]] = {}
-        """By index of a device that requests share, the claims that it is given to, and what each consumes of it."""
+        """Claims by the index of the device that they share, each with the capacity that it consumes."""
         self._counted: dict[DevicePool, Counter[tuple[str, str]]] = {}
-        """By pool, what the given devices take of its counters."""
-        self._left: dict[DevicePool, dict[tuple[str, str], int]] = {}
-        """By pool, what others leave of its counters."""
+        """Counters that the allocated devices consume, by pool."""
+        self._counters_left: dict[DevicePool, dict[tuple[str, str], int]] = {}
+        """Counters that other claims leave, by pool."""
         self._kinds: dict[int, object] = {}
         self._candidates = [
             frozenset(candidate.index for candidate in options.candidates)
@@ -318,38 +318,38 @@ class _AllocationSearch:
 
     def _exclusive(self, device: DeviceName) -> bool:
         """Whether another claim has the whole device."""
-        return any(not held.admin and not held.share for held in self._holders(device))
+        return any(not holder.admin and not holder.share for holder in self._holders(device))
 
     def _shared(self, candidate: DeviceCandidate) -> bool:
         """Whether a pod has a part of the device, and so has taken the device's counters."""
         if self._shares.get(candidate.index):
             return True
-        return any(not held.admin and held.share for held in self._holders(candidate.usable.name))
+        return any(not holder.admin and holder.share for holder in self._holders(candidate.usable.name))
 
     def _taken(self, candidate: DeviceCandidate, before: int) -> Counter[str]:
         """What others consume of the device's capacities, and claims before that one."""
-        taken: Counter[str] = Counter()
-        for held in self._holders(candidate.usable.name):
-            if held.share and not held.admin:
-                taken.update(dict(held.consumed))
+        consumed: Counter[str] = Counter()
+        for holder in self._holders(candidate.usable.name):
+            if holder.share and not holder.admin:
+                consumed.update(dict(holder.consumed))
         for claim, share in self._shares.get(candidate.index, ()):
             if claim < before:
-                taken.update(share)
-        return taken
+                consumed.update(share)
+        return consumed
 
     def _leaves_counters(self, candidate: DeviceCandidate) -> bool:
         """Whether the pool has the counters that the device takes, beside those of all devices that are in use."""
         pool = candidate.pool
-        left = self._left.get(pool.name)
-        if left is None:
-            left = self._left[pool.name] = dict(pool.counters)
+        available = self._counters_left.get(pool.name)
+        if available is None:
+            available = self._counters_left[pool.name] = dict(pool.counters)
             for usable in (*pool.devices, *pool.others):
-                if any(not held.admin for held in self._holders(usable.name)):
+                if any(not holder.admin for holder in self._holders(usable.name)):
                     for counter, amount in consumed_counters(usable.device).items():
-                        left[counter] -= amount
-        taken = Counter(consumed_counters(candidate.usable.device))
-        taken.update(self._counted.get(pool.name, {}))
-        return all(taken[counter] <= amount for counter, amount in left.items())
+                        available[counter] -= amount
+        needed = Counter(consumed_counters(candidate.usable.device))
+        needed.update(self._counted.get(pool.name, {}))
+        return all(needed[counter] <= amount for counter, amount in available.items())
 
     def _kind(self, candidate: DeviceCandidate) -> object:
         """What devices have in common that are as good as each other; a device of which something is given is alone."""

@@ -21,7 +21,7 @@ _HINDERING = ("NoSchedule", "NoExecute")
 """Effects of taints by which a device is not given to a claim that does not tolerate the taint."""
 
 _TESTS: Final = 4
-"""So many devices are compared with a selector, whose answer is known, in the time in which a search tries one."""
+"""Number of devices that can be looked up in known answers of a selector in the time that a search takes for one."""
 
 
 class DeviceCandidate(Struct, frozen=True, gc=False):

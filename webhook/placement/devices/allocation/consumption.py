@@ -1,4 +1,4 @@
-"""What a request consumes of the capacities of a device, and whether the device has that much left.
+"""The capacity of a device that a request consumes, and whether the device has enough of it.
 
 Source: ``dynamic-resource-allocation/structured/internal/incubating/consumable_capacity.go`` of Kubernetes.
 """
@@ -25,9 +25,11 @@ def consumption(choice: DeviceChoice, device: Device) -> dict[str, int] | None:
     return consumed
 
 
-def fits(device: Device, consumed: Mapping[str, int], taken: Mapping[str, int]) -> bool:
+def fits(device: Device, consumed: Mapping[str, int], in_use: Mapping[str, int]) -> bool:
     """Whether the device has that much beside what is taken of it."""
-    return all(consumed[capacity.name] + taken.get(capacity.name, 0) <= capacity.amount for capacity in device.capacity)
+    return all(
+        consumed[capacity.name] + in_use.get(capacity.name, 0) <= capacity.amount for capacity in device.capacity
+    )
 
 
 def _consumed(wanted: int | None, capacity: DeviceCapacity) -> int:

@@ -179,7 +179,7 @@ def _reaches(published: DeviceSlice) -> Iterator[Reach]:
 def _pool(
     devices: Devices, name: DevicePool, relevant: list[DeviceSlice], others: list[DeviceSlice], reaches: Reaches
 ) -> UsablePool | None:
-    """The pool of these slices; ``None`` if it is not valid, so that no device of it is given to anybody."""
+    """The pool of these slices; ``None`` if it is not valid, so that none of its devices is allocated."""
     ordered = sorted(relevant, key=lambda part: part.name)
     own = [(part, device) for part in ordered for device in part.devices]
     foreign = [device for part in others for device in part.devices]
@@ -190,13 +190,13 @@ def _pool(
     if any((used.name, counter) not in counters for used in consumed for counter, _ in used.amounts):
         return None
     usable: list[UsableDevice] = []
-    rest: list[Device] = []
+    unreachable: list[Device] = []
     for part, device in own:
         if part.reach is not None or (device.traits.reach and reaches(device.traits.reach)):
             usable.append(_usable(devices, name, device))
         else:
-            rest.append(device)
-    consuming = tuple(_usable(devices, name, device) for device in (*rest, *foreign) if device.traits.consumes)
+            unreachable.append(device)
+    consuming = tuple(_usable(devices, name, device) for device in (*unreachable, *foreign) if device.traits.consumes)
     return UsablePool(name, tuple(usable), counters, consuming)
 
 

@@ -1,4 +1,4 @@
-"""Whether a node has devices, whichever pod has them: what a HostPool asks of its hosts (``docs/hostpool.md``)."""
+"""Check that a node has devices, free or allocated, as a HostPool requires of its hosts (``docs/hostpool.md``)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -16,10 +16,10 @@ from webhook.placement.kube.bits import Bits, to_slots
 from webhook.placement.kube.pod import NodeTerm
 
 _TABLE: Final = 8
-"""What it costs to compare the slices whose attributes have the same names."""
+"""Cost of comparing all slices with the same attribute names."""
 
 _ROWS: Final = 64
-"""So many nodes more are compared at the cost of one look."""
+"""Number of nodes that can be compared at the cost of one look."""
 
 Matching = Callable[[tuple[NodeTerm, ...]], Bits]
 """The nodes that the terms of a slice match."""
@@ -36,14 +36,14 @@ class Batches:
         self._names = names
         self.cost = 0
 
-    def of(self, left: Bits, slot_of: dict[str, int], matching: Matching) -> Iterator[list[int]]:
+    def of(self, nodes: Bits, slot_of: dict[str, int], matching: Matching) -> Iterator[list[int]]:
         """The slots, large batches first. Nodes with pools in several slices are alone."""
-        slots, prints = to_slots(left), np.zeros(left.bit_length(), np.uint64)
+        slots, prints = to_slots(nodes), np.zeros(nodes.bit_length(), np.uint64)
         self.cost = len(slots) // _ROWS
         alone = {slot for name in self._add_prints(prints, slot_of) if (slot := slot_of.get(name)) is not None}
         for at, terms in enumerate(self._sights.terms(), 1):
             self.cost += _TABLE
-            seen = to_slots(matching(terms) & left)
+            seen = to_slots(matching(terms) & nodes)
             prints[seen] = mixed(prints[seen] + np.uint64(at))  # 0 would stay 0
         many = np.ones(len(prints), np.bool_)
         many[[slot for slot in alone if slot < len(many)]] = False
@@ -53,13 +53,13 @@ class Batches:
     def _add_prints(self, prints: Prints, slot_of: dict[str, int]) -> set[str]:
         """Add hashes of the devices of nodes; the names of nodes of which the hash does not tell enough."""
         marks, alone = self._devices.marks, {*self._devices.odd_nodes(), *self._sights.named()}
-        left = {name: slot for name, slot in slot_of.items() if slot < len(prints)}
+        known_slots = {name: slot for name, slot in slot_of.items() if slot < len(prints)}
         for table in marks.tables.values():
             if table.rows < _TABLE:
                 alone.update(table.nodes)
                 continue
             self.cost += _TABLE + table.rows // _ROWS
-            table.add_prints(prints, places_read(table.header, self._names), left)
+            table.add_prints(prints, places_read(table.header, self._names), known_slots)
         return alone
 
 

@@ -14,7 +14,7 @@ from webhook.placement.kube.selection.selector import Nodes, matching_any
 from webhook.placement.objects.node import Node
 
 _MOVES: Final = 64
-"""So many changes of nodes are remembered; who has not looked for longer looks at all nodes again."""
+"""Maximum number of node changes kept; a reader that is further behind examines all nodes again."""
 
 
 class IndexedNodes(Nodes, Protocol):

@@ -1,4 +1,4 @@
-"""What nodes have in common that have equal devices, as far as the selectors of some claims can tell."""
+"""The look of a node: a value that is equal for nodes whose devices the selectors of given claims cannot tell apart."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final
@@ -12,7 +12,7 @@ from webhook.placement.devices.published.devices import Devices
 from webhook.placement.devices.selectors.selector import selector
 
 _KEPT: Final = 32_768
-"""So many looks are remembered. A number never stands for other looks again."""
+"""Maximum number of looks kept. The number of a look is never reused."""
 
 Names = frozenset[str] | None
 """Ids of attributes without their domain; ``None`` stands for all."""
@@ -54,7 +54,7 @@ class Looks:
         self._relevant: dict[str, bool] = {}
         """Full names of attributes, and whether they matter."""
         self._matching: dict[int, tuple[int, ...]] = {}
-        """By headers of tables, where the attributes are that matter."""
+        """Positions of the relevant attributes, by table header."""
         self._numbers: dict[Hashable, int] = {}
         self._shared = WeakKeyDictionary[SharedPool, int]()
 
@@ -73,7 +73,7 @@ class Looks:
             if places is None:
                 places = self._places(table.header)
             columns = table.attributes
-            looks.append((pool.driver, table.rest.number, *[columns[at].number for at in places]))
+            looks.append((pool.driver, table.common.number, *[columns[at].number for at in places]))
         return looks[0] if len(looks) == 1 else tuple(sorted(looks))
 
     def of_devices(self, devices: NodeDevices, *, named: bool) -> Hashable:

@@ -11,7 +11,7 @@ from webhook.placement.devices.selectors.selector import DeviceBudget
 from webhook.placement.kube.bits import Bits, slots, to_slots
 
 _FEW: Final = 16
-"""Of so few nodes the slots are found faster one by one."""
+"""Up to this number of nodes, slots are found faster one by one."""
 
 GroupKey = tuple[Names, bool]
 """Ids of attributes that are read, and whether the names of devices matter as well."""
@@ -24,23 +24,23 @@ class NodesByLooks:
     devices matter as well.
     """
 
-    __slots__ = ("_of", "key", "left", "looks", "named", "sets", "time", "version")
+    __slots__ = ("_of", "key", "looks", "named", "sets", "time", "unseen", "version")
 
     def __init__(self, key: GroupKey) -> None:
         self.key = key
         self.named = key[1]
         self.looks = Looks(key[0])
         self.sets: dict[Hashable, Bits] = {}
-        self.left: Bits = 0
+        self.unseen: Bits = 0
         self.version = 0
         self.time = (-1, -1)
         self._of: dict[int, Hashable] = {}
-        """By slot, the looks of the node."""
+        """The looks of nodes, by slot."""
 
     def forget(self, places: Bits | None, everything: Bits) -> None:
         """Look again at these nodes, which may have changed or gone; at all of them for ``None``."""
         if places is None:
-            self.sets, self._of, self.left = {}, {}, everything
+            self.sets, self._of, self.unseen = {}, {}, everything
             self.version += 1
             return
         for slot in slots(places) if places.bit_count() <= _FEW else to_slots(places).tolist():
@@ -49,7 +49,7 @@ class NodesByLooks:
                 self.sets[looks] &= ~(1 << slot)
                 if not self.sets[looks]:
                     del self.sets[looks]
-        self.left = (self.left | places) & everything
+        self.unseen = (self.unseen | places) & everything
         self.version += bool(places)
 
     def look(
@@ -63,17 +63,17 @@ class NodesByLooks:
         same, done = {looks: looks for looks in self.sets}, list[int]()
         for batch in batches:
             looks, cost = look(batch[0])
-            budget.left -= cost
+            budget.evaluations -= cost
             looks = same.setdefault(looks, looks)  # equal ones are one object, which takes less memory
             done += batch
             places_of.setdefault(looks, []).extend(batch)
-            if budget.left <= 0:
+            if budget.evaluations <= 0:
                 break
         for looks, places in places_of.items():
             bits = 1 << places[0] if len(places) == 1 else bits_of(places)
             self._of |= dict.fromkeys(places, looks)
             self.sets[looks] = self.sets.get(looks, 0) | bits
-        self.left &= ~bits_of(done)
+        self.unseen &= ~bits_of(done)
         self.version += 1
 
 

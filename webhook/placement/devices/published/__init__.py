@@ -1,4 +1,4 @@
-"""What a cluster says of devices: slices, classes, claims and taints, in indexes that follow its changes.
+"""The device objects of a cluster (slices, classes, claims, taint rules), in indexes that follow its changes.
 
 Read in this order: ``device`` (its attributes and capacity), ``slices`` (the part of a pool that one object publishes),
 ``claims`` (what a claim requests, and what is allocated to it), ``described`` (claims of devices that requirements

@@ -1,11 +1,11 @@
-"""Which nodes have other devices than before, so that what was found out about all others stays."""
+"""Nodes whose devices changed. Cached outcomes of all other nodes remain valid."""
 
 from collections import deque
 from collections.abc import Set as AbstractSet
 from typing import Final
 
 _KEPT: Final = 4096
-"""So many changes are remembered; who has not looked for longer finds out everything again."""
+"""Maximum number of changes kept; a reader that is further behind starts over."""
 
 
 class Changes:

@@ -1,4 +1,4 @@
-"""What a ResourceClaimTemplate of described devices requests (``docs/devices.md``), and which templates are such."""
+"""ResourceClaimTemplates of described devices: how to recognize them, and what they request (``docs/devices.md``)."""
 
 import functools
 from typing import Final
@@ -13,7 +13,7 @@ MADE_LABEL: Final = "app.kubernetes.io/managed-by", "streams-placement"
 """Key and value of the label of such templates."""
 
 MADE_LIMIT: Final = 100
-"""So many such templates the controller makes in a namespace: an application has a handful."""
+"""Maximum number of such templates that the controller creates in a namespace: an application has a handful."""
 
 
 @functools.lru_cache(1024)

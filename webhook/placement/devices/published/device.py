@@ -14,7 +14,7 @@ from webhook.placement.kube.pod import NodeTerm
 from webhook.placement.kube.selection.tolerations import Taint
 
 _SHARED: Final = 2048
-"""So many attributes and capacities are kept to be shared; those of one device alone, such as serial numbers, pass.
+"""Maximum number of attributes and capacities kept for sharing; unique ones, such as serial numbers, are displaced.
 
 Each that passes takes 0.2 KB until it has passed.
 """
@@ -96,7 +96,7 @@ class Traits(Struct, frozen=True, gc=False):
 
 
 PLAIN: Final = Traits()
-"""Those of most devices."""
+"""The traits of most devices."""
 
 
 class Device(Struct, frozen=True, gc=False):

@@ -17,7 +17,7 @@ class DeviceTable(Struct, frozen=True, gc=False):
     """Devices, each of which is put together when it is asked for.
 
     ``header`` are the names of the ``attributes``, in order. Slices whose devices have the same but for names and
-    attributes have one ``rest``. The table is ``full`` if each device has every attribute.
+    attributes have one ``common`` number. The table is ``full`` if each device has every attribute.
     """
 
     header: Column[str]
@@ -25,7 +25,7 @@ class DeviceTable(Struct, frozen=True, gc=False):
     attributes: tuple[Column[Attribute], ...]
     capacity: Column[tuple[DeviceCapacity, ...]]
     traits: Column[Traits]
-    rest: Column[int]
+    common: Column[int]
     full: bool
 
     def __len__(self) -> int:
@@ -39,7 +39,7 @@ class DeviceTable(Struct, frozen=True, gc=False):
 
     def give_back(self, columns: SharedColumns) -> None:
         """The slice is gone: it has the columns no more."""
-        shared: tuple[Column[Any], ...] = self.header, self.names, self.capacity, self.traits, self.rest
+        shared: tuple[Column[Any], ...] = self.header, self.names, self.capacity, self.traits, self.common
         for column in (*shared, *self.attributes):
             columns.give_back(column)
 

@@ -39,7 +39,7 @@ class Devices:
     """The devices of a cluster and who holds them.
 
     ``version`` counts changes of everything. ``read`` tells that all objects of all parts are in; without it nothing
-    about devices is judged. Whoever fills the collection says so of each part by :meth:`listed`.
+    about devices is judged. The caller that fills the collection reports each listed part by :meth:`listed`.
     """
 
     __slots__ = ("_claims", "_columns", "_holders", "_listed", "_local", "_made", "_odd", "_others", "_pools", "_rules",
@@ -57,21 +57,21 @@ class Devices:
         self._columns = SharedColumns()
         self._pools = PublishedPools()
         self._local: dict[str, tuple[DevicePool, ...]] = {}
-        """By node, the pool of each slice of that node: mostly one, for which a tuple takes a quarter of a dict."""
+        """The pools of the slices of each node: mostly one, for which a tuple takes a quarter of a dict."""
         self._wide: dict[DevicePool, int] = {}
         """The pools that have slices that are not of one node."""
         self._shared: dict[DevicePool, int] = {}
-        """Those of them of which some such slice has more than counters."""
+        """The pools among them with a slice that has more than counters."""
         self._odd: dict[str, str] = {}
         """The slices of one node that are not known to be all of their pool, with the names of their nodes."""
         self.marks = MarkIndex()
         self._unread: dict[str, Reach | None] = {}
         """The slices that cannot be read, with the nodes that may use their devices."""
         self._claims: dict[str, ResourceClaim] = {}
-        """By ``namespace/name``: whoever watches claims needs no second copy of such keys."""
+        """Claims by ``namespace/name``, the key that watches use as well, so that it exists only once."""
         self._templates: dict[ClaimName, ClaimTemplate] = {}
         self._made: Counter[str] = Counter()
-        """By namespace, how many templates the controller made."""
+        """The number of templates that the controller created, by namespace."""
         self._rules: dict[str, TaintRule] = {}
         self._holders: dict[DeviceName, tuple[HeldDevice, ...]] = {}
 
@@ -252,17 +252,17 @@ class Devices:
     def _hold(self, before: tuple[HeldDevice, ...], after: tuple[HeldDevice, ...]) -> None:
         if before == after:
             return
-        for held in before:
-            rest = list(self._holders[held.device])
-            rest.remove(held)
-            if rest:
-                self._holders[held.device] = tuple(rest)
+        for allocated in before:
+            others = list(self._holders[allocated.device])
+            others.remove(allocated)
+            if others:
+                self._holders[allocated.device] = tuple(others)
             else:
-                del self._holders[held.device]
-        for held in after:
-            there = self._holders.get(held.device, ())
+                del self._holders[allocated.device]
+        for allocated in after:
+            there = self._holders.get(allocated.device, ())
             # A claim has mostly one device, and its own tuple says so.
-            self._holders[held.device] = after if len(after) == 1 and not there else (*there, held)
+            self._holders[allocated.device] = after if len(after) == 1 and not there else (*there, allocated)
 
     # Templates
 

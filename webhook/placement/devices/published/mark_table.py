@@ -29,7 +29,7 @@ class MarkTable:
 
     @property
     def rows(self) -> int:
-        """How many slices it has."""
+        """The number of slices in the table."""
         return len(self._row_of)
 
     def put(self, name: str, node: str, numbers: Sequence[int]) -> None:

@@ -1,7 +1,7 @@
-"""What slices are like, as numbers: those of their columns. Slices that are alike in an attribute have the same one.
+"""Slices as numbers of their columns: slices whose devices have equal values of an attribute have equal numbers.
 
-They are in tables from the moment in which a slice comes, so that a decision compares numbers of all nodes at once, and
-not their devices.
+The numbers are put into tables when a slice arrives, so that a decision compares the numbers of all nodes at once
+instead of their devices.
 """
 
 from webhook.placement.devices.published.device_table import DeviceTable
@@ -16,16 +16,16 @@ class MarkIndex:
 
     def __init__(self) -> None:
         self.by_name: dict[str, DeviceTable] = {}
-        """By names of slices, their devices."""
+        """The devices of slices, by name of the slice."""
         self.tables: dict[int, MarkTable] = {}
-        """By numbers of headers, the slices whose devices have attributes of these names."""
+        """The slices whose devices have the attributes of a header, by number of the header."""
 
     def put(self, part: DeviceSlice, devices: DeviceTable) -> None:
         """Add those of the slice with these devices."""
         table = self.tables.get(devices.header.number)
         if table is None:
             table = self.tables[devices.header.number] = MarkTable(devices.header.values)
-        numbers = [hash((part.driver, devices.rest.number)), *[column.number for column in devices.attributes]]
+        numbers = [hash((part.driver, devices.common.number)), *[column.number for column in devices.attributes]]
         table.put(part.name, part.reach.node if part.reach else "", numbers)
         self.by_name[part.name] = devices
 

@@ -14,7 +14,7 @@ class PublishedPools:
     def __init__(self) -> None:
         self._sole: dict[DevicePool, DeviceSlice] = {}
         self._parts: dict[DevicePool, dict[str, DeviceSlice]] = {}
-        """By pools of several slices, these by name."""
+        """The slices of pools with several slices, by pool and name."""
 
     def __iter__(self) -> Iterator[DevicePool]:
         """All pools."""

@@ -31,7 +31,7 @@ _FUNCTIONS: Final = frozenset(
 """Functions and macros that are called in the plain form. None of them makes a longer text of a short one."""
 
 _PATTERNS: Final = 4
-"""So many regular expressions may be in one selector, without counted repetitions, whose programs are long."""
+"""Maximum number of regular expressions in a selector. Counted repetitions are excluded: their programs are long."""
 
 _LEAST: Final = 2
 """Units that every evaluation costs."""

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from cel_expr_python import cel
 
 _COMPILED: Final = 512
-"""So many expressions are kept compiled."""
+"""Maximum number of compiled expressions kept."""
 
 _KEPT: Final = 8192
-"""So many answers of an expression are kept."""
+"""Maximum number of cached answers of an expression."""
 
 _DRIVERS, _NAMES = 16, 1024
-"""So many drivers, and names of attributes of each, are remembered by an expression."""
+"""Maximum number of drivers, and of attribute names of each driver, cached for an expression."""
 
 EVALUATIONS: Final = 1250
 """What one decision spends on expressions, and on looks at nodes: some 4 ms, since a unit is about 3 microseconds.
@@ -30,13 +30,13 @@ What is found out is kept, so the next decision gets further.
 """
 
 STEPS: Final = 20_000
-"""So many devices one decision tries in searches: some 100 ms."""
+"""Maximum number of devices that one decision tries in searches: some 100 ms."""
 
 NODES: Final = 32
 """On so many nodes with different devices one decision tries to allocate, if the rest of its budget allows that."""
 
 _UNHURRIED: Final = 200
-"""So many times as many expressions and nodes are allowed where no other review waits, and 20 times as many devices."""
+"""Factor for expressions and nodes if no other review waits; the factor for devices is 20."""
 
 Answer = bool | None
 """Whether a device meets an expression; ``None`` if that is not known: the evaluation failed, or was not made."""
@@ -45,7 +45,7 @@ _Entries = dict[str, dict[str, object]]
 """Attributes or capacities by domain and id."""
 
 _Names = dict[str, tuple[str, str] | None]
-"""By name of an attribute or capacity its domain and id; ``None`` if the expression does not read it."""
+"""Domain and identifier by name of an attribute or capacity; ``None`` if the expression does not read it."""
 
 
 class _ReadEntries(NamedTuple):
@@ -59,8 +59,8 @@ class _ReadEntries(NamedTuple):
         key: list[object] = [driver, device.traits.shared]
         for _, attribute in self.attributes:
             key += (attribute.name, attribute.value.__class__, attribute.value)
-        for _, held in self.capacity:
-            key += (held.name, held.amount)
+        for _, offered in self.capacity:
+            key += (offered.name, offered.amount)
         return tuple(key)
 
 
@@ -70,11 +70,11 @@ class DeviceBudget:
     Nodes with equal devices count once.
     """
 
-    __slots__ = ("_first", "left", "nodes", "steps")
+    __slots__ = ("_first", "evaluations", "nodes", "steps")
 
-    def __init__(self, left: int = EVALUATIONS, steps: int = STEPS, nodes: int = NODES) -> None:
-        self._first = left, steps, nodes
-        self.left = left
+    def __init__(self, evaluations: int = EVALUATIONS, steps: int = STEPS, nodes: int = NODES) -> None:
+        self._first = evaluations, steps, nodes
+        self.evaluations = evaluations
         self.steps = steps
         self.nodes = nodes
 
@@ -85,16 +85,16 @@ class DeviceBudget:
 
     def renew(self) -> None:
         """Allow as much as at first: each template of a group of pods may cost as much as a pod."""
-        self.left, self.steps, self.nodes = self._first
+        self.evaluations, self.steps, self.nodes = self._first
 
     def renew_nodes(self) -> None:
         """Allow as many expressions and nodes as at first, but try no more devices than are left."""
-        self.left, _, self.nodes = self._first
+        self.evaluations, _, self.nodes = self._first
 
     @property
     def exhausted(self) -> bool:
         """Whether no more expressions are evaluated, or no more devices tried."""
-        return self.left <= 0 or self.steps <= 0
+        return self.evaluations <= 0 or self.steps <= 0
 
     @property
     def spent(self) -> bool:
@@ -126,9 +126,9 @@ class Selector:
         key = entries.key(driver, device)
         if key in self._answers:
             return self._answers[key]
-        if budget.left <= 0:
+        if budget.evaluations <= 0:
             return None
-        budget.left -= self._reads.cost
+        budget.evaluations -= self._reads.cost
         if len(self._answers) >= _KEPT:
             self._answers.clear()
         answer = self._answers[key] = _evaluated(self._program, self._reads, driver, entries, device)
@@ -140,12 +140,12 @@ class Selector:
         for entry in device.attributes:
             if entry.name not in attributes:
                 attributes[entry.name] = _read(read, read.attributes, *qualified(entry.name, driver))
-        for held in device.capacity:
-            if held.name not in capacity:
-                capacity[held.name] = _read(read, read.capacity, *qualified(held.name, driver))
+        for offered in device.capacity:
+            if offered.name not in capacity:
+                capacity[offered.name] = _read(read, read.capacity, *qualified(offered.name, driver))
         return _ReadEntries(
             [(name, entry) for entry in device.attributes if (name := attributes[entry.name])],
-            [(name, held) for held in device.capacity if (name := capacity[held.name])],
+            [(name, offered) for offered in device.capacity if (name := capacity[offered.name])],
         )
 
     def _names_of(self, driver: str) -> tuple["_Names", "_Names"]:
@@ -183,8 +183,8 @@ def _evaluated(program: "cel.Expression", read: Reads, driver: str, entries: "_R
             attributes[domain][identifier] = _native(attribute.value)
     except (TypeError, ValueError):
         return None
-    for (domain, identifier), held in entries.capacity:
-        capacity[domain][identifier] = ordered_values.of_amount(held.amount)
+    for (domain, identifier), offered in entries.capacity:
+        capacity[domain][identifier] = ordered_values.of_amount(offered.amount)
     facts = {
         "driver": driver,
         "allowMultipleAllocations": device.traits.shared,

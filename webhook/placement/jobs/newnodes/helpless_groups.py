@@ -1,4 +1,4 @@
-"""Why node groups cannot help: one line for each, after the reasons of the nodes there are."""
+"""Reasons for which node groups cannot help, one line each, listed after the reasons of existing nodes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -51,11 +51,11 @@ def _most(group: NodeGroup, wider: WiderGroup, noun: str) -> str:
     """What the group makes at most, which is not enough."""
     asked = frozenset(wider.resources) - {PODS}
     offers = [f"{name} {amount(name, group.offers[name])}" for name in ordered(group.offers) if name in asked]
-    left = [f"{name} {amount(name, group.left[name])}" for name in ordered(group.left) if name in asked]
+    remaining = [f"{name} {amount(name, group.remaining[name])}" for name in ordered(group.remaining) if name in asked]
     nodes = "nodes" if group.count is None else f"only {counted(group.count, 'more node')}"
     each = f" with {enumerated(offers, SAID)}" if offers else ""
     made = [f"makes {nodes}{each}"] if offers or group.count is not None else []
-    rest = [f"has {enumerated(left, SAID)} left of its limits"] if left else []
-    if not made and not rest:
+    limits = [f"has {enumerated(remaining, SAID)} left of its limits"] if remaining else []
+    if not made and not limits:
         return f"makes no nodes for some of these {noun}s"
-    return f"{', and '.join((*made, *rest))}, which is not enough"
+    return f"{', and '.join((*made, *limits))}, which is not enough"

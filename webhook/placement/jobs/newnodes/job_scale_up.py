@@ -14,7 +14,7 @@ from webhook.placement.planning.group import Placed
 from webhook.placement.text.problem import counted, enumerated
 
 _NAMED: Final = 3
-"""At most so many groups, and so many elements, are named in a warning."""
+"""Maximum number of groups, and of elements, named in a warning."""
 
 UNDECIDED: Final = (
     "whether node groups can make nodes on which all processing elements can run was not decided: "
@@ -42,7 +42,7 @@ class JobScaleUp(Struct, frozen=True):
     """What the pods of the elements are warned of."""
     pools: tuple[Pool, ...] = ()
     """HostPools whose hosts are chosen together with the nodes of the elements."""
-    taken: Mapping[Name, Bits] = {}
+    excluded: Mapping[Name, Bits] = {}
     """Nodes that these must not have."""
     there: Placed | None = None
     """Where the members go that wait for no new node."""

@@ -18,14 +18,14 @@ from webhook.placement.text.problem import counted, enumerated
 
 
 class GroupNodes(Struct, frozen=True):
-    """So many nodes that a group would make for a Job; ``unknown`` is what the pods need and is not known of them."""
+    """How many nodes a group would make for a Job; ``unknown`` is what the pods need and the group does not state."""
 
     group: NodeGroup
     count: int
     unknown: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """As warnings say it: ``2 nodes of NodePool fast (if each has cpu 8)``."""
+        """The text for warnings: ``2 nodes of NodePool fast (if each has cpu 8)``."""
         least = "at least " if self.unknown else ""
         doubt = f" (if each has {enumerated(self.unknown, SAID)})" if self.unknown else ""
         return f"{least}{counted(self.count, 'node')} of {named(self.group)}{doubt}"

@@ -18,7 +18,7 @@ from webhook.placement.planning.search.solver import Solving
 from webhook.placement.request.world import World
 
 _WAYS: Final = 64
-"""At most so many alternatives of one pod's node terms are looked at."""
+"""Maximum number of examined alternatives of a pod's node terms."""
 
 
 class Beside(Struct, frozen=True, eq=False):
@@ -40,7 +40,7 @@ class ScaledGroup(Struct, frozen=True, eq=False):
     own: tuple[Member, ...]
     group: Group
     pools: tuple[Pool, ...]
-    taken: Mapping[Name, Bits]
+    excluded: Mapping[Name, Bits]
     ways: tuple[tuple[Needs, ...], ...]
     sure: tuple[bool, ...]
     ignored: tuple[bool, ...]
@@ -60,7 +60,7 @@ async def scaled_group_of(  # noqa: PLR0913 -- what is asked for, and beside wha
     named: bool = True,
 ) -> ScaledGroup:
     """These members beside others, with what each of them wants of the labels of new nodes."""
-    others = {**beside.group.taken, **beside.waiting.taken, **own_taken}
+    others = {**beside.group.excluded, **beside.waiting.excluded, **own_taken}
     staying, moving = beside.group.stated, (*members, *beside.waiting.stated)
     every: list[tuple[Needs, ...]] = []
     for member in moving:

@@ -1,4 +1,4 @@
-"""Whether a Job that the nodes there are cannot run would run with nodes that node groups make."""
+"""The verdict on a Job that existing nodes cannot run, with the nodes that node groups could make."""
 
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.policy import Policy

@@ -1,4 +1,4 @@
-"""Whether pods of an application or a workload that the nodes there are cannot run would run with new nodes."""
+"""The verdict on pods of an application or a workload that existing nodes cannot run, with new nodes."""
 
 from collections.abc import Sequence
 

@@ -27,7 +27,7 @@ async def look_for_nodes(scaling: ScaledGroup, world: World) -> JobScaleUp | Wor
     counts, cut = useful_counts(chosen, groups, scaling.group.members)
     new = [NewNodes(group, one.node.allocatable, count) for (group, one), count in zip(chosen, counts, strict=True)]
     placeable = [sum(1 << to for to, at in enumerate(useful) if own >> at & 1) for own in able]
-    wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.left) for group in groups])
+    wider = WiderGroup(scaling.group, placeable, new, [GroupLimits(group.count, group.remaining) for group in groups])
     answer = await wider.place()
     if answer.placed is not None:
         own = replace(answer.placed, slots=answer.placed.slots[: len(scaling.own)])
@@ -59,6 +59,6 @@ def _waiting(scaling: ScaledGroup, made: Iterable[GroupNodes], waiting: Sequence
         decided=bool(waiting),
         warnings=tuple(element_warnings(scaling.own)),
         pools=scaling.pools,
-        taken=scaling.taken,
+        excluded=scaling.excluded,
         there=there,
     )

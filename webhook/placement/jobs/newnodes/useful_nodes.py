@@ -20,10 +20,10 @@ from webhook.placement.planning.search.solver import taken
 from webhook.placement.request.world import World
 
 NODES: Final = 2_000
-"""At most so many new nodes of all groups are looked at."""
+"""Maximum number of new nodes examined, over all groups."""
 
 COMPARED: Final = 10_000
-"""So many kinds of pods are compared with groups, at some 10 microseconds each."""
+"""Maximum number of comparisons of kinds of pods with groups, some 10 microseconds each."""
 
 
 async def possible_kinds(
@@ -39,19 +39,19 @@ async def possible_kinds(
         return known.get(key, ())
 
     possible_by_group: list[PossibleNodes] = []
-    skipped, left = False, NODES
+    skipped, remaining = False, NODES
     for at, group in enumerate(groups):
         await scaling.group.solving.rest()
-        beyond = (at + 1) * len(wanted) > COMPARED or not left
+        beyond = (at + 1) * len(wanted) > COMPARED or not remaining
         skipped = skipped or (beyond and not group.closed)
         if group.closed or beyond or not wanted:
             possible_by_group.append(PossibleNodes(group, ()))
             continue
         steps = possible_nodes(group, [*wanted.values()], scaling.group.resources, live)
         possible = await taken(steps, scaling.group.solving)
-        skipped = skipped or len(possible.nodes) > left
-        possible_by_group.append(replace(possible, nodes=possible.nodes[:left]))
-        left -= len(possible_by_group[-1].nodes)
+        skipped = skipped or len(possible.nodes) > remaining
+        possible_by_group.append(replace(possible, nodes=possible.nodes[:remaining]))
+        remaining -= len(possible_by_group[-1].nodes)
     return possible_by_group, skipped
 
 

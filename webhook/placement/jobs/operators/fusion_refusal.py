@@ -32,7 +32,7 @@ NONE: Final = Advice("no single change helps")
 """The fix of a refusal for which none was found."""
 
 _TRIES: Final = 60
-"""At most so many sets of clauses are tried for a smaller one than the first that was found."""
+"""Maximum number of sets of clauses tried for a smaller one than the first that was found."""
 
 _STATED: Final = 200
 """Clauses of a Job of which a smallest set is looked for."""

@@ -46,7 +46,7 @@ _STEP: Final = 32
 """Fusions that are listed in some tenths of a millisecond."""
 
 _NUMBERS: Final = 64
-"""At most so many numbers of processing elements are tried of more units."""
+"""Maximum number of element counts tried if there are more units."""
 
 _REFINED: Final = 0.5
 """The share of the time left for fusing elements again; the rest finds out whether all of them can run."""

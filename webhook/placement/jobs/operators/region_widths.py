@@ -1,4 +1,4 @@
-"""Which widths the parallel regions of a Job have: those that the Job states, or to which they were scaled.
+"""The widths of a Job's parallel regions: those that the Job states, or to which the regions were scaled.
 
 A region keeps the width to which it was scaled until the Job states another one (``docs/fusion.md``).
 """

@@ -1,4 +1,4 @@
-"""How the node terms of constraints are ANDed with the terms of a pod's own required node affinity.
+"""The conjunction of node terms of constraints with the terms of a pod's own required node affinity.
 
 The terms of one affinity are alternatives, so ANDing two lists of terms makes their product.
 """

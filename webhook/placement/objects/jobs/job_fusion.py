@@ -1,4 +1,4 @@
-"""How the operators of a Job are fused, as its status says (``docs/fusion.md``)."""
+"""The fusion of a Job's operators, as its status states it (``docs/fusion.md``)."""
 
 from typing import Final
 
@@ -6,7 +6,7 @@ import msgspec
 from msgspec import Struct
 
 SEPARATIONS: Final = 100
-"""At most so many separations are stored."""
+"""Maximum number of separations stored."""
 
 
 class FusedElement(Struct, frozen=True, gc=False):

@@ -1,1 +1,1 @@
-"""Why no nodes can take a group of pods: the smallest set of clauses and the nearest change."""
+"""The refusal of a group of pods: the smallest set of clauses and the nearest change."""

@@ -22,16 +22,16 @@ from webhook.placement.planning.search.solver import taken
 from webhook.placement.text.clause import Clause
 
 TRIES: Final = 100
-"""At most so many sets of clauses are tried for a smaller one than the first that was found."""
+"""Maximum number of sets of clauses tried for a smaller one than the first that was found."""
 
 _CLAUSES: Final = 16
-"""Of more different clauses the sets among the clauses of the fewest pods must do: too many others could be tried."""
+"""Maximum number of clauses whose sets are searched; beyond it, only sets among the clauses of the fewest pods."""
 
 _MORE_TRIES: Final = 400
-"""At most so many sets of the clauses of all pods are tried: as many as four of ten clauses make."""
+"""Maximum number of tried sets among the clauses of all pods: as many as four of ten clauses make."""
 
 _POOL_SETS: Final = 3
-"""So many sets of HostPools that only together want too many hosts are looked for: of more they want the same nodes."""
+"""Maximum number of sets of HostPools that only together want too many hosts: further sets want the same nodes."""
 
 
 WELCOME: Final = Change(welcome=True)
@@ -146,8 +146,8 @@ async def _pools(group: Group) -> tuple[tuple[Name, ...], ...]:
 
     sets: list[tuple[Name, ...]] = [(name,) for name in sizes if await fails((name,))]
     most = len(sets) + _POOL_SETS
-    left = [name for name in sizes if (name,) not in sets]
-    while len(sets) < most and await fails(left):
-        sets.append(tuple(await answered_in_turn(irreducible(left, max(1, len(left) // 2)), fails)))
-        left = [name for name in left if name not in sets[-1]]
+    others = [name for name in sizes if (name,) not in sets]
+    while len(sets) < most and await fails(others):
+        sets.append(tuple(await answered_in_turn(irreducible(others, max(1, len(others) // 2)), fails)))
+        others = [name for name in others if name not in sets[-1]]
     return tuple(sets) or (tuple(sizes),)

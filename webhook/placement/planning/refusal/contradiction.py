@@ -1,4 +1,4 @@
-"""Whether a group contradicts itself, so that no change of the cluster could make it right.
+"""Check whether a group contradicts itself, so that no change of the cluster would help.
 
 The group is asked for a cluster that has everything: as many nodes as it could use, each with every label and all the
 room that is wanted. What is left are the demands of pods on each other, names of nodes, and the sizes of HostPools.
@@ -44,7 +44,7 @@ def _pools(block: Block) -> set[int]:
 
 
 def _most(blocks: Sequence[Block], pool: int, indices: Sequence[int]) -> int:
-    """As many hosts of the pool as could matter: one for each set of pods that needs any, and each index."""
+    """The number of hosts of the pool that could matter: one for each set of pods that needs any, and each index."""
     return sum(block.count for block in blocks if pool in _pools(block)) + len(indices)
 
 

@@ -35,7 +35,7 @@ _SMALL: Final = 20
 """Pods of which larger choices are tried, up to ``_CHOICES`` of each size; of more pods, skipping members must do."""
 
 _CHOICES: Final = 32
-"""At most so many choices of pods of one size are tried; each takes about a millisecond."""
+"""Maximum number of choices of pods of one size tried; each takes about a millisecond."""
 
 _NONE: Final = Advice("no single change helps")
 NO_TIME: Final = Advice("not found in time; explain and plan search longer")
@@ -59,9 +59,9 @@ async def refuse_group(group: Group, short: Sequence[int], noun: str) -> Refusal
     start = cannot_hold(said) if said else f"The {noun}s cannot all run"
     first = f"{start}: {fits}{_who(names)}."
     fixes = [*await _first(cluster_changes(group, conflict, total - fit)), *await _first(drops(group, conflict))]
-    left = await _fitting(group, alike, beside=True)
-    if 0 < left < total:
-        fixes.append(RunFewer(left, total))
+    beside_others = await _fitting(group, alike, beside=True)
+    if 0 < beside_others < total:
+        fixes.append(RunFewer(beside_others, total))
     tried = tuple(fixes) or (_NONE if group.solving.left() > 0 else NO_TIME,)
     fault = Fault.INVALID if await contradictory(group) else Fault.FORBIDDEN
     rules = _rules(group, conflict.clauses)
@@ -117,18 +117,18 @@ async def _fitting(group: Group, alike: Sequence[int], *, beside: bool) -> int:
     if (await group.place(others)).placed is None:
         return -1
     counts = others
-    left = [at for at, count in enumerate(alike) if count]
+    open_ = [at for at, count in enumerate(alike) if count]
     total = 0
     for _ in range(_SKIPPED):
 
-        async def too_many(count: int, counts: Sequence[int] = counts, left: Sequence[int] = left) -> bool:
-            return (await group.place(_with_first(counts, alike, left, count + 1))).placed is None
+        async def too_many(count: int, counts: Sequence[int] = counts, open_: Sequence[int] = open_) -> bool:
+            return (await group.place(_with_first(counts, alike, open_, count + 1))).placed is None
 
-        most = await answered_in_turn(least(0, sum(alike[at] for at in left)), too_many)
-        counts = _with_first(counts, alike, left, most)
+        most = await answered_in_turn(least(0, sum(alike[at] for at in open_)), too_many)
+        counts = _with_first(counts, alike, open_, most)
         total += most
         # The first member of which not all pods fit is the one that is skipped.
-        left = left[next((place + 1 for place, at in enumerate(left) if counts[at] < alike[at]), len(left)) :]
+        open_ = open_[next((place + 1 for place, at in enumerate(open_) if counts[at] < alike[at]), len(open_)) :]
     while total < sum(alike) <= _SMALL and await _any_fits(group, alike, others, total + 1):
         total += 1
     return total
@@ -152,10 +152,10 @@ def _left_out(alike: Sequence[int], count: int) -> Iterator[Counter[int]]:
             yield choice
 
 
-def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int], most: int) -> list[int]:
-    """These numbers of pods, and the first ``most`` of the members that are ``left``."""
+def _with_first(counts: Sequence[int], alike: Sequence[int], open_: Sequence[int], most: int) -> list[int]:
+    """These numbers of pods, and the first ``most`` of the members that are ``open_``."""
     lowered = list(counts)
-    for at in left:
+    for at in open_:
         lowered[at] = min(alike[at], most)
         most -= lowered[at]
     return lowered
@@ -164,10 +164,10 @@ def _with_first(counts: Sequence[int], alike: Sequence[int], left: Sequence[int]
 def _reasons(group: Group, conflict: GroupConflict) -> list[Reason]:
     """Why nodes are out for the member of the conflict to which fewest nodes are open; what is free counts, too."""
     scarce = min(conflict.members(group), key=lambda member: member.open().bit_count())
-    left = scarce.verdict.candidates & scarce.open()
+    able = scarce.verdict.candidates & scarce.open()
     own = group, conflict.counts, conflict.clauses
     reasons = [
-        *scarce.verdict.reasons(group.world), *shortages(group, scarce, left), *crowded(*own), *too_few_devices(*own)
+        *scarce.verdict.reasons(group.world), *shortages(group, scarce, able), *crowded(*own), *too_few_devices(*own)
     ]  # fmt: skip
     return sorted(reasons, key=lambda reason: -reason.nodes.bit_count())
 

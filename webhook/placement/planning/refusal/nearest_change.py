@@ -35,7 +35,7 @@ from webhook.placement.text.keys import HOSTNAME
 from webhook.placement.text.problem import enumerated
 
 _FEW: Final = 3
-"""So many kinds of a new node, and so many nodes to be labelled, are tried."""
+"""Maximum number of kinds of new nodes, and of nodes to label, that are tried."""
 
 _MANY: Final = 64
 """Kinds of nodes that are told apart."""
@@ -214,7 +214,7 @@ async def _added(group: Group, members: Sequence[Member], missing: int) -> Async
 
 
 def _amount(group: Group, resource: str, number: int) -> str:
-    """So much of a resource, or so many devices, in words."""
+    """An amount of a resource, or a number of devices, in words."""
     devices = group.counted.get(resource)
     return devices.some(number) if devices else f"{resource} {amount(resource, number)}"
 

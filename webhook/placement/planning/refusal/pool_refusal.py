@@ -56,8 +56,8 @@ def refuse_pools(refused: Sequence[Refusal]) -> Refusal:
 
 def pool_lines(refused: Sequence[Refusal]) -> list[str]:
     """A line for each of these refusals of HostPools, as far as there is room."""
-    rest = ["  and for more reasons"] if len(refused) > LISTED else []
-    return [*(f"  {each.line(_LINE_LIMIT)}" for each in refused[:LISTED]), *rest]
+    more = ["  and for more reasons"] if len(refused) > LISTED else []
+    return [*(f"  {each.line(_LINE_LIMIT)}" for each in refused[:LISTED]), *more]
 
 
 async def _smaller(

@@ -1,4 +1,4 @@
-"""Why nodes are out for one more pod of a group: the resources that they have too little of free.
+"""Reasons for which nodes cannot take one more pod of a group: the resources of which too little is free.
 
 And what they have too little of for the pods together: devices, or room for amounts of which few fit on a node.
 """
@@ -19,8 +19,8 @@ from webhook.placement.planning.search.packing import TooMany, too_many
 from webhook.placement.text.clause import Clause
 
 
-def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
-    """The nodes of ``left`` without enough free for a pod of the member, each under the first resource that it lacks.
+def shortages(group: Group, member: Member, nodes: Bits) -> Iterator[Reason]:
+    """The nodes of ``nodes`` without enough free for a pod of the member, each under the first resource that it lacks.
 
     A resource that no pod of the group requests is passed over.
     """
@@ -29,8 +29,8 @@ def shortages(group: Group, member: Member, left: Bits) -> Iterator[Reason]:
         if resource not in group.resources:
             continue
         short = group.slots[np.flatnonzero(group.free(resource, member) < needs[resource])]
-        out = left & union(1 << int(slot) for slot in short)
-        left &= ~out
+        out = nodes & union(1 << int(slot) for slot in short)
+        nodes &= ~out
         if out:
             what = "no place for one more pod"
             if resource != PODS:

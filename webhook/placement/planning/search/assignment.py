@@ -106,14 +106,14 @@ class AssignmentProblem(Struct, frozen=True, eq=False):
         """How many of the block each node has room for, at most ``count``; 0 on nodes that cannot run it."""
         if block.count == 1 or block.apart:
             able = block.nodes.copy()
-            for amount, left in zip(block.requests, free, strict=True):
+            for amount, available in zip(block.requests, free, strict=True):
                 if amount:
-                    able &= left >= amount
+                    able &= available >= amount
             return able.astype(np.int64)
         copies = np.where(block.nodes, block.count, 0)
-        for amount, left in zip(block.requests, free, strict=True):
+        for amount, available in zip(block.requests, free, strict=True):
             if amount:
-                copies = np.minimum(copies, np.maximum(left, 0) // amount)
+                copies = np.minimum(copies, np.maximum(available, 0) // amount)
         return copies
 
 
@@ -129,15 +129,15 @@ class Assignment(Struct, frozen=True, eq=False):
 
 def violations(problem: AssignmentProblem, assignment: Assignment) -> Iterator[str]:
     """What is wrong with an assignment, in words for a developer; nothing if it solves the problem."""
-    left = problem.free.copy()
+    free = problem.free.copy()
     for block, places in zip(problem.blocks, assignment.places, strict=True):
         if len(places) != block.count:
             yield f"{len(places)} of {block.count} are placed"
         if not block.nodes[list(places)].all():
             yield "a node cannot run its block"
         for place in places:
-            left[:, place] -= np.array(block.requests, np.int64)
-    if (left < np.minimum(problem.free, 0)).any():
+            free[:, place] -= np.array(block.requests, np.int64)
+    if (free < np.minimum(problem.free, 0)).any():
         yield "a node has too little room"
     yield from _together(problem, assignment)
     yield from _pools(problem, assignment)

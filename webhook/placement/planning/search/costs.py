@@ -1,4 +1,4 @@
-"""What an assignment costs (``docs/scoring.md``): each pod by its node, and more for each further pod on a node."""
+"""The cost of an assignment (``docs/scoring.md``): each pod by its node, and more for each further pod on a node."""
 
 from collections.abc import Sequence
 

@@ -95,8 +95,8 @@ def _open_nodes(problem: AssignmentProblem) -> dict[int, int]:
 def _tightest(problem: AssignmentProblem) -> Score:
     """Nodes that have least room."""
     most = np.maximum(problem.free.max(axis=1, initial=1), 1)[:, None]
-    left = (np.clip(problem.free, 0, None) / most * _FULL).sum(axis=0).astype(np.int64)
-    return lambda _at: left
+    room = (np.clip(problem.free, 0, None) / most * _FULL).sum(axis=0).astype(np.int64)
+    return lambda _at: room
 
 
 class _Placing:
@@ -221,8 +221,8 @@ def _filled(count: int, room: Row, score: Row) -> tuple[int, ...] | None:
     if count == 1:
         return (int(open_[np.argmin(score[open_])]),)
     order = open_[np.argsort(score[open_], kind="stable")] if len(open_) > 1 else open_
-    taken = np.minimum(np.maximum(count - (np.cumsum(room[order]) - room[order]), 0), room[order])
-    return tuple(np.sort(np.repeat(order, taken)).tolist())
+    sets = np.minimum(np.maximum(count - (np.cumsum(room[order]) - room[order]), 0), room[order])
+    return tuple(np.sort(np.repeat(order, sets)).tolist())
 
 
 def _exclusive(problem: AssignmentProblem, hosts: tuple[dict[int, int], ...]) -> dict[int, Mask]:

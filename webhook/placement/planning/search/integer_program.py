@@ -127,11 +127,11 @@ class _Program(LinearProgram):
                 continue
             for place, entries in self._on.items():
                 amounts = [blocks[at].requests[resource] // unit for at, _ in entries]
-                left = max(0, int(free[place])) // unit
+                capacity = max(0, int(free[place])) // unit
                 columns = [column for _, column in entries]
                 most = sum(amount * self._upper_of(column) for amount, column in zip(amounts, columns, strict=True))
-                if most > left:
-                    self.row(columns, amounts, -np.inf, left)
+                if most > capacity:
+                    self.row(columns, amounts, -np.inf, capacity)
 
     def _upper_of(self, column: int) -> float:
         """The upper bound of a column of a block."""
@@ -173,11 +173,11 @@ class _Program(LinearProgram):
             return
         for at, column in holders:
             kin = blocks[at].kin
-            rest = [(to, other) for to, other in marked if other != column and not (kin and blocks[to].kin == kin)]
-            if rest:
+            repelled = [(to, other) for to, other in marked if other != column and not (kin and blocks[to].kin == kin)]
+            if repelled:
                 here = self._indicator(column)
-                most = sum(self._upper_of(other) for _, other in rest)
-                self.row([here, *(other for _, other in rest)], [most] + [1.0] * len(rest), -np.inf, most)
+                most = sum(self._upper_of(other) for _, other in repelled)
+                self.row([here, *(other for _, other in repelled)], [most] + [1.0] * len(repelled), -np.inf, most)
 
     def _indicator(self, column: int) -> int:
         """A column that is 1 if the given one is not 0."""
@@ -345,6 +345,6 @@ class _Program(LinearProgram):
             hosts = dict(pool.standing)
             for block, mine in zip(self._problem.blocks, places, strict=True):
                 hosts |= {need.index: mine[0] for need in block.hosts if need.pool == at and need.index is not None}
-            rest = iter(place for place in chosen if place not in hosts.values())
-            hosts_of.append(hosts | {index: next(rest) for index in range(pool.size) if index not in hosts})
+            unassigned = iter(place for place in chosen if place not in hosts.values())
+            hosts_of.append(hosts | {index: next(unassigned) for index in range(pool.size) if index not in hosts})
         return tuple(hosts_of)

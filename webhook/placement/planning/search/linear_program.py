@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 GAP: Final = 0.99
-"""By how much the costs of a solution with whole columns may be above the least ones: whole costs are the least."""
+"""Maximum excess of a whole solution's cost over the bound: costs are whole, so a smaller excess proves the optimum."""
 
 
 class LinearProgram:

@@ -46,10 +46,10 @@ class BudgetLeft:
             fresh = np.flatnonzero(able & ~self._used)
             able[fresh[max(0, self._most - int(self._used.sum())) :]] = False
         copies = np.where(able, room, 0)
-        for row, left in self._amounts.items():
+        for row, remaining in self._amounts.items():
             if requests[row]:
                 before = np.cumsum(copies) - copies
-                copies = np.minimum(copies, np.maximum(left // requests[row] - before, 0))
+                copies = np.minimum(copies, np.maximum(remaining // requests[row] - before, 0))
         return np.where(self._nodes, copies, room)
 
     def take(self, places: Sequence[int], requests: Sequence[int]) -> None:

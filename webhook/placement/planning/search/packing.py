@@ -67,12 +67,12 @@ def _of_number(sizes: Amounts, times: Amounts, free: Amounts) -> TooMany | None:
 
 def _of_volume(sizes: Amounts, times: Amounts, free: Amounts) -> TooMany | None:
     """The proof by the largest size from which on the amounts take more than there is on nodes that can hold one."""
-    taken = _sums(sizes * times)
+    amounts = _sums(sizes * times)
     rounded = _sums(free[np.searchsorted(free, sizes)] * times)
     least = np.arange(len(sizes))
     # From here on an amount leaves less than the smallest, whichever node it is on.
     alone = np.maximum(np.searchsorted(sizes, free[-1] - sizes, side="right"), least)
-    asked = taken[alone] - taken[least] + rounded[-1] - rounded[alone]
+    asked = amounts[alone] - amounts[least] + rounded[-1] - rounded[alone]
     sums = _sums(free)
     there = sums[-1] - sums[np.searchsorted(free, sizes)]
     for at in np.flatnonzero(asked > there)[-1:]:
