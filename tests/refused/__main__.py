@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
+from tests.refused.refused_applications import random_refused
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
 
 KINDS: dict[str, Callable[[int], Tried]] = {
@@ -18,6 +19,7 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "Jobs": random_job,
     "HostPools": random_pool,
     "HostPools of Jobs": random_pools_of_job,
+    "applications": random_refused,
 }
 
 

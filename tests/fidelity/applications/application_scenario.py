@@ -12,8 +12,7 @@ from tests.fidelity.case_verdict import CaseVerdict
 from tests.fidelity.play import Case
 from tests.fidelity.preparation import Preparation
 from tests.fidelity.scenario import FidelityScenario
-from tests.placement.kinds.application_verdict import MEMORY
-from tests.placement.kinds.random_applications import KINDS, Machine, Part, random_application
+from tests.placement.kinds.random_applications import KINDS, MEMORY, Machine, Part, random_application
 from tests.placement.kinds.random_applications import Case as Application
 from tests.placement.planning.exhaustive import Instance, all_places
 from tests.scheduling.state import Cluster, manifests

@@ -1,17 +1,15 @@
 """``verdict_on``: what the product says of a random application, by the functions that its webhook calls."""
 
 from tests.builders import NAMESPACE, cluster, node
-from tests.placement.kinds.random_applications import Case
+from tests.placement.kinds.random_applications import Case, Machine, millicores
 from tests.placement.planning.at_once import AtOnce
 from webhook.app.application_kinds import application_kinds
 from webhook.placement.inventory.policy import Policy
 from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.whole_application import judge_application, read_pods
 from webhook.placement.kinds.application import expanded
+from webhook.placement.objects.node import Node
 from webhook.placement.planning.search.solver import finished
-
-MEMORY = 1 << 37
-"""Bytes of a node: enough for whatever overhead an operator adds."""
 
 
 def verdict_on(case: Case) -> JobVerdict:
@@ -20,8 +18,10 @@ def verdict_on(case: Case) -> JobVerdict:
     assert not application.not_judged
     pods = read_pods(application)
     assert isinstance(pods, list)
-    nodes = [
-        node(one.name, labels={"disk": one.disk} if one.disk else {}, cpu=1000 * one.cpu, memory=MEMORY)
-        for one in case.machines
-    ]
-    return finished(judge_application(pods, NAMESPACE, cluster(nodes), Policy(), AtOnce()))
+    return finished(judge_application(pods, NAMESPACE, cluster(map(node_of, case.machines)), Policy(), AtOnce()))
+
+
+def node_of(machine: Machine) -> Node:
+    """The node that the machine is."""
+    labels = {"disk": machine.disk} if machine.disk else {}
+    return node(machine.name, labels=labels, cpu=millicores(machine.cpu), memory=machine.memory)

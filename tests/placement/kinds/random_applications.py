@@ -5,7 +5,8 @@ expansion is used.
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeAlias
 
@@ -17,14 +18,23 @@ JOB: Final = "app"
 CORES: Final = 8
 """Cores of a node at most."""
 
+MEMORY: Final = 1 << 37
+"""Bytes of a node: enough for whatever overhead an operator adds."""
+
+
+def millicores(cores: float) -> int:
+    """Thousandths of these cores, of which sums are exact."""
+    return round(1000 * cores)
+
 
 @dataclass(frozen=True)
 class Machine:
-    """A node: whole cores, and the label ``disk``."""
+    """A node: cores, the label ``disk``, and bytes."""
 
     name: str
-    cpu: int
+    cpu: float
     disk: str
+    memory: int = MEMORY
 
 
 @dataclass(frozen=True)
@@ -36,7 +46,7 @@ class Part:
 
     count: int
     clauses: tuple[str, ...]
-    cpu: int
+    cpu: float
     disk: str
     apart: bool = False
     name: str = ""
@@ -48,10 +58,27 @@ class Part:
         said = {"streams.ibm.com/placement": ", ".join(self.clauses)} if self.clauses else {}
         return {"labels": labels, "annotations": said}
 
+    def with_only(self, kept: Collection[str]) -> "Part":
+        """The same pods with only those of their clauses, the selected disk and the cores that have these texts."""
+        clauses = tuple(clause for clause in self.clauses if clause in kept)
+        disk = self.disk if f"nodeSelector disk={self.disk}" in kept else ""
+        requested = any(re.match(f"requests cpu {self.cores}(,|$)", text) for text in kept)
+        return replace(self, clauses=clauses, disk=disk, cpu=self.cpu if requested else 0)
+
+    @property
+    def cores(self) -> str:
+        """The cores as a quantity."""
+        return f"{self.cpu:.0f}" if self.whole else f"{millicores(self.cpu)}m"
+
+    @property
+    def whole(self) -> bool:
+        """Whether they request whole cores."""
+        return self.cpu == int(self.cpu)
+
     @property
     def resources(self) -> Json:
         """The resources of their container."""
-        return {"requests": {"cpu": str(self.cpu)}}
+        return {"requests": {"cpu": self.cores}}
 
     @property
     def selector(self) -> Json:
@@ -66,29 +93,45 @@ class Part:
 
 @dataclass(frozen=True)
 class Case:
-    """A cluster and an object; ``runtime`` is the one that it refers to."""
+    """A cluster and an object; ``runtime`` is the one that it refers to.
+
+    ``writing`` is the seed of what the object has beside its parts.
+    """
 
     machines: tuple[Machine, ...]
     kind: tuple[str, str]
     parts: tuple[Part, ...]
     document: Json
     runtime: Json | None
+    writing: int = 0
 
     def instances(self) -> list[Instance]:
         """What has to be placed at a time: all parts that run together, and each of the others by itself."""
-        together = [(f"part-{at}", part) for at, part in enumerate(self.parts) if not part.apart]
-        alone = [[(f"part-{at}", part)] for at, part in enumerate(self.parts) if part.apart]
-        nodes = tuple(Node(one.name, {"cpu": one.cpu}) for one in self.machines)
-        return [
-            Instance(nodes, tuple(member for name, part in chosen for member in self._members(name, part)))
-            for chosen in filter(None, (together, *alone))
-        ]
+        together = [at for at, part in enumerate(self.parts) if not part.apart]
+        alone = [[at] for at, part in enumerate(self.parts) if part.apart]
+        return [self.instance({at: self.parts[at].count for at in chosen}) for chosen in (together, *alone) if chosen]
+
+    def instance(self, counts: Mapping[int, int], kept: Mapping[int, Collection[str]] | None = None) -> Instance:
+        """So many pods of the parts at these places at the same time; with ``kept`` only these texts of each count."""
+        nodes = tuple(Node(one.name, {"cpu": millicores(one.cpu)}) for one in self.machines)
+        chosen = {at: (replace(self.parts[at], count=count), (kept or {}).get(at)) for at, count in counts.items()}
+        return Instance(
+            nodes, tuple(member for at, each in chosen.items() for member in self._members(f"part-{at}", *each))
+        )
+
+    def with_parts(self, parts: tuple[Part, ...]) -> "Case":
+        """The case with an object that is written from parts that took the place of its own, and is else the same."""
+        written = _WRITERS[self.kind][0](parts, random.Random(self.writing))  # noqa: S311 -- the same each time
+        document = {**self.document, "spec": written.spec}
+        return replace(self, parts=written.parts, document=document, runtime=written.runtime)
 
     def _elements(self) -> set[str]:
         """What pods are by their label ``pe``, or else by the part that they belong to."""
         return {f"element {one.name}" if one.name else f"part-{at} itself" for at, one in enumerate(self.parts)}
 
-    def _members(self, name: str, part: Part) -> list[Member]:
+    def _members(self, name: str, part: Part, kept: Collection[str] | None) -> list[Member]:
+        if kept is not None:
+            part = part.with_only(kept)
         allowed = {one.name for one in self.machines if part.disk in {"", one.disk}}
         own = f"element {part.name}" if part.name else f"{name} itself"
         marks, avoids, together = {own}, set(), set()
@@ -105,7 +148,9 @@ class Case:
             else:
                 avoids |= self._elements() - {own}
         sets = (frozenset(together), frozenset(marks), frozenset(avoids))
-        return [Member(f"{name}-{at}", frozenset(allowed), {"cpu": part.cpu}, *sets) for at in range(part.count)]
+        return [
+            Member(f"{name}-{at}", frozenset(allowed), {"cpu": millicores(part.cpu)}, *sets) for at in range(part.count)
+        ]
 
 
 def random_application(seed: int) -> Case:
@@ -116,12 +161,11 @@ def random_application(seed: int) -> Case:
         for letter in "abcd"[: chance.randint(1, 4)]
     )
     kind = list(_WRITERS)[seed % len(_WRITERS)]
-    writer, counts = _WRITERS[kind]
+    _, counts = _WRITERS[kind]
     parts = tuple(_part(chance, at, counts[at % len(counts)], machines) for at in range(chance.randint(1, len(counts))))
-    written = writer(parts, chance)
     names = {"name": "app", "namespace": NAMESPACE}
-    document = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "metadata": names, "spec": written.spec}
-    return Case(machines, kind, written.parts, document, written.runtime)
+    document = {"apiVersion": f"{kind[0]}/v1", "kind": kind[1], "metadata": names}
+    return Case(machines, kind, (), document, None, chance.getrandbits(32)).with_parts(parts)
 
 
 def _part(chance: random.Random, at: int, most: int, machines: Sequence[Machine]) -> Part:
@@ -132,7 +176,7 @@ def _part(chance: random.Random, at: int, most: int, machines: Sequence[Machine]
         clauses.append(f'hostColocation("{chance.choice("cd")}")')
     elif chance.random() < (0.3 if count == 1 else 0.1):
         clauses.append("hostIsolation")
-        name = f"pe-{at}"
+        name = f"pe-{chance.choice((0, at, at))}"
     if chance.random() < 0.12:
         clauses.append(f'host("{chance.choice(machines).name}")')
     return Part(count, tuple(clauses), chance.randint(1, 3), chance.choice(("", "", "", "ssd")), name=name)
@@ -148,6 +192,8 @@ class Written:
 
 
 Writer: TypeAlias = Callable[[tuple[Part, ...], random.Random], Written]
+"""Of the parts that it has written, and equal chances, a writer makes the same object once more."""
+
 MANY: Final = 3
 
 
@@ -165,8 +211,9 @@ def _flink(parts: tuple[Part, ...], chance: random.Random) -> Written:
 
 
 def _spark_part(part: Part) -> Json:
-    return {"labels": part.metadata["labels"], "annotations": part.metadata["annotations"], "cores": part.cpu,
-            "nodeSelector": part.selector}  # fmt: skip
+    cores: Json = {"cores": int(part.cpu)} if part.whole else {"coreRequest": part.cores}
+    return {"labels": part.metadata["labels"], "annotations": part.metadata["annotations"],
+            "nodeSelector": part.selector, **cores}  # fmt: skip
 
 
 def _spark(parts: tuple[Part, ...], chance: random.Random) -> Written:
@@ -196,7 +243,7 @@ def _ray(parts: tuple[Part, ...], chance: random.Random) -> Written:
 
 
 def _ray_job(parts: tuple[Part, ...], chance: random.Random) -> Written:
-    submitter, *others = parts
+    *others, submitter = parts
     if not others:
         return Written(
             {"rayClusterSpec": _ray(parts, chance).spec, "submissionMode": "HTTPMode"}, (_times(submitter, 1),)
@@ -323,7 +370,7 @@ _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("sparkoperator.k8s.io", "SparkApplication"): (_spark, (1, MANY)),
     ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (_inside("template", _spark), (1, MANY)),
     ("ray.io", "RayCluster"): (_ray, (1, MANY, 2)),
-    ("ray.io", "RayJob"): (_ray_job, (1, 1, MANY)),
+    ("ray.io", "RayJob"): (_ray_job, (1, MANY, 1)),
     ("ray.io", "RayService"): (_inside("rayClusterConfig", _ray), (1, MANY, 2)),
     ("jobset.x-k8s.io", "JobSet"): (_job_set, (2, 2, 2)),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (_leader_workers, (1, 1)),

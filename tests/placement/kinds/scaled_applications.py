@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tests.builders import NAMESPACE, cluster, node
+from tests.builders import NAMESPACE, cluster
 from tests.placement.jobs.scaled_cases import UNKNOWN, Maker
-from tests.placement.kinds.application_verdict import MEMORY
-from tests.placement.kinds.random_applications import Case, Part, random_application
+from tests.placement.kinds.application_verdict import node_of
+from tests.placement.kinds.random_applications import Case, Part, millicores, random_application
 from tests.placement.planning.at_once import AtOnce
 from tests.placement.planning.exhaustive import Instance, Member, Node, all_places
 from webhook.app.application_kinds import application_kinds
@@ -33,10 +33,7 @@ class ScaledApplication:
 
     def inventory(self) -> Inventory:
         """The cluster with its groups."""
-        made = cluster(
-            node(one.name, labels={"disk": one.disk} if one.disk else {}, cpu=1000 * one.cpu, memory=MEMORY)
-            for one in self.case.machines
-        )
+        made = cluster(map(node_of, self.case.machines))
         for maker in self.makers:
             made.node_groups.put(maker.group())
         return made
@@ -57,7 +54,7 @@ class ScaledApplication:
 
     def _wider(self, instance: Instance, made: tuple[tuple[tuple[str, str], ...], ...]) -> Instance:
         new = [
-            Node(name, {"cpu": UNKNOWN if maker.cpu is None else maker.cpu})
+            Node(name, {"cpu": UNKNOWN if maker.cpu is None else millicores(maker.cpu)})
             for maker, names in zip(self.makers, made, strict=True)
             for name, _ in names
         ]
@@ -75,7 +72,8 @@ class ScaledApplication:
     def _within_limits(self, instance: Instance, places: dict[str, str]) -> bool:
         asked = {member.name: member.requests["cpu"] for member in instance.members}
         return all(
-            sum(asked[member] for member, node in places.items() if node.startswith(f"{maker.name}-")) <= maker.left
+            sum(asked[member] for member, node in places.items() if node.startswith(f"{maker.name}-"))
+            <= millicores(maker.left)
             for maker in self.makers
             if maker.left is not None
         )

@@ -24,6 +24,11 @@ def test_verdicts_are_those_of_the_exhaustive_search(first: int) -> None:
         assert not verdict.undecided, (seed, case)
 
 
+def test_an_application_is_written_the_same_of_the_parts_that_it_has() -> None:
+    for case in map(random_application, range(4 * len(KINDS))):
+        assert case.with_parts(case.parts) == case
+
+
 def test_every_kind_has_its_turn_and_both_verdicts() -> None:
     assert application_kinds().keys() == KINDS
     missing = {(kind, refused) for kind in KINDS for refused in (True, False)}

@@ -6,7 +6,7 @@ import pytest
 
 from tests.builders import NAMESPACE
 from tests.placement.kinds.application_verdict import verdict_on
-from tests.placement.kinds.random_applications import Case, Machine
+from tests.placement.kinds.random_applications import Case, Machine, Part
 
 
 def leader_and_worker(leader: str, worker: str, more: str = "") -> Case:
@@ -32,3 +32,25 @@ def test_isolated_pods_share_a_host_if_they_are_one_element(
     leader: str, worker: str, more: str, *, refused: bool
 ) -> None:
     assert verdict_on(leader_and_worker(leader, worker, more)).refused is refused
+
+
+def test_what_keeps_one_pod_from_others_outside_leaves_it_beside_its_own_element() -> None:
+    """Only the leader has the token: without another pod that has it, nothing keeps the two apart."""
+    case = leader_and_worker("a", "a")
+    leader = case.document["spec"]["leaderWorkerTemplate"]["leaderTemplate"]
+    leader["metadata"]["annotations"]["streams.ibm.com/placement"] = 'hostIsolation, hostExlocation("t")'
+    assert verdict_on(case).text == ""
+
+
+def test_isolation_alone_is_not_said_to_keep_pods_of_one_element_apart() -> None:
+    """Without their token the workers would leave a node to the master."""
+    worker = Part(3, ("hostIsolation", 'hostExlocation("b")'), 1, "", name="pe-1")
+    machines = tuple(Machine(f"node-{letter}", 8, "") for letter in "abc")
+    document: dict[str, Any] = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob"}
+    document["metadata"] = {"name": "app", "namespace": NAMESPACE}
+    case = Case(machines, ("kubeflow.org", "PyTorchJob"), (), document, None).with_parts((Part(1, (), 1, ""), worker))
+    assert verdict_on(case).text == (
+        'hostExlocation("b") and hostIsolation cannot both hold: 3 of 4 pods fit (master, worker).\n'
+        'Nearest fix: add a node with cpu 1, memory 10Mi free, or drop hostExlocation("b") (all 4 would fit), '
+        "or run 3 of these 4."
+    )

@@ -5,7 +5,7 @@ element has a line of its own, with its reason and its nearest fix (``docs/jobs.
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec import Struct
@@ -76,6 +76,13 @@ class RefusedElement(Struct, frozen=True):
             return cls.of_problems(names, refused.problems)
         reason = f"{refused.headline} Nearest fix: {refused.refusal.fix}."
         return cls(tuple(names), refused.message, reason, refused.fault, refused.rules, refused.refusal)
+
+    @classmethod
+    def of_group(cls, refusal: Refusal) -> "RefusedElement":
+        """Elements that cannot all run at the same time; a line about them begins with their names already."""
+        headline = f"{refusal.headline.rpartition(' (')[0]}."
+        reason = f"{headline} Nearest fix: {refusal.fix}."
+        return cls(refusal.names, refusal.text, reason, refusal.fault, refusal.rules, refusal)
 
 
 def judged_alone(
@@ -155,11 +162,30 @@ def _listed(
     alone = "cannot run even by itself" if len(names) == 1 else "cannot run even by themselves"
     also = ", and HostPools of the Job cannot have their hosts" if pools else ""
     first = f"{least}{len(names)} of {total[0]} {total[1]} {alone} ({_named(names)}){also}:"
+    return "\n".join((first, *_lines(by_reason), *pool_lines(pools)))
+
+
+def _lines(by_reason: Mapping[str, Sequence[str]]) -> Iterator[str]:
+    """A line for each reason with the names of its elements, that of most elements first."""
     listed = sorted(by_reason.items(), key=lambda item: -len(item[1]))[:LISTED]
-    lines = [f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed]
-    beyond = len(names) - sum(len(of) for _, of in listed)
-    more = [f"  and {beyond} more, for other reasons"] if beyond else []
-    return "\n".join((first, *lines, *more, *pool_lines(pools)))
+    yield from (f"  {shorten(f'{_named(of)}: {reason}', _LINE_LIMIT)}" for reason, of in listed)
+    beyond = sum(map(len, by_reason.values())) - sum(len(of) for _, of in listed)
+    if beyond:
+        yield f"  and {beyond} more, for other reasons"
+
+
+def refuse_stages(refused: Sequence[RefusedElement], stages: int) -> Refusal:
+    """The refusal of an application of which so many stages cannot run; each of ``refused`` is one, or a part of one.
+
+    A stage is what runs at the same time.
+    """
+    by_reason: dict[str, list[str]] = {}
+    for each in refused:
+        by_reason.setdefault(each.reason, []).extend(each.names)
+    invalid = any(each.fault is Fault.INVALID for each in refused)
+    rules = tuple(dict.fromkeys(itertools.chain.from_iterable(each.rules for each in refused)))
+    text = "\n".join((f"{stages} stages of the application cannot run, each by itself:", *_lines(by_reason)))
+    return Refusal(text, (), Fault.INVALID if invalid else Fault.FORBIDDEN, rules)
 
 
 def _named(names: Sequence[str]) -> str:

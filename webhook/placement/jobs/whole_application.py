@@ -20,7 +20,13 @@ from webhook.placement.jobs.job_verdict import JobVerdict
 from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
 from webhook.placement.jobs.newnodes.scaled_group import Beside
 from webhook.placement.jobs.newnodes.scaled_pods import scale_up_workload
-from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
+from webhook.placement.jobs.refused_elements import (
+    RefusedElement,
+    certain,
+    judged_alone,
+    refuse_elements,
+    refuse_stages,
+)
 from webhook.placement.jobs.whole_job import judged_or_recovered, worked_out
 from webhook.placement.kinds.application import ComponentPods, OperatorApplication
 from webhook.placement.kube.pod import Pod
@@ -149,6 +155,7 @@ async def _judged(
     sets = [together, *([at] for at, one in enumerate(pods) if one.component.apart)]
     warnings = [*await _hedged(members, world, solving), *_warnings(members)]
     first: JobVerdict | None = None
+    refusals: list[tuple[JobVerdict, list[RefusedElement]]] = []
     for chosen in filter(None, sets):
         own = [refused[at] for at in chosen if at in refused]  # components may have equal names
         alone = _refusal(own, pods) if certain(own) else None
@@ -157,7 +164,11 @@ async def _judged(
         first = first or verdict
         warnings = [*verdict.warnings, *warnings] if verdict.grows else [*warnings, *verdict.warnings]
         if verdict.refused:
-            return replace(verdict, warnings=tuple(warnings))
+            refusals.append((verdict, [RefusedElement.of_group(verdict.refusal)] if verdict.refusal else own))
+            if solving.left() <= 0:
+                break
+    if refusals:
+        return replace(_of_stages(refusals), warnings=tuple(warnings))
     warnings += await _elastic(pods, members, namespace, (world, jobs), solving)
     return replace(first or JobVerdict(), warnings=tuple(dict.fromkeys(warnings)))
 
@@ -175,6 +186,13 @@ def _refusal(refused: Sequence[RefusedElement], pods: Sequence[PodsToJudge]) -> 
 def _refused_alone(refusal: Refusal) -> JobVerdict:
     """The verdict on an application with components that cannot run even by themselves."""
     return JobVerdict(text=refusal.text, fault=refusal.fault, of_element=refusal.rules)
+
+
+def _of_stages(refusals: Sequence[tuple[JobVerdict, Sequence[RefusedElement]]]) -> JobVerdict:
+    """The verdict on an application with stages that are refused, each with what of it cannot run."""
+    if len(refusals) == 1:
+        return refusals[0][0]
+    return _refused_alone(refuse_stages([one for _, stage in refusals for one in stage], len(refusals)))
 
 
 async def _of_set(

@@ -21,7 +21,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.planning.change import SAME, Change
 from webhook.placement.planning.counted_devices import counting_devices, devices_of
 from webhook.placement.planning.free_room import MOST, Restarting, free_room
-from webhook.placement.planning.members import Demand, Member, requests_of
+from webhook.placement.planning.members import Demand, Member, isolated_kins, requests_of
 from webhook.placement.planning.mutual_avoidance import avoiding
 from webhook.placement.planning.priority_levels import counts as counting
 from webhook.placement.planning.priority_levels import levels, takes
@@ -95,6 +95,8 @@ class Group:
         """Nodes that a pool must not have."""
         self.restarting = restarting
         """Jobs whose pods make room."""
+        self.isolated = isolated_kins(self.members)
+        """The kins of which pods are isolated, by the key of all pods of their job."""
         self._slots = to_slots(world.everything)
         requested = {resource for member in members for one in member.conditions for resource in one.requests}
         self.resources = sorted({*requested, *self.counted})
@@ -233,15 +235,13 @@ class Group:
         nodes = self._nodes_for(each, kept, change, one=one)
         new = self._nodes_for(each, kept, change, one=one, new=True) if change.added else 0
         joining = change.joining.issuperset(members) and bool(new >> change.like & 1)
-        kins = {self.members[at].kin for at in members}
         requests = [(at, {**requests_of(kept[at]), **devices_of(kept[at])}) for at in members]
         block = Block(
             count=counts[members[0]] if one else 1,
             nodes=self._mask(nodes, change.added, new=joining),
             requests=self._requests(each, requests),
-            marks=frozenset(key for demand in conditions for key in demand.marks),
-            avoids=frozenset(key for demand in conditions for key in demand.avoids),
-            kin=kins.pop() if len(kins) == 1 else "",
+            marks=frozenset().union(*(self.members[at].marked(kept[at], self.isolated) for at in members)),
+            avoids=frozenset().union(*(self.members[at].avoided(kept[at]) for at in members)),
             hosts=in_order(
                 {HostNeed(self._pool(demand.host[0]), demand.host[1]) for demand in conditions if demand.host}
             ),
@@ -250,7 +250,7 @@ class Group:
         )
         names = frozenset(demand.constraint.node for demand in conditions)
         shape = (
-            nodes, joining, names, block.requests, block.marks, block.avoids, block.kin, block.hosts, block.welcome
+            nodes, joining, names, block.requests, block.marks, block.avoids, block.hosts, block.welcome
         )  # fmt: skip
         sets: Sets = [((members[0], 1),)] * block.count if one else [tuple(each.items())]
         return (number if block.limits else shape), block, sets
@@ -283,7 +283,7 @@ class Group:
         ``new`` asks for those that could if nothing ran on them.
         """
         together = [(self.members[at], count, kept[at]) for at, count in each.items()]
-        if split(together) or not self.welcome([*each], kept, change).issuperset(named(kept, each)):
+        if split(together, self.isolated) or not self.welcome([*each], kept, change).issuperset(named(kept, each)):
             return 0
         nodes = self.world.everything
         for at, count in each.items():

@@ -32,6 +32,9 @@ from webhook.placement.text.problem import Problem, enumerated
 _SAID: Final = 2
 """Equal elements that a clause names."""
 
+_OTHERS: Final = "others than "
+"""Begins the key that pods avoid which are one isolated processing element, and all others of their job mark."""
+
 
 class Demand(Struct, frozen=True, eq=False):
     """One demand of a member, with the ``clause`` that makes it, ``None`` for a standing condition.
@@ -71,7 +74,8 @@ class Member(Struct, frozen=True, eq=False):
     """``count`` equal pods of a group: a processing element, several equal ones, or the pods of a workload.
 
     ``names`` are those of the pods' elements, or one name for all. ``kin`` is not empty if the pods are one processing
-    element, so that they may share a host although it is isolated. ``verdict`` is that on one of the pods alone.
+    element, so that they may share a host although it is isolated: the key that all others of the job mark then.
+    ``verdict`` is that on one of the pods alone.
     ``welcome`` are exclusive pools that the pods only prefer, and indices in them: the pods tolerate their hosts.
     ``warnings`` are what one of the pods is warned of that is true of all together, too.
     """
@@ -90,6 +94,20 @@ class Member(Struct, frozen=True, eq=False):
     def clauses(self) -> list[Clause]:
         """The member's clauses, each once, in the order of the families."""
         return list(dict.fromkeys(condition.clause for condition in self.conditions if condition.clause))
+
+    def avoided(self, kept: Iterable[Demand]) -> frozenset[Key]:
+        """What its pods avoid by the conditions that are ``kept``: one element leaves its own pods together."""
+        keys = frozenset(key for demand in kept for key in demand.avoids)
+        every = _all_of(self.ask)
+        return keys - {every} | {self.kin} if self.kin and every in keys else keys
+
+    def marked(self, kept: Iterable[Demand], isolated: Mapping[Key, frozenset[Key]]) -> frozenset[Key]:
+        """What its pods mark by the conditions that are ``kept``.
+
+        ``isolated`` are the kins of which pods are isolated, by the key of all pods of their job.
+        """
+        keys = frozenset(key for demand in kept for key in demand.marks)
+        return keys | isolated.get(_all_of(self.ask), frozenset()) - {self.kin}
 
     @property
     def priority(self) -> int:
@@ -156,11 +174,10 @@ def member_of(
 def kindred(member: Member) -> Member:
     """The member as one of those that are the same processing element, which may share a host although it is isolated.
 
-    They share nothing else that they avoid.
+    Whatever else they avoid keeps them apart.
     """
     ask = member.ask
-    lenient = all(key == _all_of(ask) for demand in member.conditions for key in demand.avoids)
-    return replace(member, kin=f"{ask.namespace}/{ask.job}/{ask.pe}") if ask.pe and lenient else member
+    return replace(member, kin=f"{_OTHERS}{_job(ask)}/{ask.pe}") if ask.pe else member
 
 
 def _preferred_exclusive(soft: Iterable[Judged]) -> Iterator[tuple[Name, int | None]]:
@@ -235,6 +252,16 @@ def _with(condition: Demand, company: Company) -> Demand:
 def _job(ask: Ask) -> str:
     """The job of the pods, as the keys of :class:`Company` name it."""
     return f"{ask.namespace}/{ask.job}"
+
+
+def isolated_kins(members: Iterable[Member]) -> dict[Key, frozenset[Key]]:
+    """The kins of which pods are isolated, by the key that all pods of their job mark."""
+    kins: dict[Key, frozenset[Key]] = {}
+    for member in members:
+        if member.kin and member.kin in member.avoided(member.conditions):
+            every = _all_of(member.ask)
+            kins[every] = kins.get(every, frozenset()) | {member.kin}
+    return kins
 
 
 def _all_of(ask: Ask) -> Key:

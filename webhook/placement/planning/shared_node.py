@@ -1,6 +1,6 @@
 """Members of a group whose pods have to share a node: which ones these are, and whether they may."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.planning.members import Demand, Member
@@ -35,13 +35,15 @@ def named(conditions: Kept, members: Iterable[int]) -> frozenset[Name]:
     return frozenset(demand.host[0] for at in members for demand in conditions[at] if demand.host and demand.exclusive)
 
 
-def split(together: Sequence[tuple[Member, int, Sequence[Demand]]]) -> bool:
-    """Whether pods that have to share a node must not share one; of each member the number and the conditions."""
+def split(together: Sequence[tuple[Member, int, Sequence[Demand]]], isolated: Mapping[Key, frozenset[Key]]) -> bool:
+    """Whether pods that have to share a node must not share one; of each member the number and the conditions.
+
+    ``isolated`` are the kins of which pods are isolated, by the key of all pods of their job.
+    """
+    marked = [member.marked(kept, isolated) for member, _, kept in together]
     for member, count, kept in together:
-        avoided = {key for demand in kept for key in demand.avoids}
-        for other, _, others in together:
-            kin = bool(member.kin) and member.kin == other.kin
-            same = kin or (member is other and count == 1)
-            if not same and any(not avoided.isdisjoint(demand.marks) for demand in others):
+        avoided = member.avoided(kept)
+        for (other, _, _), marks in zip(together, marked, strict=True):
+            if not (member is other and count == 1) and not avoided.isdisjoint(marks):
                 return True
     return False

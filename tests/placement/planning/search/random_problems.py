@@ -69,7 +69,6 @@ def _block(chance: random.Random, size: int, pools: tuple[PoolChoice, ...], *, l
         requests=(chance.randint(0, 3), chance.choice((0, 1, 1, 2))),
         marks=frozenset(marks),
         avoids=frozenset(avoids),
-        kin=chance.choice(("", "", "k")),
         hosts=in_order(hosts),
         limits=_limits(chance, size) if limited else (),
         welcome=frozenset(at for at in range(len(pools)) if chance.random() < 0.2),

@@ -75,7 +75,7 @@ def _nodes(group: Group, sets: Sets, names: Sequence[str], count: int) -> Mask:
     if (
         len(own) > 1
         or not group.welcome(together, conditions).issuperset(named(conditions, together))
-        or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]])
+        or split([(group.members[at], pods, group.members[at].conditions) for at, pods in sets[0]], group.isolated)
     ):
         return np.zeros(count, np.bool_)
     mask = np.ones(count, np.bool_)

@@ -40,9 +40,9 @@ class Block(Struct, frozen=True, eq=False):
     """``count`` equal sets of pods; the pods of one set share a node.
 
     ``nodes`` are those that can run one of them by everything but room and other blocks. ``requests`` has one amount
-    for each resource of the problem. No block is on one node with another one that marks a key which it avoids, unless
-    both are of the same ``kin`` (and that is not empty). ``limits`` are those on the pods of a single template.
-    ``welcome`` are pools whose hosts may run the block although it does not need them.
+    for each resource of the problem. No block is on one node with another one that marks a key which it avoids.
+    ``limits`` are those on the pods of a single template. ``welcome`` are pools whose hosts may run the block although
+    it does not need them.
     """
 
     count: int
@@ -50,7 +50,6 @@ class Block(Struct, frozen=True, eq=False):
     requests: tuple[int, ...]
     marks: frozenset[Key] = frozenset()
     avoids: frozenset[Key] = frozenset()
-    kin: str = ""
     hosts: tuple[HostNeed, ...] = ()
     limits: tuple[Limit, ...] = ()
     welcome: frozenset[int] = frozenset()
@@ -63,7 +62,7 @@ class Block(Struct, frozen=True, eq=False):
     @property
     def apart(self) -> bool:
         """Whether no two of the equal sets can share a node."""
-        return not self.kin and not self.marks.isdisjoint(self.avoids)
+        return not self.marks.isdisjoint(self.avoids)
 
 
 class PoolChoice(Struct, frozen=True, eq=False):
@@ -157,7 +156,7 @@ def _together(problem: AssignmentProblem, assignment: Assignment) -> Iterator[st
             on.setdefault(place, []).append(block)
     for blocks in on.values():
         for one, other in itertools.permutations(blocks, 2):
-            if not one.avoids.isdisjoint(other.marks) and not (one.kin and one.kin == other.kin):
+            if not one.avoids.isdisjoint(other.marks):
                 yield "two blocks share a node that must not"
 
 

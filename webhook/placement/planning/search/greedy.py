@@ -112,7 +112,6 @@ class _Placing:
         self._free = problem.free.copy()
         self._marked: dict[Key, Row] = {}
         self._avoided: dict[Key, Row] = {}
-        self._of_kin: dict[tuple[str, Key], tuple[Row, Row]] = {}
         self._closed = _exclusive(problem, hosts)
         self._budgets = [BudgetLeft(budget) for budget in problem.budgets]
 
@@ -144,29 +143,21 @@ class _Placing:
         for at, closed in self._closed.items():
             if at not in block.pools:
                 room = np.where(closed, 0, room)
-        for part, (table, keys) in enumerate(((self._marked, block.avoids), (self._avoided, block.marks))):
+        for table, keys in ((self._marked, block.avoids), (self._avoided, block.marks)):
             for key in keys & table.keys():
-                room = np.where(self._others(table, part, key, block), 0, room)
+                room = np.where(table[key] > 0, 0, room)
         for budget in self._budgets:
             room = budget.within(room, block.requests)
         return room
-
-    def _others(self, table: dict[Key, Row], part: int, key: Key, block: Block) -> Mask:
-        """Nodes with a block of another kin that marks (or avoids) the key."""
-        own = self._of_kin.get((block.kin, key)) if block.kin else None
-        return (table[key] if own is None else table[key] - own[part]) > 0
 
     def _take(self, block: Block, places: tuple[int, ...]) -> None:
         counts = np.bincount(places, minlength=self._problem.size).astype(np.int64)
         self._free -= np.array(block.requests, np.int64)[:, None] * counts
         for budget in self._budgets:
             budget.take(places, block.requests)
-        for part, (table, keys) in enumerate(((self._marked, block.marks), (self._avoided, block.avoids))):
+        for table, keys in ((self._marked, block.marks), (self._avoided, block.avoids)):
             for key in keys:
                 table[key] = table.get(key, 0) + counts
-                if block.kin:
-                    kin = self._of_kin.setdefault((block.kin, key), (np.zeros_like(counts), np.zeros_like(counts)))
-                    kin[part][:] += counts
 
     def _spread(self, at: int, room: Row, costs: Costs) -> tuple[int, ...] | None:
         """The cheapest places of the block beside those that have a place; ``None`` if there is too little room."""

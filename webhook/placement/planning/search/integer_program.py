@@ -139,10 +139,9 @@ class _Program(LinearProgram):
 
     def _apart(self) -> None:
         """Blocks that avoid a key are on no node with blocks that mark it."""
-        blocks = self._problem.blocks
         holding: dict[Key, list[int]] = {}
         marking: dict[Key, list[int]] = {}
-        for at, block in enumerate(blocks):
+        for at, block in enumerate(self._problem.blocks):
             for key in block.avoids:
                 holding.setdefault(key, []).append(at)
             for key in block.marks:
@@ -150,7 +149,7 @@ class _Program(LinearProgram):
         for key in sorted(holding.keys() & marking.keys()):
             holders, marked = self._columns_by_node(holding[key]), self._columns_by_node(marking[key])
             for place in holders.keys() & marked.keys():
-                self._apart_on(blocks, holders[place], marked[place])
+                self._apart_on(holders[place], marked[place])
 
     def _columns_by_node(self, chosen: Sequence[int]) -> dict[int, list[tuple[int, int]]]:
         """For each node the blocks among those chosen that could run there, with their columns."""
@@ -160,20 +159,18 @@ class _Program(LinearProgram):
                 by_place.setdefault(place, []).append((at, column))
         return by_place
 
-    def _apart_on(self, blocks: Sequence[Block], holders: list[tuple[int, int]], marked: list[tuple[int, int]]) -> None:
+    def _apart_on(self, holders: list[tuple[int, int]], marked: list[tuple[int, int]]) -> None:
         """The rows for one key on one node."""
-        strict = all(blocks[at].apart for at, _ in holders) and {at for at, _ in holders} <= {at for at, _ in marked}
         mine = {at for at, _ in holders}
         others = [(at, column) for at, column in marked if at not in mine]
-        if strict:
+        if mine <= {at for at, _ in marked}:
             most = sum(self._upper_of(column) for _, column in others)
             scale = max(1.0, most)
             columns = [column for _, column in (*holders, *others)]
             self.row(columns, [scale] * len(holders) + [1.0] * len(others), -np.inf, scale)
             return
-        for at, column in holders:
-            kin = blocks[at].kin
-            repelled = [(to, other) for to, other in marked if other != column and not (kin and blocks[to].kin == kin)]
+        for _, column in holders:
+            repelled = [(to, other) for to, other in marked if other != column]
             if repelled:
                 here = self._indicator(column)
                 most = sum(self._upper_of(other) for _, other in repelled)
