@@ -699,3 +699,11 @@ def test_what_a_plan_does_not_have_of_an_application_is_said(
 ) -> None:
     code, out, _ = plan("-f", written(tmp_path, application))
     assert (code, [line.strip() for line in out.splitlines()[1:3]]) == (0, lines)
+
+
+def test_a_refused_application_is_not_said_to_be_planned_in_part(plan: Run, tmp_path: Path) -> None:
+    application = of_another_operator(
+        "batch.volcano.sh/v1alpha1", "Job", minAvailable=2000, tasks=[a_task("worker", 3000)]
+    )
+    code, out, _ = plan("-f", written(tmp_path, application))
+    assert (code, out.splitlines()[1].strip(), "warning" in out) == (1, "refused", False)

@@ -77,6 +77,8 @@ class PlannedObject(Struct, frozen=True, eq=False):
     """The new nodes that the object waits for, which is not in the plan of the nodes there are."""
     whole: Refusal | None = None
     """The refusal that ``text`` is the text of."""
+    unplanned: tuple[str, ...] = ()
+    """Which of its pods the plan does not have; of a refused object it has none."""
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -257,7 +259,8 @@ def _of_application(
     pods = read_pods(application)
     if isinstance(pods, tuple):
         return msgspec.structs.replace(plain, text=render(pods))
-    plain = msgspec.structs.replace(plain, warnings=tuple(_unplanned(application, pods, plain)))
+    warnings = tuple(application.warnings(plain.origin.partition(" ")[0]))
+    plain = msgspec.structs.replace(plain, warnings=warnings, unplanned=tuple(_unplanned(application, pods)))
     if application.suspended:
         return plain
     verdict = whole_application(pods, plain.namespace, world, seconds)
@@ -273,9 +276,8 @@ def _of_application(
     return _with_members(plain, together, world)
 
 
-def _unplanned(application: OperatorApplication, pods: Sequence[PodsToJudge], plain: PlannedObject) -> Iterator[str]:
-    """What of the application the plan does not have, and what was not judged of it."""
-    yield from application.warnings(plain.origin.partition(" ")[0])
+def _unplanned(application: OperatorApplication, pods: Sequence[PodsToJudge]) -> Iterator[str]:
+    """Which pods of the application the plan does not have."""
     if application.suspended:
         yield "it is suspended and creates no pods yet, so none are planned"
         return
@@ -354,4 +356,4 @@ def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:
     """Warnings about an object."""
     undecided = (UNDECIDED,) if planned_object.undecided and not planned_object.scale_up else ()
-    return (*undecided, *planned_object.warnings)
+    return (*undecided, *planned_object.warnings, *(() if planned_object.text else planned_object.unplanned))
