@@ -97,6 +97,11 @@ def test_a_program_without_operators_is_known_by_its_name(run: Run) -> None:
     assert (code, "unclear" in err) == (0, False)
 
 
+def test_a_mixed_mode_program_is_known_by_its_name(run: Run) -> None:
+    code, _, err = run("Types.splmm", Types_splmm="<% my $n = 2; %>\ntype Trade = decimal64 price;\n")
+    assert (code, "mixed-mode" in err, "unclear" in err) == (1, True, False)
+
+
 def test_the_kind_may_be_given(run: Run) -> None:
     code, _, err = run("a.txt", a_txt="hello\n")
     assert (code, err) == (

@@ -636,3 +636,72 @@ def test_many_streams_between_elements_are_counted(plan: Run, tmp_path: Path) ->
 def test_a_job_without_traffic_leaves_no_node(plan: Run, tmp_path: Path) -> None:
     _, out, _ = plan("-f", written(tmp_path, operators_of(2, 2, rates=0)))
     assert "100 % of the traffic stays inside, 0 % leaves its node" in out
+
+
+def of_another_operator(api_version: str, kind: str, **spec: Any) -> dict[str, Any]:
+    metadata = {"name": "train", "namespace": "default"}
+    return {"apiVersion": api_version, "kind": kind, "metadata": metadata, "spec": spec}
+
+
+def a_replicated_job(name: str, **fields: Any) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "main", "image": "i"}]}}
+    return {"name": name, "template": {"spec": {"template": template}}, **fields}
+
+
+def a_task(name: str, replicas: int) -> dict[str, Any]:
+    template = {"spec": {"containers": [{"name": "main", "image": "i"}]}}
+    return {"name": name, "replicas": replicas, "template": template}
+
+
+@pytest.mark.parametrize(
+    ("application", "lines"),
+    [
+        (
+            of_another_operator("trainer.kubeflow.org/v1alpha1", "TrainJob", runtimeRef={"name": "torch"}),
+            [
+                "admitted",
+                "warning: spec.runtimeRef: ClusterTrainingRuntime torch cannot be read, so its pods were not judged",
+            ],
+        ),
+        (
+            of_another_operator(
+                "jobset.x-k8s.io/v1alpha2", "JobSet", suspend=True, replicatedJobs=[a_replicated_job("work")]
+            ),
+            ["admitted", "warning: it is suspended and creates no pods yet, so none are planned"],
+        ),
+        (
+            of_another_operator(
+                "jobset.x-k8s.io/v1alpha2",
+                "JobSet",
+                replicatedJobs=[
+                    a_replicated_job("load"),
+                    a_replicated_job("work", dependsOn=[{"name": "load", "status": "Complete"}]),
+                ],
+            ),
+            ["admitted, 1 pod on 1 node", "warning: not planned, since they may run at other times: job work"],
+        ),
+        (
+            of_another_operator(
+                "batch.volcano.sh/v1alpha1", "Job", minAvailable=1, tasks=[a_task("master", 1), a_task("worker", 2)]
+            ),
+            [
+                "admitted",
+                "warning: only the minimum number of pods is planned; the maximum is task master: 1, task worker: 2",
+            ],
+        ),
+    ],
+    ids=["unread runtime", "suspended", "one after the other", "at least one of three"],
+)
+def test_what_a_plan_does_not_have_of_an_application_is_said(
+    plan: Run, tmp_path: Path, application: dict[str, Any], lines: list[str]
+) -> None:
+    code, out, _ = plan("-f", written(tmp_path, application))
+    assert (code, [line.strip() for line in out.splitlines()[1:3]]) == (0, lines)
+
+
+def test_a_refused_application_is_not_said_to_be_planned_in_part(plan: Run, tmp_path: Path) -> None:
+    application = of_another_operator(
+        "batch.volcano.sh/v1alpha1", "Job", minAvailable=2000, tasks=[a_task("worker", 3000)]
+    )
+    code, out, _ = plan("-f", written(tmp_path, application))
+    assert (code, out.splitlines()[1].strip(), "warning" in out) == (1, "refused", False)

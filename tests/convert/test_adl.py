@@ -206,7 +206,14 @@ DOCTYPE = 'in:2: the document type "x" is not allowed: an ADL has none, and it c
             "<applicationSet xmlns='urn:x'/>",
             f'in:1: the root is "applicationSet", but that of an ADL is applicationSet of {NAMESPACE[:-6]}',
         ),
-        (f'<applicationSet xmlns="{NAMESPACE}"/>', "input: the input contains no application"),
+        (f'<applicationSet xmlns="{NAMESPACE}"/>', "in: the input contains no application"),
+        (
+            f'<applicationSet xmlns="{NAMESPACE}">\n<application name="Main"><pes/></application></applicationSet>',
+            (
+                "in:2: this ADL is of Streams before 4.2, and lists processing elements that the compiler fused: "
+                "compile the program with 4.2 or later, or convert its SPL"
+            ),
+        ),
         (f'<applicationSet xmlns="{NAMESPACE}">\n<hostpool/>', "in:2: this is not XML: no element found"),
         ("", "in:1: this is not XML: no element found"),
         ("no xml", "in:1: this is not XML: syntax error"),

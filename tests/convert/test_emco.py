@@ -299,6 +299,20 @@ def requirement(**spec: Any) -> str:
             "in:1: this spec is not that of an intent (app), a consumer or a requirement",
         ),
         (
+            documents({"apiVersion": "v1", "kind": "Service", "metadata": {"name": "i"}, "spec": {"ports": []}}),
+            (
+                'in:1: this is a Kubernetes manifest of kind "Service": explain and plan read it as it is, and --onto '
+                "adds annotations to it"
+            ),
+        ),
+        (
+            documents({"apiVersion": "v1", "kind": "Secret", "data": {}}),
+            (
+                'in:1: this is a Kubernetes manifest of kind "Secret": explain and plan read it as it is, and --onto '
+                "adds annotations to it"
+            ),
+        ),
+        (
             documents({**INTENT, "specs": {}}),
             'in:1: unknown field "specs": an object of an intent has metadata and spec',
         ),

@@ -52,6 +52,7 @@ def test_quotes_of_word_processors_are_taken_off(text: str, value: str) -> None:
         (b"a: !!python/name:os 1\n", 'in:1: tags are not supported: "tag:yaml.org,2002:python/name:os"'),
         (b"a: 1\na: 2\n", 'in:2: "a" occurs twice'),
         (b"? [a]\n: 1\n", "in:1: a key must be a word"),
+        (b"name: {{.App}}\n", "in:1: a key must be a word, and {{...}} of a template must be filled in first"),
         (b"[" * 30, "in:1: nested more than 24 levels deep"),
         (b"a: [1\n", "in:2: this is not YAML: did not find expected ',' or ']'"),
         (b"\ta: 1\n", "in:1: this is not YAML: found character that cannot start any token"),

@@ -3,6 +3,8 @@
 import pytest
 
 from tests.convert.converted_texts import converted, operators, refusals
+from webhook.convert.conversion import ConvertOptions, Input, convert
+from webhook.convert.input_kind import InputKind
 
 PLACED = 'config placement: host("worker-1");'
 BODIES = {
@@ -106,6 +108,31 @@ def test_what_is_not_an_invocation_in_a_graph_is_refused(graph: str, found: str)
     assert refusals(f"composite Main {{\ngraph {graph} }}", "spl") == [
         f"in:2: {found} begins no operator invocation such as stream<int32 i> A = Beacon() {{}}"
     ]
+
+
+MIXED_MODE = (
+    'this is a mixed-mode program, and its Perl, which "<%" begins, is not run: convert its compiled ADL or bundle, or '
+    "SPL without Perl"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("in", "composite Main { graph\n<% for (1 .. 2) { %> () as A = Custom() {} <% } %> }"),
+        ("in", "// <% in a comment\n<% # one) that Perl begins\n%> composite Main {}"),
+        ("in.splmm", 'composite Main { graph () as A = Custom() { config placement:\nhost("<%=$host%>"); } }'),
+    ],
+)
+def test_a_mixed_mode_program_is_refused_for_its_perl(name: str, text: str) -> None:
+    (conversion,) = convert([Input(name, text.encode(), InputKind.SPL)], ConvertOptions())
+    assert [(problem.field, problem.message) for problem in conversion.problems] == [(f"{name}:2", MIXED_MODE)]
+
+
+@pytest.mark.parametrize("text", ["/* <% */", 'param format : "<%d>";', "param format : '<%d>';"])
+def test_what_only_looks_like_perl_is_part_of_a_program(text: str) -> None:
+    main = f"composite Main {{ graph () as A = Custom() {{ {text} {PLACED} }} }}"
+    assert operators(main) == {"A": 'host("worker-1")'}
 
 
 def test_semicolons_between_invocations_are_passed_over() -> None:

@@ -170,7 +170,7 @@ def _spl(reading: SplReading, options: ConvertOptions) -> _Converted:
 def _adl(name: str, content: bytes, options: ConvertOptions) -> _Converted:
     applications, remarks = read_adl(name, content)
     if not applications:
-        raise RefusedInputError(Problem("input", "the input contains no application"))
+        raise RefusedInputError(Problem(name, "the input contains no application"))
     return _streams(applications, remarks, options)
 
 

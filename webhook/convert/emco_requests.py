@@ -6,7 +6,7 @@ the other, each belonging to the one before it. The REST interface is that of EM
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from msgspec import Struct
@@ -158,6 +158,9 @@ def _path(text: str, at: InputLine) -> EmcoPath:
 def _object(document: LocatedValue, path: EmcoPath | None) -> EmcoObject:
     """The object that a body is. The case of ``metadata`` and ``spec`` does not count, as for ``emcoctl``."""
     fields = {key.lower(): value for key, value in document.fields.items()}
+    if path is None and _is_manifest(fields):
+        what = f"this is a Kubernetes manifest of kind {quote(fields['kind'].text)}"
+        raise refused_at(document.at, f"{what}: explain and plan read it as it is, and --onto adds annotations to it")
     for key, value in document.fields.items():
         if key.lower() not in _PARTS:
             raise refused_at(value.at, f"unknown field {quote(key)}: an object of an intent has metadata and spec")
@@ -171,6 +174,13 @@ def _object(document: LocatedValue, path: EmcoPath | None) -> EmcoObject:
         kind = "requirement" if path.consumer else "consumer" if path.intent else "intent"
         return EmcoObject(kind, path, metadata.at, named, spec.fields)
     return EmcoObject(_kind(spec), EmcoPath(), metadata.at, named, spec.fields)
+
+
+def _is_manifest(fields: Mapping[str, LocatedValue]) -> bool:
+    """Whether these are the fields of a manifest for Kubernetes, such as a Deployment."""
+    spec = fields.get("spec")
+    named = spec.fields.keys() if spec is not None else frozenset()
+    return {"apiversion", "kind"} <= fields.keys() and not named & (_REQUIREMENT | _INTENT | _CONSUMER)
 
 
 def _kind(spec: LocatedValue) -> str:

@@ -115,7 +115,8 @@ class _DocumentBuilder:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._node(event, depth)
             if not isinstance(key.value, str):
-                raise self._refused(event, "a key must be a word")
+                template = ", and {{...}} of a template must be filled in first" if isinstance(key.value, dict) else ""
+                raise self._refused(event, f"a key must be a word{template}")
             if key.value in mapping:
                 raise self._refused(event, f"{quote(key.value)} occurs twice")
             mapping[key.value] = self._node(next(self._events), depth)

@@ -61,7 +61,7 @@ def test_one_that_asks_for_nothing_is_admitted_as_it_is(explain: Explain, tmp_pa
     whole = explained(explain, file)[0]
     assert (whole["verdict"], whole["warnings"]) == (
         "admitted",
-        ["the pod does not ask for placement: a cluster would admit it, and it would wait for a node"],
+        ["it does not ask for placement: a cluster would admit it, and its pods would wait for nodes"],
     )
 
 
@@ -122,3 +122,19 @@ def test_pods_that_avoid_each_other_by_a_label_of_no_node_are_admitted_and_plann
     file = changed(tmp_path, "flink", (stated, f"{stated}      spec: {{containers: [], {apart}}}\n"))
     assert [one["verdict"] for one in explained(explain, file)] == ["admitted"] * 3
     assert [one["verdict"] for one in planned(capsys, file)] == ["admitted"]
+
+
+def test_one_that_asks_for_nothing_and_is_not_readable_says_where(explain: Explain, tmp_path: Path) -> None:
+    file = changed(
+        tmp_path, "jobset", ("labels: {streams.ibm.com/job: train}", "labels: {slice: 4}"),
+        ("annotations: {streams.ibm.com/placement: 'hostExlocation(\"train\")'}", "annotations: {}"),
+    )  # fmt: skip
+    field = "spec.replicatedJobs[0].template.spec.template.metadata.labels.slice"
+    (whole,) = results(explain, file)
+    assert (whole["verdict"], whole["warnings"][0]) == (
+        "admitted",
+        (
+            f"it does not ask for placement, and its pods are not judged: {field}: 4 is a whole number, expected a "
+            'text: write it in quotes, "4"'
+        ),
+    )

@@ -28,3 +28,32 @@ def test_an_object_becomes_the_pods_that_its_operator_makes(kind: OperatorKind, 
 @pytest.mark.parametrize("name", KINDS)
 def test_every_kind_has_cases(name: str) -> None:
     assert (Path(__file__).parent / "cases" / f"{name}.yaml").exists()
+
+
+@pytest.mark.parametrize(
+    ("spec", "said"),
+    [
+        (
+            {"kafka": {"replicas": 3}, "zookeeper": {"replicas": 3}},
+            (
+                "spec.kafka.replicas makes brokers where there are no KafkaNodePools, which were not judged",
+                "spec.zookeeper makes pods of ZooKeeper, which were not judged",
+            ),
+        ),
+        (
+            {"kafka": {"template": {"pod": {"metadata": {"annotations": {"streams.ibm.com/placement": "x"}}}}}},
+            (
+                (
+                    "spec.kafka.template.pod.metadata is for brokers, which were not judged: write placement into "
+                    "spec.template.pod.metadata of each KafkaNodePool"
+                ),
+            ),
+        ),
+        ({"kafka": {"config": {}}}, ()),
+    ],
+    ids=["without pools", "a template for brokers", "pools have the brokers"],
+)
+def test_brokers_that_a_kafka_describes_itself_are_not_judged(spec: dict[str, Any], said: tuple[str, ...]) -> None:
+    application = expanded(KINDS["Kafka"], {"kind": "Kafka", "metadata": {"name": "events"}, "spec": spec})
+    assert (application.components, application.not_judged) == ((), said)
+    assert application.asks is ("template" in spec["kafka"])

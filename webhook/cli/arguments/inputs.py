@@ -19,6 +19,8 @@ from webhook.placement.text.problem import escape
 
 _DASH: Final = "-"
 _PROGRAM: Final = ".spl"
+_MIXED_MODE: Final = ".splmm"
+"""How the names of mixed-mode programs end, whose refusal says why they cannot be read."""
 FOLDER_LIMIT: Final = 10_000
 """Programs of one folder: the largest public collection of SPL has some hundred."""
 
@@ -51,7 +53,8 @@ def _input(name: str, kind: str | None) -> Input:
     shown = STDIN if name == _DASH else name
     content = _content(name, BUNDLE_LIMIT)
     input_kind = InputKind(kind) if kind is not None else kind_of(content)
-    if input_kind is None and Path(name).suffix == _PROGRAM:  # such as a file of types, which begins like any text
+    if input_kind is None and Path(name).suffix in {_PROGRAM, _MIXED_MODE}:
+        # A file of types begins like any text.
         input_kind = InputKind.SPL
     if input_kind is None:
         kinds = ", ".join(InputKind)

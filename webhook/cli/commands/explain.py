@@ -21,6 +21,7 @@ from webhook.cli.screen import Screen
 from webhook.cli.terminal.output import write
 from webhook.cli.terminal.progress import progress
 from webhook.cluster.snapshot.manifests import UnreadManifest
+from webhook.placement.jobs.whole_application import read_pods
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import not_decoded
@@ -156,9 +157,9 @@ def _explained_job(file: str, document: Unstructured, world: World) -> Sequence[
 def _explained_application(
     file: str, document: Unstructured, application: OperatorApplication, world: World
 ) -> Sequence[Explanation]:
-    """The application of another operator, and the pods of its components; a refused one alone."""
+    """The application of another operator, and the pods of its components; alone if refused, or not readable."""
     whole = explain_application(file, document, application, world)
-    if whole.refused:
+    if whole.refused or isinstance(read_pods(application), tuple):
         return [whole]
     return [whole, *(explain(file, document, pods, world) for pods in components_of(application, document))]
 

@@ -24,6 +24,8 @@ _DEPTH: Final = 200
 
 _NAMESPACE: Final = "http://www.ibm.com/xmlns/prod/streams/application"
 _ROOT: Final = "applicationSet"
+_FUSED_APPLICATION: Final = "application"
+"""What is in the root before Streams 4.2, whose compiler fused operators; since then it is ``splApplication``."""
 _SEPARATOR: Final = "\n"
 """Between namespace and name: no name has a line break."""
 
@@ -122,6 +124,11 @@ class _AdlReader:
             raise self._refused(f"the root is {quote(name)}, but that of an ADL is {_ROOT} of {_NAMESPACE}")
         if len(self._open) >= _DEPTH:
             raise self._refused(f"elements are nested more than {_DEPTH} levels deep")
+        if name == _FUSED_APPLICATION and len(self._open) == 1:
+            raise self._refused(
+                "this ADL is of Streams before 4.2, and lists processing elements that the compiler fused: compile the"
+                " program with 4.2 or later, or convert its SPL"
+            )
         self._open.append(name)
         self._text.clear()
         if name == "splApplication" or self.applications:

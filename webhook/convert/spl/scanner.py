@@ -21,6 +21,12 @@ _LITERALS: Final = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 
+_PERL: Final = re.compile(_LITERALS.pattern + "|(?P<perl><%)", _LITERALS.flags)
+"""Literals and comments, which may hold anything, and the beginning of Perl outside of them: SPL has no such token."""
+
+_MIXED_MODE: Final = ".splmm"
+"""How the names of mixed-mode programs end; in these Perl is expanded in literals and comments as well."""
+
 
 class Span(NamedTuple):
     """A range of tokens: the places of its first token, and of the one after its last."""
@@ -34,9 +40,22 @@ class SplScanner:
 
     def __init__(self, source: SourceText) -> None:
         self.source = source
+        self._refuse_perl()
         self._text = _LITERALS.sub(_in_double_quotes, source.text)
         self.tokens = tokenize(self._text)
         self._closing = self._matched()
+
+    def _refuse_perl(self) -> None:
+        """Raise :class:`RefusedInputError` for a mixed-mode program: what it places is known once its Perl has run."""
+        at = self.source.text.find("<%")
+        if at >= 0 and not self.source.name.endswith(_MIXED_MODE):
+            at = next((match.start() for match in _PERL.finditer(self.source.text) if match["perl"]), -1)
+        if at >= 0:
+            message = (
+                'this is a mixed-mode program, and its Perl, which "<%" begins, is not run: convert its compiled ADL or'
+                " bundle, or SPL without Perl"
+            )
+            raise RefusedInputError(self.source.problem(at, message))
 
     def _matched(self) -> dict[int, int]:
         """The place of the closing bracket of each opening one."""

@@ -1,5 +1,8 @@
 """Explanation of one application of another operator as a whole; its pods are explained by themselves."""
 
+from collections.abc import Iterator
+from typing import Final
+
 from msgspec.structs import replace
 
 from webhook.admission.checks.templates import origin_of
@@ -10,8 +13,14 @@ from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.request.world import World
 from webhook.placement.text.problem import fault_of, render
 from webhook.placementreview import submission
-from webhook.placementreview.explanations.decided_pod import NAMESPACE, UNREAD
+from webhook.placementreview.explanations.decided_pod import NAMESPACE
 from webhook.placementreview.explanations.job_explanation import JobExplanation
+
+_UNREAD: Final = "it does not ask for placement: a cluster would admit it, and its pods would wait for nodes"
+"""Warning for an application whose pods the nodes cannot run, and that admission lets through."""
+
+_SAID: Final = 3
+"""Problems of pods that are said as warnings."""
 
 
 def explain_application(
@@ -22,7 +31,7 @@ def explain_application(
     verdict = verdict_on(application, namespace, world)
     verdict = replace(verdict, warnings=(*application.warnings(str(document.get("kind"))), *verdict.warnings))
     if verdict.refused and not application.asks:
-        verdict = JobVerdict(warnings=(UNREAD,))
+        verdict = JobVerdict(warnings=tuple(_unasked(application)))
     elif verdict.refused and application.suspended:
         verdict = verdict.postponed()
     return JobExplanation(
@@ -39,6 +48,16 @@ def explain_application(
         before=document,
         after=None if verdict.refused else document,
     )
+
+
+def _unasked(application: OperatorApplication) -> Iterator[str]:
+    """The warnings about an application that asks for no placement and that admission would refuse if it did."""
+    pods = read_pods(application)
+    if isinstance(pods, list):
+        yield _UNREAD
+        return
+    for problem in pods[:_SAID]:
+        yield f"it does not ask for placement, and its pods are not judged: {problem.field}: {problem.message}"
 
 
 def verdict_on(

@@ -24,7 +24,7 @@ from webhook.placement.jobs.newnodes.job_scale_up import JobScaleUp
 from webhook.placement.jobs.newnodes.scaled_group import Beside
 from webhook.placement.jobs.refused_elements import RefusedElement, certain, judged_alone, refuse_elements
 from webhook.placement.jobs.tolerant_elements import taken_from
-from webhook.placement.jobs.whole_application import read_pods
+from webhook.placement.jobs.whole_application import PodsToJudge, read_pods
 from webhook.placement.jobs.whole_job import NOUN, refused_pools
 from webhook.placement.kinds.application import OperatorApplication
 from webhook.placement.kube.bits import Bits
@@ -40,13 +40,16 @@ from webhook.placement.planning.refusal.pool_refusal import refuse_pools
 from webhook.placement.planning.search.solver import finished
 from webhook.placement.request.world import World
 from webhook.placement.text.decoder_words import unreadable
-from webhook.placement.text.problem import Fault, render
+from webhook.placement.text.problem import Fault, enumerated, render
 from webhook.placementreview.plans.fuse import FusedManifest, fused_manifest, name_of
 from webhook.placementreview.plans.plan_scale_up import scale_up_of, scale_up_pods
 from webhook.placementreview.submission import Manifests, Step, application_of, silent, whole_application, wrong
 
 PODS: Final = 150_000
 """Pods that are planned together, those of the largest clusters: each takes memory. One object more is undecided."""
+
+_SAID: Final = 3
+"""Names in a warning."""
 
 
 class PlannedObject(Struct, frozen=True, eq=False):
@@ -74,6 +77,8 @@ class PlannedObject(Struct, frozen=True, eq=False):
     """The new nodes that the object waits for, which is not in the plan of the nodes there are."""
     whole: Refusal | None = None
     """The refusal that ``text`` is the text of."""
+    unplanned: tuple[str, ...] = ()
+    """Which of its pods the plan does not have; of a refused object it has none."""
 
 
 class Planned(Struct, frozen=True, eq=False):
@@ -114,7 +119,8 @@ def planned(manifests: Manifests, world: World, seconds: float, step: Step = sil
             if judged.placed is None:
                 objects.append(msgspec.structs.replace(planned_object, undecided=True))
                 continue
-            objects.append(msgspec.structs.replace(planned_object, warnings=notices(tried, judged.placed)))
+            warnings = (*planned_object.warnings, *notices(tried, judged.placed))
+            objects.append(msgspec.structs.replace(planned_object, warnings=warnings))
             fitting, group, answer = together, tried, judged
     plan = None
     if answer is not None and answer.placed is not None:
@@ -179,7 +185,8 @@ def _scaled(
         whole = refused.whole.with_reasons(scale_up.reasons)
         return msgspec.structs.replace(refused, text=whole.text, whole=whole)
     waits = msgspec.structs.replace(refused, text="", refusals=(), undecided=not scale_up.decided, scale_up=scale_up)
-    return msgspec.structs.replace(waits, warnings=(scale_up.notice,), pools=scale_up.pools, excluded=scale_up.excluded)
+    warnings = (*waits.warnings, scale_up.notice)
+    return msgspec.structs.replace(waits, warnings=warnings, pools=scale_up.pools, excluded=scale_up.excluded)
 
 
 def _fused(document: Unstructured, world: World, seconds: float) -> FusedManifest:
@@ -252,6 +259,8 @@ def _of_application(
     pods = read_pods(application)
     if isinstance(pods, tuple):
         return msgspec.structs.replace(plain, text=render(pods))
+    warnings = tuple(application.warnings(plain.origin.partition(" ")[0]))
+    plain = msgspec.structs.replace(plain, warnings=warnings, unplanned=tuple(_unplanned(application, pods)))
     if application.suspended:
         return plain
     verdict = whole_application(pods, plain.namespace, world, seconds)
@@ -265,6 +274,20 @@ def _of_application(
         if one.component.count and not one.component.apart
     ]
     return _with_members(plain, together, world)
+
+
+def _unplanned(application: OperatorApplication, pods: Sequence[PodsToJudge]) -> Iterator[str]:
+    """Which pods of the application the plan does not have."""
+    if application.suspended:
+        yield "it is suspended and creates no pods yet, so none are planned"
+        return
+    apart = [one.component.name for one in pods if one.component.apart]
+    if apart:
+        yield f"not planned, since they may run at other times: {enumerated(apart, _SAID)}"
+    growing = [one.component for one in pods if one.component.most > one.component.count and not one.component.apart]
+    if growing:
+        most = enumerated([f"{component.name}: {component.most}" for component in growing], _SAID)
+        yield f"only the minimum number of pods is planned; the maximum is {most}"
 
 
 def _with_members(
@@ -332,4 +355,5 @@ def _of_pools(refused: Sequence[Refusal]) -> tuple[Refusal, ...]:
 
 def warning_of(planned_object: PlannedObject) -> tuple[str, ...]:
     """Warnings about an object."""
-    return (UNDECIDED,) if planned_object.undecided and not planned_object.scale_up else planned_object.warnings
+    undecided = (UNDECIDED,) if planned_object.undecided and not planned_object.scale_up else ()
+    return (*undecided, *planned_object.warnings, *(() if planned_object.text else planned_object.unplanned))
