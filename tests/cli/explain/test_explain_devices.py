@@ -102,3 +102,18 @@ def test_templates_and_classes_among_the_manifests_are_judged(
     assert said[4]["message"].startswith(
         "ResourceClaimTemplate functions cannot hold: 0 of 3 nodes can run this pod.\n"
     )
+
+
+def test_templates_and_classes_of_v1beta1_are_judged(explain: Explain, tmp_path: Path) -> None:
+    file = tmp_path / "all.yaml"
+    older = TOGETHER.replace("resource.k8s.io/v1", "resource.k8s.io/v1beta1")
+    older = older.replace("exactly: {deviceClassName: own.example.com, count: COUNT}", "FLAT")
+    said = {}
+    for count in (3, 4):
+        file.write_text(older.replace("FLAT", f"deviceClassName: own.example.com, count: {count}"))
+        _, out, _ = explain("-o", "json", "--snapshot", str(CLUSTER), "-f", str(file))
+        said[count] = json.loads(out)[0]
+    assert (said[3]["candidates"], said[3]["warnings"]) == (["network"], [])
+    assert said[4]["message"].startswith(
+        "ResourceClaimTemplate functions cannot hold: 0 of 3 nodes can run this pod.\n"
+    )

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from kubeapi.client import decoding
 from webhook.cluster.objects import custom_resources, items, pods, wire
+from webhook.cluster.objects.device_versions import CONVERTED, in_v1
 from webhook.cluster.objects.items import Head, Item
 from webhook.cluster.objects.kinds import KINDS, NAMESPACES, NODE_GROUPS, PODS, STORAGE, AnyKind
 from webhook.cluster.objects.metadata import MalformedError, full_name
@@ -15,7 +16,9 @@ from webhook.placement.text import keys
 from webhook.placement.text.api_kinds import HOST_POOL
 
 _KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {
-    (version, kind.name): kind for kind in (*KINDS, *NODE_GROUPS, *STORAGE) for version in kind.api.api_versions
+    (version, kind.name): kind
+    for kind in (*KINDS, *NODE_GROUPS, *STORAGE)
+    for version in (*kind.api.api_versions, *CONVERTED.get(kind.name, ()))
 }
 """The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
 
@@ -114,7 +117,7 @@ class SnapshotLoader:
             elif kind is NAMESPACES:
                 self._namespace(item)
             else:
-                self._put(kind, item)
+                self._put(kind, in_v1(stated, item))
         except MalformedError as error:
             self.skip(str(error), self._subject(item, stated))
         except decoding.ERRORS as error:
