@@ -56,7 +56,7 @@ def _changed(value: Any, path: tuple[str, ...], change: Callable[[Any], object])
 def _request(request: dict[str, Any]) -> dict[str, Any]:
     """The request with what it wants under ``exactly``; one with ``firstAvailable`` alone has nothing there."""
     wanted = {name: request[name] for name in (*_FILLED, *_POINTERS) if name in request}
-    kept = {name: request[name] for name in ("name", "firstAvailable") if name in request}
+    kept: dict[str, Any] = {name: request[name] for name in ("name", "firstAvailable") if name in request}
     exact = any(wanted.get(name) for name in _FILLED) or any(wanted.get(name) is not None for name in _POINTERS)
     return {**kept, "exactly": wanted} if exact else kept
 
