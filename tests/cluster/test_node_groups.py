@@ -53,7 +53,7 @@ def test_each_kind_of_groups_is_read_from_a_snapshot(tmp_path: Path) -> None:
     groups, report = recorded(
         tmp_path, POOL, machines(), machines("MachineSet", "v1beta1"), machines("MachinePool", namespace=None)
     )
-    assert [(str(group), group.namespace, dict(group.left), group.count) for group in groups] == [
+    assert [(str(group), group.namespace, dict(group.remaining), group.count) for group in groups] == [
         ("MachineDeployment workers", "capi", {}, 2),
         ("MachinePool workers", "default", {}, 2),
         ("MachineSet workers", "capi", {}, 2),
@@ -161,7 +161,7 @@ def test_what_is_used_of_a_node_pool_its_claims_say(claims: list[Any], left: int
     """Whether they come before it or after it."""
     for objects in ([POOL, *claims], [*claims, POOL]):
         [group], report = recorded(tmp_path, *objects)
-        assert group.left == {"cpu": left}
+        assert group.remaining == {"cpu": left}
         assert not report.skipped
 
 
@@ -174,7 +174,7 @@ def test_claims_come_and_go_under_watch() -> None:
 
     def left() -> tuple[int, int | None]:
         [group] = sink.node_groups.with_shapes(())
-        return group.left["cpu"], group.count
+        return group.remaining["cpu"], group.count
 
     assert left() == (6000, 2)
     claims.listed(readable=True)
