@@ -121,7 +121,7 @@ class DeviceRoom(ConstraintDefaults, frozen=True, gc=False):
 
     @property
     def spread(self) -> Spread | Limit:
-        """As many pods on each node as it has devices for; all on one node if they share a claim for devices of one node."""
+        """As many pods on each node as it has devices for; all on one node if they share a claim for its devices."""
         inventory = self.world.inventory
         if any(part.shared for part in self.parts):
             apart = any(_where(part, self.world).bit_count() > 1 for part in self.parts if part.loose)
