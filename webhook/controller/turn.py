@@ -15,7 +15,7 @@ class Unsettled(Protocol):
 
     @property
     def disturbed(self) -> bool:
-        """Whether some of it has to be looked for elsewhere."""
+        """Whether some of the promised room must be found elsewhere."""
         ...
 
     async def settle(self) -> None:

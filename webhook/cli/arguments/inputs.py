@@ -26,7 +26,7 @@ FOLDER_LIMIT: Final = 10_000
 
 _MODEL: Final = re.compile(rb"<(?:\w++:)?operatorModel\b")
 _MODEL_START: Final = 16 * 1024
-"""Bytes of an XML file in which the root of an operator model is looked for, after comments of a license."""
+"""Bytes of an XML file that are searched for the root of an operator model, after licence comments."""
 
 
 class Inputs(Struct, frozen=True):

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _check_ports(settings: Settings) -> None:
-    """Raise :class:`WrongUse` if both listeners have the same port; host names are not resolved for that."""
+    """Raise :class:`WrongUse` if both listeners have the same port; host names are not resolved."""
     hosts = {settings.host, settings.health_host}
     if settings.port == settings.health_port != 0 and (len(hosts) == 1 or hosts & _ALL_ADDRESSES):
         where = f"both {settings.port} on {' and '.join(sorted(hosts))}"

@@ -64,7 +64,7 @@ class MessageExplanation(Struct, frozen=True):
 def explain_message(message: str) -> MessageExplanation:
     """The texts of the catalogue that the message contains.
 
-    Takes time in proportion to the message and the catalogue: each text is looked for from left to right, once.
+    Takes time in proportion to the message and the catalogue: each text is searched once, from left to right.
     """
     said = " ".join(message.split())
     matches = sorted(_matching(said), key=lambda match: -own_length(match.text))

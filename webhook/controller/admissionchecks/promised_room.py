@@ -33,7 +33,7 @@ from webhook.placement.objects.pool import Pool
 from webhook.placement.text import keys
 
 TOGETHER: Final = 20
-"""Workloads whose room is looked for together at most, where there is none for one of them beside the others."""
+"""Maximum number of Workloads whose room is searched together, if one of them has no room beside the others."""
 
 
 _Requests = Counter[frozenset[tuple[str, int]]]

@@ -57,9 +57,9 @@ class DescribedTemplates:
         self._events = events
         self._clock = clock
         self._unused: dict[ClaimName, float] = {}
-        """Since when no pod uses a template."""
+        """The time since when no pod has used the template."""
         self._sought: dict[ClaimName, float] = {}
-        """Since when the content of a template is looked for."""
+        """The time since when the content of each template has been searched."""
         self._sent: set[ClaimName] = set()
         """Templates that were made, and that the watch may not have brought yet."""
 

@@ -33,13 +33,13 @@ WORK: Final = 1_500_000_000
 """Work of a semidefinite program at most, some four seconds: graphs of more than 195 units have none."""
 
 _AROUND: Final = 4
-"""Units around which trees are looked for in a solution: rows around a few of them change much of it."""
+"""Number of units around which trees are searched in a solution: rows around a few of them change much of it."""
 
 _ROUNDS: Final = 400
 """Solutions to which rows are added at most."""
 
 _WORK: Final = 60_000
-"""Units that are met while trees are looked for, at most: about half a second."""
+"""Maximum number of units visited in searches for trees: about half a second."""
 
 _SLACK: Final = 1e-4
 """Minimum violation, as a fraction of 1, of a row that is added."""

@@ -23,7 +23,7 @@ Matrix: TypeAlias = npt.NDArray[np.float64]
 Triples: TypeAlias = npt.NDArray[np.intp]
 
 FIRST: Final = 200
-"""Steps before the first triples are looked for: then the solution without any is nearly reached."""
+"""Steps before the first search for triples: the solution without any triple is nearly reached by then."""
 
 _ROUNDS: Final = 12
 """Times that triples are added at most."""

@@ -142,7 +142,7 @@ async def _judged(
     *,
     scaling: bool,
 ) -> JobVerdict:
-    """The verdict in that world; with ``scaling`` new nodes are looked for where those there are do not do."""
+    """The verdict in that world; with ``scaling``, new nodes are considered if the existing ones are not enough."""
     members_read = await _members(pods, namespace, world, solving)
     if members_read is None:
         return JobVerdict(answer=GroupAnswer(None, decided=False), warnings=(UNDECIDED,))

@@ -3,7 +3,7 @@
 Each kind of resource is met by some masks: sets of zones that have enough of it. The preferred masks are those with as
 few zones as any mask of which the totals suffice. ``restricted`` admits a container if one mask is preferred for all of
 its resources, ``single-numa-node`` if one zone meets them. With other pods on the node the kubelet finds a subset of
-these masks, so a pod that is turned away here is turned away whatever else runs there.
+these masks, so a pod that is rejected here is rejected whatever else runs there.
 
 Sources: ``mergePermutation``, ``generateCPUTopologyHints``, ``generateDeviceTopologyHints`` and ``calculateHints`` of
 the kubelet.
@@ -52,7 +52,7 @@ class Effort:
 
     @property
     def spent(self) -> bool:
-        """Whether the answer may be that nothing is turned away because no more was compared."""
+        """Whether the budget is used up, so that a pod counts as aligned without further comparisons."""
         return self.remaining <= 0
 
 
@@ -98,7 +98,7 @@ def misfit(
     """What of the pod the kubelet cannot align; ``None`` if it can align all of it, or if the ``effort`` is spent.
 
     Some options of kubelets are not published: cores may be aligned by socket (``align-by-socket``), and a device may
-    belong to several zones. What would be admitted by these is not turned away if the answer must be ``certain``.
+    belong to several zones. If the answer must be ``certain``, a pod that these would admit is not rejected.
     """
     if not topology.strict or len(topology.zones) > ZONES:
         return None

@@ -34,7 +34,7 @@ _SAID: Final = 3
 """Members that a warning names."""
 
 _LARGE: Final = 16
-"""Of so many members on one node no smaller crowd is looked for, which takes a question for each."""
+"""Number of members on one node from which on no smaller crowd is searched: that takes an evaluation for each."""
 
 
 class Crowd(NamedTuple):

@@ -1,4 +1,4 @@
-"""Preemption for groups of pods: when it is worth looking at, and what is said about a group that depends on it.
+"""Preemption for groups of pods: when it is considered, and the warning about a group that depends on it.
 
 A group is first judged by what is free, and only if it does not fit by what pods of lower priorities hold: so the plan
 of a group preempts nothing where it need not.

@@ -12,10 +12,10 @@ RUNTIME_IMAGE: Final = f"streams-runtime:{BUILD_TYPE}"
 """The runtime's image unless a setting names another one."""
 
 CLUSTER_TIMEOUT: Final = 30.0
-"""Seconds in which a cluster must answer, unless it is said otherwise."""
+"""Default time limit for the answer of a cluster, in seconds."""
 
 CLUSTERS_AT_ONCE: Final = 8
-"""Clusters that are read at the same time, unless it is said otherwise."""
+"""Default number of clusters that are read at the same time."""
 
 PLAN_SECONDS: Final = 10.0
 """Seconds to look for the cheapest plan."""

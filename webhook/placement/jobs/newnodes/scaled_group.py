@@ -1,4 +1,4 @@
-"""Members for which new nodes are looked for, with what each of them wants of the labels of new nodes."""
+"""Members that need new nodes, with the labels that each of them requires of a new node."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ class Beside(Struct, frozen=True, eq=False):
 
 
 class ScaledGroup(Struct, frozen=True, eq=False):
-    """A Job for which new nodes are looked for: its ``own`` members, which come first in the ``group``.
+    """A Job that needs new nodes: its ``own`` members, which come first in the ``group``.
 
     ``pools`` are those of its HostPools whose hosts are yet to be chosen, ``taken`` nodes that these must not have.
     ``ways`` are what each member of the group wants of labels, in any one way; ``sure`` tells for each of those that

@@ -35,7 +35,7 @@ _TRIES: Final = 60
 """Maximum number of sets of clauses tried for a smaller one than the first that was found."""
 
 _STATED: Final = 200
-"""Clauses of a Job of which a smallest set is looked for."""
+"""Maximum number of clauses of a Job among which a smallest set is searched."""
 
 _OF_CLUSTER: Final = (AddNode, EnlargePool, NodeFix, ShrinkPool)
 """Fixes that were tried with the best fusion, and change the cluster or a pool."""
@@ -117,7 +117,7 @@ def _alone(alone: Sequence[RefusedElement], count: int, solving: Solving) -> Job
 
 
 def _none(solving: Solving) -> Advice:
-    """What is said in place of a fix."""
+    """The text in place of a fix."""
     return NONE if solving.left() > 0 else NO_TIME
 
 

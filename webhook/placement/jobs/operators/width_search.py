@@ -81,7 +81,7 @@ class WidthSearch:
         return ""
 
     async def largest(self, most: int) -> FittingWidth:
-        """The largest width up to ``most``, looked for from the one that is made on, in steps that double."""
+        """The largest width up to ``most``, searched upwards from the current one in steps that double."""
         width, step = self._region.width, 1
         while width and width < most and self._solving.left() > 0:
             width = min(width + step, most)

@@ -21,7 +21,7 @@ from webhook.placement.text.problem import Fault, counted, enumerated
 from webhook.placement.text.rule import Rule
 
 LISTED: Final = 10
-"""Refusals that have a line; of those beyond only is said that there are some, since not all may have been found."""
+"""Maximum number of refusals with a line. A last line says that there are more, not how many."""
 
 _LINE_LIMIT: Final = 400
 """Characters of a line."""
@@ -36,7 +36,7 @@ _FIXES: Final = 2
 async def pool_refusals(group: Group, sets: Sequence[tuple[Name, ...]]) -> tuple[Refusal, ...]:
     """The refusal of each of these sets of HostPools, none of which can all have their hosts.
 
-    For the sets that have no line in the end no sizes are looked for.
+    For the sets that get no line, no sizes are computed.
     """
     fixes = await _smaller(group, sets[:LISTED], sets[LISTED:])
     more: list[list[Fix]] = [[] for _ in sets[LISTED:]]

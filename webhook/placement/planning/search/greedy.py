@@ -26,7 +26,7 @@ _LAST: Final = 2**61
 
 
 def search(problem: AssignmentProblem, costs: Costs | None = None) -> Steps[Assignment | None]:
-    """The first assignment that is found; with ``costs`` a cheap one is looked for first."""
+    """The first assignment that is found; with ``costs``, a cheap one is tried first."""
     scores: list[tuple[Score, Costs | None]] = [(_least_wanted(problem), None), (_tightest(problem), None)]
     if problem.new:
         scores = [(_there_first(score, problem.new), spreading) for score, spreading in scores]
