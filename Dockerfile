@@ -8,7 +8,7 @@ RUN ["python", "-m", "venv", "/opt/streams-placement"]
 WORKDIR /build
 COPY requirements.lock ./
 # Libraries come as wheels, so that nothing needs a compiler. pip would compile modules for the times of their files, which
-# layers need not keep; compileall does it for their content.
+# layers need not keep; what makes the image compiles them for their content.
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--require-hashes", "--only-binary=:all:", "--no-compile", \
      "--requirement", "requirements.lock"]
 COPY pyproject.toml README.md LICENSE ./
@@ -17,32 +17,40 @@ COPY examples examples
 COPY kubeapi kubeapi
 COPY webhook webhook
 RUN ["/opt/streams-placement/bin/python", "-m", "pip", "install", "--no-deps", "--no-build-isolation", "--no-compile", "."]
-# Nothing can be installed later; modules are compiled now, since nothing can be written either. What no program imports goes:
+# What no program imports goes:
 # pygments, which rich has to colour sources, for which nothing here asks; tests, types and sources of libraries; parts of
 # numpy; the second copy of HiGHS, which a wheel has for lack of links; extensions of CEL that selectors of devices do not have,
 # and the build of its wheel (bazel-project). Symbols, which only debuggers read, are cut. The bill of materials leaves out
 # what pip uninstalls here.
-COPY tools/release/symbols.py ./
+COPY tools/image tools/image
 RUN /opt/streams-placement/bin/python -m pip uninstall --quiet --yes pygments setuptools pip \
  && find /opt/streams-placement/lib -path '*/numpy/*' -type d -name tests -prune -exec rm -r {} + \
- && find /opt/streams-placement/lib -type d -regex '.*/numpy/\(f2py\|fft\|random\)' -prune -exec rm -r {} + \
+ && find /opt/streams-placement/lib -type d -regex '.*/numpy/\(f2py\|fft\|ma\|polynomial\|random\)' -prune -exec rm -r {} + \
  && find /opt/streams-placement/lib -type f -regex '.*/numpy/_core/_\(simd\|.*_tests\)\..*' -delete \
  && find /opt/streams-placement/lib -type f -name 'libhighs.so.*.*' -delete \
  && find /opt/streams-placement/lib -type f '(' -name '*.py[ix]' -o -name '*.pxd' -o -name '*.[ch]' ')' -delete \
  && find /opt/streams-placement/lib -type f -regex '.*/cel_expr_python/ext/ext_\(encoders\|math\|proto\)\..*' -delete \
  && rm -rf /opt/streams-placement/lib/python3.*/site-packages/bazel-project \
- && python symbols.py /opt/streams-placement/lib \
- && python -m compileall -q -f --invalidation-mode unchecked-hash /opt/streams-placement/lib
+ && python -m tools.image.symbols /opt/streams-placement/lib
+# Then the image: the programs, and out of the base no more than what they need. A shared library that is missing is an error.
+RUN ["/opt/streams-placement/bin/python", "-m", "tools.image", "/image"]
 
-FROM python:${PYTHON}
-# What the base leaves open: its modules are not compiled, which each start would do again, and it has pip, twice.
-ENV PATH=/opt/streams-placement/bin:$PATH PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
-RUN python -m pip uninstall --quiet --yes pip \
- && rm -rf /usr/local/lib/python3.*/ensurepip ~/.cache \
- && python -m compileall -q -f -x '/tests?/' --invalidation-mode unchecked-hash /usr/local/lib/python3.*
-COPY --from=build /opt/streams-placement /opt/streams-placement
-# The bill of materials, where scanners look for such; what Debian installed is in the database of dpkg.
-COPY image.cdx.json /opt/streams-placement/share/streams-placement.cdx.json
+FROM scratch AS image
+ENV PATH=/opt/streams-placement/bin PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED=1
+COPY --from=build /image /
+
+# What is missing would show when it is imported: all modules are imported, and a real server is asked. The last stage copies
+# a file from here, so no builder skips this stage.
+FROM image AS checked
+COPY tools/image /check/tools/image
+COPY image.cdx.json /check/
+WORKDIR /check
+USER 65532:65532
+RUN ["python", "-m", "tools.image.self_check"]
+
+FROM image
+# The bill of materials, where scanners look for such; what is of Debian is in the database of dpkg.
+COPY --from=checked /check/image.cdx.json /opt/streams-placement/share/streams-placement.cdx.json
 ARG VERSION=""
 ARG REVISION=""
 LABEL org.opencontainers.image.title="streams-placement" \

@@ -1,8 +1,8 @@
 """Cut from compiled libraries what only debuggers read: their tables of symbols, and lines of sources.
 
-``python symbols.py FOLDER`` does it to all in the folder and says how many bytes are gone. The Dockerfile runs it,
-since the base of the image has no ``strip``. What a loader maps into memory stays where it is, with the headers of its
-sections.
+``python -m tools.image.symbols FOLDER`` does it to all in the folder and says how many bytes are gone. The Dockerfile
+runs it, since the base of the image has no ``strip``. What a loader maps into memory stays where it is, with the
+headers of its sections.
 """
 
 import struct
@@ -37,9 +37,14 @@ class _Headers(NamedTuple):
     names: int
 
 
+def is_library(data: bytes) -> bool:
+    """Whether these are the bytes of an ELF file of 64 bits: a library, an extension or a program."""
+    return data.startswith(_MAGIC)
+
+
 def without_symbols(data: bytes) -> bytes:
     """The library without its symbols; the same bytes if it is no ELF file of 64 bits, or has none to cut."""
-    if not data.startswith(_MAGIC):
+    if not is_library(data):
         return data
     order = _ORDERS[data[5]]
     counts = struct.unpack(order + "5H", data[_COUNTS])

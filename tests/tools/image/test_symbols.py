@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tools.release.symbols import main, without_symbols
+from tools.image.symbols import main, without_symbols
 
 pytestmark = pytest.mark.untraced
 
