@@ -2,7 +2,7 @@
 
 from webhook import app
 from webhook.cli import warn
-from webhook.cli.arguments.manifests import Manifests
+from webhook.cli.arguments.manifests import Manifests, note_unjudged
 from webhook.cli.exits import Exit, WrongUse
 from webhook.cli.planpage.page import render
 from webhook.cli.terminal.progress import progress
@@ -36,7 +36,9 @@ def planned_document(given: Manifests, settings: Settings, seconds: float, title
             plan = planned(given, world, seconds, step)
         except ValueError as error:
             raise WrongUse(str(error)) from error
-    if not plan.objects:
+    if plan.objects:
+        note_unjudged(given, world, "plan")
+    else:
         warn("nothing to plan: no pod, workload or Job in the manifests")
     nodes = counted(len(world.inventory.nodes.nodes), "node")
     source = f"snapshot {settings.snapshot}" if settings.snapshot else "the cluster as it is now"

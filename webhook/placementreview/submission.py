@@ -1,7 +1,7 @@
 """Objects of manifests that are submitted together: what of them counts as applied, and verdicts on whole objects."""
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Final
 
@@ -9,12 +9,12 @@ import msgspec
 
 from webhook.admission.checks.job_workloads import KINDS, live_workloads
 from webhook.admission.checks.jobs import problems_of
-from webhook.admission.checks.templates import DescribedPod, is_job, pools_of
+from webhook.admission.checks.templates import DescribedPod, is_job, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, group_and_kind, mapping
 from webhook.cluster.objects.metadata import NAMESPACE
 from webhook.cluster.objects.report import Report
 from webhook.cluster.queries.job_verdicts import AtOnce
-from webhook.cluster.snapshot.loader import SnapshotLoader
+from webhook.cluster.snapshot.loader import READ, SnapshotLoader
 from webhook.placement.inventory.inventory import Inventory
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.jobs.job_verdict import JobVerdict
@@ -73,6 +73,18 @@ def whole_application(
 ) -> JobVerdict:
     """The verdict on an application with these pods as a whole."""
     return finished(judge_application(pods, namespace, world.inventory, world.policy, AtOnce(seconds)))
+
+
+def unjudged(manifests: Manifests, world: World, keep: Container[tuple[str, str]]) -> Iterator[Unstructured]:
+    """The objects without a verdict that the world is not read from either: a Service, or a Pod without apiVersion.
+
+    ``keep`` are the kinds that others refer to, by apiVersion and kind.
+    """
+    for _, document in manifests:
+        stated = str(document.get("apiVersion") or ""), str(document.get("kind"))
+        known = stated in READ or stated in keep or group_and_kind(document) in world.policy.kinds
+        if not known and next(pods_of(document), None) is None:
+            yield document
 
 
 class EarlierWorkloads:

@@ -9,6 +9,7 @@ import yaml
 
 from tests.cli.conftest import Explain
 from tests.golden.examples import EXAMPLES
+from webhook.cli import main
 
 CLUSTER = ("--snapshot", str(EXAMPLES / "cluster"))
 NODE = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {allocatable: {cpu: '4', memory: 4Gi, pods: '9'}}\n"
@@ -100,6 +101,38 @@ class TestNothingToJudge:
     ) -> None:
         said = explain("--strict", "-f", written(tmp_path, *documents), *CLUSTER)
         assert said == (2, "", f"streams-placement: {self.sentence(held)}")
+
+
+POD_WITHOUT_VERSION = {"kind": "Pod", "metadata": {"name": "p"}, "spec": {"containers": []}}
+POD = {**POD_WITHOUT_VERSION, "apiVersion": "v1", "spec": {"containers": [{"name": "c"}]}}
+CONTEXT: list[dict[str, Any]] = [
+    {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}},
+    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "n"}},
+    {"apiVersion": "v1", "kind": "LimitRange", "metadata": {"name": "l", "namespace": "default"}},
+    {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "c"}},
+    {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "ClusterTrainingRuntime", "metadata": {"name": "r"}},
+    {"apiVersion": "ray.io/v1", "kind": "RayJob", "metadata": {"name": "r"}, "spec": {}},
+]
+
+
+class TestObjectsBesideThoseThatAreJudged:
+    """What is left out of a verdict is said in one line."""
+
+    SAID = "in 2 of 9 objects: Service web, Pod p without an apiVersion\n"
+
+    @pytest.mark.parametrize(("command", "verb"), [("explain", "judge"), ("plan", "plan")])
+    def test_are_named(self, tmp_path: Path, command: str, verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+        file = written(tmp_path, SERVICE, POD, *CONTEXT, POD_WITHOUT_VERSION)
+        assert main([command, "-f", file, *CLUSTER]) == 0
+        assert capsys.readouterr().err == f"streams-placement: warning: nothing to {verb} {self.SAID}"
+
+    def test_are_not_named_if_the_cluster_is_read_from_them(self, explain: Explain, tmp_path: Path) -> None:
+        assert explain("-f", written(tmp_path, POD, *CONTEXT), *CLUSTER)[::2] == (0, "")
+
+    def test_are_named_up_to_five(self, explain: Explain, tmp_path: Path) -> None:
+        _, _, err = explain("-f", written(tmp_path, POD, *[SERVICE] * 7), *CLUSTER)
+        names = ", ".join(["Service web"] * 5)
+        assert err == f"streams-placement: warning: nothing to judge in 7 of 8 objects: {names} and 2 more\n"
 
 
 def test_nothing_is_an_empty_list_in_json(explain: Explain, tmp_path: Path) -> None:

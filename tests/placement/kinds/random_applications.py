@@ -371,6 +371,7 @@ _WRITERS: Final[Mapping[tuple[str, str], tuple[Writer, tuple[int, ...]]]] = {
     ("sparkoperator.k8s.io", "ScheduledSparkApplication"): (_inside("template", _spark), (1, MANY)),
     ("ray.io", "RayCluster"): (_ray, (1, MANY, 2)),
     ("ray.io", "RayJob"): (_ray_job, (1, MANY, 1)),
+    ("ray.io", "RayCronJob"): (_inside("jobTemplate", _ray_job), (1, MANY, 1)),
     ("ray.io", "RayService"): (_inside("rayClusterConfig", _ray), (1, MANY, 2)),
     ("jobset.x-k8s.io", "JobSet"): (_job_set, (2, 2, 2)),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (_leader_workers, (1, 1)),

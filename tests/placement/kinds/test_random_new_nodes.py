@@ -60,7 +60,7 @@ def enough(found: ScaledApplication, short: Instance, notice: str) -> None:
 
 def test_every_kind_waits_and_is_refused() -> None:
     missing = {(kind, answer) for kind in KINDS for answer in ("now", "later", "never")}
-    for found in filter(None, map(random_scaled_application, range(20 * len(KINDS)))):
+    for found in filter(None, map(random_scaled_application, range(50 * len(KINDS)))):
         kind = found.case.kind
         if any(other == kind for other, _ in missing):
             verdict = found.verdict()

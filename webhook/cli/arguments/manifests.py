@@ -6,16 +6,39 @@ from typing import Final
 
 from webhook.admission.checks.templates import origin_of
 from webhook.admission.unstructured import Unstructured, mapping
+from webhook.app.references import referenced_kinds
+from webhook.cli import warn
 from webhook.cli.exits import WrongUse
 from webhook.cluster.snapshot.manifests import ManifestError, UnreadManifest, read_named
+from webhook.placement.request.world import World
 from webhook.placement.text.api_kinds import NAMESPACE, NODE
-from webhook.placement.text.problem import quote
+from webhook.placement.text.problem import counted, enumerated, quote
+from webhook.placementreview.submission import unjudged
 
 Manifests = Sequence[tuple[str, Unstructured]]
 """Objects in the order in which the user named their files, each with the name of its file."""
 
 _CLUSTER_SCOPED: Final = frozenset((kind.api_version, kind.name) for kind in (NODE, NAMESPACE))
 """``apiVersion`` and ``kind`` of objects that are in no namespace."""
+
+
+NAMED: Final = 5
+"""Objects, or files, that a line of text names at most; more are counted."""
+
+
+def object_name(document: Unstructured) -> str:
+    """Kind and name, and whether the apiVersion is missing, without which no object is read as of a known kind."""
+    return origin_of(document) if document.get("apiVersion") else f"{origin_of(document)} without an apiVersion"
+
+
+def note_unjudged(given: Manifests, world: World, verb: str) -> None:
+    """Warn in one line of the objects that get no verdict and that the world is not read from either.
+
+    ``verb`` is what the command does with all others.
+    """
+    names = [object_name(document) for document in unjudged(given, world, referenced_kinds())]
+    if names:
+        warn(f"nothing to {verb} in {len(names)} of {counted(len(given), 'object')}: {enumerated(names, NAMED)}")
 
 
 def manifests_of(arguments: argparse.Namespace) -> Manifests:

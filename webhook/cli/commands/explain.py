@@ -7,11 +7,11 @@ from typing import Final
 import msgspec
 
 from webhook import app
-from webhook.admission.checks.templates import DescribedPod, components_of, is_job, origin_of, pods_of, pools_of
+from webhook.admission.checks.templates import DescribedPod, components_of, is_job, pods_of, pools_of
 from webhook.admission.unstructured import Unstructured, mapping
 from webhook.cli import warn
 from webhook.cli.arguments import given_settings
-from webhook.cli.arguments.manifests import Manifests, readable_manifests_of
+from webhook.cli.arguments.manifests import NAMED, Manifests, note_unjudged, object_name, readable_manifests_of
 from webhook.cli.client import admission_review
 from webhook.cli.declarations.setting_flags import JUDGING
 from webhook.cli.exits import Exit, WrongUse
@@ -38,8 +38,6 @@ from webhook.setting_fields import flag
 from webhook.settings import Settings
 
 _NOTHING: Final = "nothing to judge: no pod, workload or HostPool"
-_NAMED: Final = 5
-"""Objects that the warning names when there is nothing to judge, and files that cannot be read for one reason."""
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -98,7 +96,7 @@ def _leave_out(unread: Iterable[UnreadManifest]) -> None:
     for one in unread:
         files.setdefault(one.reason, {})[one.file] = None
     for reason, paths in files.items():
-        warn(f"{enumerated([*paths], _NAMED)}: {reason} (left out)")
+        warn(f"{enumerated([*paths], NAMED)}: {reason} (left out)")
 
 
 def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], list[UnreadManifest]]:
@@ -121,6 +119,8 @@ def _judged(given: Manifests, settings: Settings) -> tuple[list[Explanation], li
                 explanations += _explained(file, document, world, earlier)
             except msgspec.ValidationError as error:
                 undecoded.append(UnreadManifest(file, not_decoded(document, error)))
+    if explanations:
+        note_unjudged(given, world, "judge")
     return explanations, undecoded
 
 
@@ -168,16 +168,11 @@ def _note_nothing(nothing: str, judged: Sequence[object], given: Manifests, *, s
     """Warn, or with ``strict`` raise :class:`WrongUse`, if ``judged`` is empty (only a Service, for example)."""
     if judged:
         return
-    objects = [_named(document) for _, document in given]
-    contents = f", only {enumerated(objects, _NAMED)}" if objects else ", they are empty"
+    objects = [object_name(document) for _, document in given]
+    contents = f", only {enumerated(objects, NAMED)}" if objects else ", they are empty"
     if strict:
         raise WrongUse(f"{nothing} in the manifests{contents}")
     warn(f"{nothing} in the manifests{contents}")
-
-
-def _named(document: Unstructured) -> str:
-    """Kind and name, and whether the apiVersion is missing, without which no object is read as of a known kind."""
-    return origin_of(document) if document.get("apiVersion") else f"{origin_of(document)} without an apiVersion"
 
 
 def _reviews(given: Manifests) -> Iterator[bytes]:

@@ -32,6 +32,10 @@ _POINTERS: Final = ("selectors", "adminAccess", "tolerations", "capacity")
 """Fields of a request that count as set whatever their value is, except null."""
 
 
+_KEPT: Final = frozenset({"name", "firstAvailable"})
+"""Fields of a request that are the same in both versions."""
+
+
 def in_v1(stated: Head, item: Item) -> Item:
     """The item with the fields of ``v1``; the item itself if its kind and version have these already.
 
@@ -56,7 +60,7 @@ def _changed(value: Any, path: tuple[str, ...], change: Callable[[Any], object])
 def _request(request: dict[str, Any]) -> dict[str, Any]:
     """The request with what it wants under ``exactly``; one with ``firstAvailable`` alone has nothing there."""
     wanted = {name: request[name] for name in (*_FILLED, *_POINTERS) if name in request}
-    kept: dict[str, Any] = {name: request[name] for name in ("name", "firstAvailable") if name in request}
+    kept = {name: value for name, value in request.items() if name in _KEPT}
     exact = any(wanted.get(name) for name in _FILLED) or any(wanted.get(name) is not None for name in _POINTERS)
     return {**kept, "exactly": wanted} if exact else kept
 

@@ -22,6 +22,9 @@ _KINDS: Final[Mapping[tuple[str, str], AnyKind]] = {
 }
 """The kinds that are read, by apiVersion and kind; the Job of ``batch/v1`` is not among them."""
 
+READ: Final = _KINDS.keys()
+"""apiVersion and kind of every object that a cluster is read from."""
+
 _STORED: Final = {kind.name for kind in (*NODE_GROUPS, *STORAGE)}
 """Kinds that most snapshots do not have, and that are reported where they are."""
 
