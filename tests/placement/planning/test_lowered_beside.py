@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.builders import cluster, node
+from tests.builders import bound_pod, cluster, node
 from tests.placement.planning.at_once import element, job_spec, judged
 from webhook.placement.decision.refusal.lowered_requests import steps_below
 
@@ -24,6 +24,12 @@ def test_requests_of_which_something_may_be_left_come_first() -> None:
     """Only without any request of its own the element of 1 CPU would fit beside the others."""
     assert "lower cpu 1 " not in advice("1", "4", "4")
     assert "lower cpu 1 (resources of processing element pe-0) (it would fit)" not in advice("1", "8")
+
+
+def test_where_nothing_may_be_left_of_any_that_is_still_said() -> None:
+    full = cluster([node("node-a", cpu=8000)], pods=[bound_pod("node-a", job="other", requests={"cpu": 8000})])
+    said = judged(job_spec(element("", "1", name="pe-0")), full).text.splitlines()[-1]
+    assert said.endswith("or lower cpu 1 (resources of processing element pe-0) (it would fit).")
 
 
 @pytest.mark.parametrize(
