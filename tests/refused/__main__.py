@@ -7,11 +7,13 @@ something was wrong.
 import argparse
 import sys
 from collections.abc import Callable, Sequence
+from typing import Final
 
 from tests.refused.census import Tried, census, table
 from tests.refused.random_pods import random_pod, random_workload
 from tests.refused.refused_applications import random_refused
 from tests.refused.refused_jobs import random_job, random_pool, random_pools_of_job
+from tests.refused.refused_regions import random_region
 
 KINDS: dict[str, Callable[[int], Tried]] = {
     "pods": random_pod,
@@ -20,7 +22,16 @@ KINDS: dict[str, Callable[[int], Tried]] = {
     "HostPools": random_pool,
     "HostPools of Jobs": random_pools_of_job,
     "applications": random_refused,
+    "parallel regions": random_region,
 }
+
+SLOW: Final = {"parallel regions": 20}
+"""Kinds of which so many times fewer cases are tried: each takes seconds."""
+
+
+def number_of(kind: str, count: int) -> int:
+    """How many cases of a kind are tried where there are ``count`` of the others."""
+    return -(-count // SLOW.get(kind, 1))
 
 
 def main(words: Sequence[str]) -> int:
@@ -35,7 +46,7 @@ def main(words: Sequence[str]) -> int:
     each = -(-asked.count // len(kinds))
     found = []
     for kind in kinds:
-        found.append(census(kind, KINDS[kind], each, first=asked.first, seconds=asked.seconds))
+        found.append(census(kind, KINDS[kind], number_of(kind, each), first=asked.first, seconds=asked.seconds))
         print(table(found[-1:]), file=sys.stderr, flush=True)  # noqa: T201 -- progress
     print(table(found))  # noqa: T201 -- the command's result
     return 1 if any(one.wrong for one in found) else 0

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.refused.__main__ import KINDS, main
+from tests.refused.__main__ import KINDS, main, number_of
 from tests.refused.census import Tried, census, rounds_of, table
 from tests.suite.example_count import some_of
 
@@ -13,7 +13,7 @@ from tests.suite.example_count import some_of
 @pytest.mark.examples
 @pytest.mark.parametrize("kind", KINDS)
 def test_nothing_is_wrong_with_refusals(kind: str) -> None:
-    found = census(kind, KINDS[kind], some_of(60, every_day=6))
+    found = census(kind, KINDS[kind], number_of(kind, some_of(60, every_day=6)))
     assert not found.wrong
     assert found.late == 0
     assert found.fixes

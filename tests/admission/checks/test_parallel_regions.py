@@ -182,6 +182,13 @@ def test_what_runs_may_go_elsewhere_if_it_is_fused_again() -> None:
     )
 
 
+def test_no_node_is_to_be_added_for_channels_that_have_to_be_where_others_run() -> None:
+    said = refused(answered(scale(3), stored(placement='hostColocation("c")')))[1]
+    assert said.splitlines()[-1] == (
+        'Nearest fix: scale to 2, or drop Work[0]: hostColocation("c"), or drop Work[0]: cost 3.'
+    )
+
+
 @pytest.mark.untraced
 def test_fewer_channels_than_there_are_may_be_all_that_fits() -> None:
     """Four are made, but their pods have no nodes: one node of 8 CPUs has room for two."""

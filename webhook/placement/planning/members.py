@@ -77,7 +77,8 @@ class Member(Struct, frozen=True, eq=False):
     element, so that they may share a host although it is isolated: the key that all others of the job mark then.
     ``verdict`` is that on one of the pods alone.
     ``welcome`` are exclusive pools that the pods only prefer, and indices in them: the pods tolerate their hosts.
-    ``warnings`` are what one of the pods is warned of that is true of all together, too.
+    ``warnings`` are what one of the pods is warned of that is true of all together, too. ``stays`` tells that the pods
+    run already and stay where they are.
     """
 
     names: tuple[str, ...]
@@ -89,6 +90,7 @@ class Member(Struct, frozen=True, eq=False):
     kin: str = ""
     welcome: frozenset[tuple[Name, int | None]] = frozenset()
     warnings: tuple[str, ...] = ()
+    stays: bool = False
 
     @property
     def clauses(self) -> list[Clause]:

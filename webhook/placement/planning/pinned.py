@@ -25,7 +25,7 @@ def pinned(member: Member, node: str, pools: Sequence[Pool], world: World, *, ap
         together = () if apart else condition.together
         stays = replace(condition, clause="", nodes=here, requests={}, limit=None, shut=0, host=host, together=together)
         conditions.append(stays)
-    return replace(member, conditions=tuple(conditions))
+    return replace(member, conditions=tuple(conditions), stays=True)
 
 
 def bounded(member: Member, nodes: Bits) -> Member:

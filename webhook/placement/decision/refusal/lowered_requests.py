@@ -29,6 +29,9 @@ _SHARES: Final = 16
 _RESOURCES: Final = 8
 """Maximum number of resources for which lower amounts are searched: each takes some evaluations."""
 
+_STEPS: Final = 4096
+"""So many amounts below a request are told apart in twelve questions."""
+
 _COARSE: Final[Mapping[str, tuple[int, ...]]] = {CPU: (1000, 10), MEMORY: (1 << 30, 1 << 20)}
 """Amounts are rounded down to multiples of the first of these that is requested in multiples: cores, GiB."""
 
@@ -54,9 +57,22 @@ def largest(requested: Tally, offered: Mapping[str, Iterable[int]]) -> Search[Ta
 
 def shares(amounts: Iterable[int], resource: str, requested: int, count: int) -> set[int]:
     """The amounts that up to ``count`` pods on one node could each have of it, rounded down as ``requested`` is."""
-    units = [unit for unit in _COARSE.get(resource, ()) if requested % unit == 0] or [1]
+    units = _units(resource, requested)
     divided = {each // pods for each in {*amounts} for pods in range(1, min(count, _SHARES) + 1)}
     return {_rounded(each, units) for each in divided}
+
+
+def steps_below(resource: str, requested: int) -> set[int] | None:
+    """All amounts below the request that are rounded as it is; ``None`` if there are too many to be tried."""
+    coarse, *finer = _units(resource, requested)
+    if requested // coarse > _STEPS:
+        return None
+    return {*range(coarse, requested, coarse)}.union(*(range(unit, coarse, unit) for unit in finer))
+
+
+def _units(resource: str, requested: int) -> list[int]:
+    """The units of which lower amounts are multiples, the largest first."""
+    return [unit for unit in _COARSE.get(resource, ()) if requested % unit == 0] or [1]
 
 
 def _rounded(amount: int, units: Sequence[int]) -> int:

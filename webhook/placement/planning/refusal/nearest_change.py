@@ -17,7 +17,7 @@ from webhook.placement.decision.refusal.cluster_change import (
     opening_change,
 )
 from webhook.placement.decision.refusal.conflict import answered_in_turn, least_up_to
-from webhook.placement.decision.refusal.lowered_requests import largest, said, shares
+from webhook.placement.decision.refusal.lowered_requests import largest, said, shares, steps_below
 from webhook.placement.inventory.pool_index import Name
 from webhook.placement.kube.amounts import PODS, SAID, Tally, amount, ordered
 from webhook.placement.kube.bits import slots, union
@@ -59,22 +59,32 @@ async def cluster_changes(group: Group, conflict: GroupConflict, missing: int) -
 
 
 async def drops(group: Group, conflict: GroupConflict) -> AsyncIterator[Fix]:
-    """The clauses of the conflict without any one of which all pods fit."""
-    verbs = verbs_of(group)
+    """The clauses of the conflict without any one of which all pods fit; last those of which nothing may be left."""
+    verbs, to_nothing = verbs_of(group), []
     for clause in conflict.clauses if group.in_time else ():
         if await works(group, Change(frozenset((clause,)))):
             count = sum(group.counts)
             fitting = "it" if count == 1 else f"all {count}"
             free = verbs[clause] == LOWER and not any(member.ask.provision.cpu_bound for member in group.members)
             to = await _lowered(group, clause) if free else ""
-            yield Drop.of((clause,), verbs, f"{fitting} would fit", to)
+            drop = Drop.of((clause,), verbs, f"{fitting} would fit", to)
+            if free and not to:
+                to_nothing.append(drop)
+            else:
+                yield drop
+    for drop in to_nothing:
+        yield drop
 
 
 async def _lowered(group: Group, clause: Clause) -> str:
     """To what the requests of the clause have to be lowered so that all pods fit, in words."""
     requested = next(demand.requests for one in group.members for demand in one.conditions if demand.clause == clause)
     count = sum(group.counts)
-    offered = {one: shares(group.free(one).tolist(), one, asked, count) for one, asked in requested.items()}
+    # Beside pods that request other amounts, it need not be a share of what is free on a node.
+    offered = {
+        one: steps_below(one, asked) or shares(group.free(one).tolist(), one, asked, count)
+        for one, asked in requested.items()
+    }
 
     async def fails(amounts: Tally) -> bool:
         return not await works(group, Change(lowered={clause: amounts}))
@@ -242,7 +252,8 @@ def _value(labels: Mapping[str, str | None], key: str) -> str | None:
 def _joinable(member: Member) -> bool:
     """Whether a node that is added can run pods of the member, and that is all that the node changes for it."""
     constraints = [demand.constraint for demand in member.conditions if demand.host is None]
-    return joinable(constraints, member.ask) and not any(demand.limit for demand in member.conditions)
+    free = joinable(constraints, member.ask) and not any(demand.limit for demand in member.conditions)
+    return free and not member.stays
 
 
 def _kinds(group: Group, members: Sequence[Member], joining: Collection[int]) -> list[int]:
