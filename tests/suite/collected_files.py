@@ -1,7 +1,7 @@
 """Files that a run of the unit or of the integration tests need not import: they have none of its tests."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Final
 
@@ -17,13 +17,14 @@ _FIRST: Final = Path(__file__).parents[1] / "tools" / "release"
 """Tests that share a release, which every process that runs one of them builds for itself, in ten seconds."""
 
 
-def begun_with_what_is_shared(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+def begun_with_what_is_shared(items: Collection[pytest.Item]) -> list[pytest.Item]:
     """The tests in the order in which they run; otherwise it stays.
 
     With ``--dist=worksteal`` the process that runs the first tests goes on with those that follow, and what it has left
     at the end goes to others: the last tests of all may be spread over all processes.
     """
-    return sorted(items, key=lambda item: not item.path.is_relative_to(_FIRST))
+    later = {path: not path.is_relative_to(_FIRST) for path in {item.path for item in items}}
+    return sorted(items, key=lambda item: later[item.path])
 
 
 def is_left_out(path: Path, selected: str) -> bool:

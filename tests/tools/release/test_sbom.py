@@ -99,9 +99,9 @@ def test_a_library_for_some_machines_says_for_which(bill: dict[str, Any]) -> Non
     assert len([each for each in markers if each.startswith("numpy ")]) > 1
 
 
-def test_the_serial_number_is_that_of_the_content() -> None:
+def test_the_serial_number_is_that_of_the_content(bill: dict[str, Any]) -> None:
     other = json.loads(document(LOCK, PROJECT, "0.1.0", "b" * 64, 1767323045))
-    assert made()["serialNumber"] == made()["serialNumber"] != other["serialNumber"]
+    assert bill["serialNumber"] == made()["serialNumber"] != other["serialNumber"]
 
 
 def test_a_library_that_is_not_installed_is_an_error() -> None:

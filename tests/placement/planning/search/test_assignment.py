@@ -90,14 +90,18 @@ def test_blocks_that_cannot_be_packed_have_no_assignment(monkeypatch: pytest.Mon
     assert new >= CROWDED // 120
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_violations_are_what_the_exhaustive_search_finds_wrong(seed: int) -> None:
-    chance = random.Random(seed)  # noqa: S311 -- the same problems each time
-    problem = random_problem(chance)
-    if any(pool.standing for pool in problem.pools):
-        return
-    problem.free[:] = np.maximum(problem.free, 0)
-    instance = exhaustive.Instance(
+def test_violations_are_what_the_exhaustive_search_finds_wrong() -> None:
+    for seed in range(150):
+        problem = random_problem(random.Random(seed))  # noqa: S311 -- the same problems each time
+        if any(pool.standing for pool in problem.pools):
+            continue
+        problem.free[:] = np.maximum(problem.free, 0)
+        assert exhaustive.can_be_placed(_instance(problem)) is any(True for _ in assignments(problem)), seed
+
+
+def _instance(problem: AssignmentProblem) -> exhaustive.Instance:
+    """The problem as the exhaustive search has it."""
+    return exhaustive.Instance(
         tuple(exhaustive.Node(str(at), _amounts(problem.free[:, at])) for at in range(problem.size)),
         tuple(
             exhaustive.Member(
@@ -112,7 +116,6 @@ def test_violations_are_what_the_exhaustive_search_finds_wrong(seed: int) -> Non
             for at, pool in enumerate(problem.pools)
         ),
     )  # fmt: skip
-    assert exhaustive.can_be_placed(instance) is any(True for _ in assignments(problem))
 
 
 def _names(mask: "np.typing.NDArray[np.bool_]") -> frozenset[str]:
