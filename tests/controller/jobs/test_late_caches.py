@@ -253,7 +253,7 @@ async def test_a_pod_that_is_deleted_before_the_first_status_was_written_is_not_
 async def test_statuses_of_elements_that_are_gone_are_not_held_back_for_ever(
     passes: Passes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(element_reports, "_HELD", 1)
+    monkeypatch.setattr(element_reports, "_DELAYED", 1)
     await passes.elements.reconcile(NAME)
     passes.passed = 2 * SETTLED
     passes.kube.remove(PE)
