@@ -6,8 +6,6 @@ import re
 from pathlib import Path
 from typing import Any, Final
 
-import pytest
-
 from tests.yaml_values import loaded
 from tools.monitoring.registered import registered, sample_names
 from webhook.server.metrics import PREFIX
@@ -35,28 +33,33 @@ def title(panel: dict[str, Any]) -> str:
     return str(panel["title"])
 
 
+QUERIES: Final = [(title(panel), target["expr"]) for panel in PANELS for target in panel["targets"]]
+"""Each query of the dashboard with the title of its panel."""
+
+
 # Alerts
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
-def test_an_alert_asks_for_metrics_that_there_are(rule: dict[str, Any]) -> None:
-    assert asked(rule["expr"])
-    assert asked(rule["expr"]) - NAMES == set()
+def test_an_alert_asks_for_metrics_that_there_are() -> None:
+    metrics = {rule["alert"]: asked(rule["expr"]) for rule in RULES}
+    assert [alert for alert, names in metrics.items() if not names] == []
+    assert {alert: names - NAMES for alert, names in metrics.items() if names - NAMES} == {}
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
-def test_an_alert_says_how_bad_it_is_and_what_it_is(rule: dict[str, Any]) -> None:
-    assert rule["labels"]["severity"] in {"critical", "warning", "info"}
-    assert [rule["annotations"][name][-1] for name in ("summary", "description")] == [".", "."]
+def test_an_alert_says_how_bad_it_is_and_what_it_is() -> None:
+    for rule in RULES:
+        assert rule["labels"]["severity"] in {"critical", "warning", "info"}, rule["alert"]
+        ends = [rule["annotations"][name][-1] for name in ("summary", "description")]
+        assert ends == [".", "."], rule["alert"]
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
-def test_an_alert_speaks_of_labels_that_its_series_have(rule: dict[str, Any]) -> None:
-    named = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["description"]))
-    grouped = re.search(r"\b(?:sum|max) by \(([^)]*)\)", rule["expr"])
-    whole = not re.search(r"\b(?:sum|max|count)\b", rule["expr"])
-    kept = set(grouped[1].split(", ")) if grouped else {"pod", "instance"} if whole else set()
-    assert named <= kept
+def test_an_alert_speaks_of_labels_that_its_series_have() -> None:
+    for rule in RULES:
+        named = set(re.findall(r"\$labels\.(\w+)", rule["annotations"]["description"]))
+        grouped = re.search(r"\b(?:sum|max) by \(([^)]*)\)", rule["expr"])
+        whole = not re.search(r"\b(?:sum|max|count)\b", rule["expr"])
+        kept = set(grouped[1].split(", ")) if grouped else {"pod", "instance"} if whole else set()
+        assert named <= kept, rule["alert"]
 
 
 def test_the_schema_knows_the_names_of_all_alerts() -> None:
@@ -68,36 +71,34 @@ def test_the_schema_knows_the_names_of_all_alerts() -> None:
 # The dashboard
 
 
-@pytest.mark.parametrize("panel", PANELS, ids=title)
-def test_a_panel_says_what_it_shows(panel: dict[str, Any]) -> None:
-    assert title(panel)
-    assert panel["description"].endswith(".")
-    assert panel["fieldConfig"]["defaults"]["unit"] in UNITS
+def test_a_panel_says_what_it_shows() -> None:
+    for panel in PANELS:
+        assert title(panel), panel["id"]
+        assert panel["description"].endswith("."), title(panel)
+        assert panel["fieldConfig"]["defaults"]["unit"] in UNITS, title(panel)
 
 
-@pytest.mark.parametrize("panel", PANELS, ids=title)
-def test_a_panel_asks_for_metrics_that_there_are(panel: dict[str, Any]) -> None:
-    queries = [target["expr"] for target in panel["targets"]]
-    assert queries
-    for query in queries:
-        assert asked(query)
-        assert asked(query) - NAMES - PROCESS == set()
-        assert "@" not in query
+def test_a_panel_asks_for_metrics_that_there_are() -> None:
+    assert [title(panel) for panel in PANELS if not panel["targets"]] == []
+    for panel, query in QUERIES:
+        assert asked(query), panel
+        assert asked(query) - NAMES - PROCESS == set(), panel
+        assert "@" not in query, panel
 
 
-@pytest.mark.parametrize("panel", PANELS, ids=title)
-def test_every_metric_of_a_panel_is_of_the_chosen_namespaces(panel: dict[str, Any]) -> None:
-    for target in panel["targets"]:
-        ours = re.findall(rf"\b{PREFIX}\w+", target["expr"])
-        assert len(re.findall(rf"\b{PREFIX}\w+\{{namespace=~\"\$namespace\"[,}}]", target["expr"])) == len(ours)
+def test_every_metric_of_a_panel_is_of_the_chosen_namespaces() -> None:
+    for panel, query in QUERIES:
+        ours = re.findall(rf"\b{PREFIX}\w+", query)
+        chosen = re.findall(rf"\b{PREFIX}\w+\{{namespace=~\"\$namespace\"[,}}]", query)
+        assert len(chosen) == len(ours), panel
 
 
-@pytest.mark.parametrize("panel", PANELS, ids=title)
-def test_a_legend_speaks_of_labels_that_the_query_keeps(panel: dict[str, Any]) -> None:
-    for target in panel["targets"]:
-        named = set(re.findall(r"{{(\w+)}}", target["legendFormat"]))
-        grouped = re.search(r"by \(([^)]*)\)", target["expr"])
-        assert named <= (set(grouped[1].split(", ")) if grouped else {"instance"})
+def test_a_legend_speaks_of_labels_that_the_query_keeps() -> None:
+    for panel in PANELS:
+        for target in panel["targets"]:
+            named = set(re.findall(r"{{(\w+)}}", target["legendFormat"]))
+            grouped = re.search(r"by \(([^)]*)\)", target["expr"])
+            assert named <= (set(grouped[1].split(", ")) if grouped else {"instance"}), title(panel)
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
