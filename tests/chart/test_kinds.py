@@ -114,9 +114,8 @@ def test_labels_of_groups_of_ray_are_sent_too() -> None:
     assert condition.holds({"spec": {"workerGroupSpecs": [{}, {"labels": label}]}})
 
 
-@pytest.mark.parametrize("wrong", [None, 7, "streams.ibm.com/", [OURS], []], ids=repr)
 @pytest.mark.parametrize("name", KINDS)
-def test_a_part_of_another_type_says_nothing_and_is_not_an_error(name: str, wrong: object) -> None:
+def test_a_part_of_another_type_says_nothing_and_is_not_an_error(name: str) -> None:
     condition = Condition(KINDS[name])
     found, runtime = next(examples(name))
     fields = {one.annotations_field for one in expanded(KINDS[name], found, runtime).components}
@@ -124,4 +123,5 @@ def test_a_part_of_another_type_says_nothing_and_is_not_an_error(name: str, wron
         parts = field.split(".")
         for end in range(1, len(parts) + 1):
             if not parts[end - 1].endswith("]"):
-                assert not condition.holds(written(found, ".".join(parts[:end]), wrong))
+                for wrong in (None, 7, "streams.ibm.com/", [OURS], []):
+                    assert not condition.holds(written(found, ".".join(parts[:end]), wrong)), (field, end, wrong)
