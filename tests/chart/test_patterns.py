@@ -55,14 +55,12 @@ WRONG: Final[dict[str, tuple[str, ...]]] = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in RIGHT.items() for text in texts])
-def test_a_pattern_takes(name: str, text: str) -> None:
-    assert takes(name, text)
+def test_a_pattern_takes() -> None:
+    assert [(name, text) for name, texts in RIGHT.items() for text in texts if not takes(name, text)] == []
 
 
-@pytest.mark.parametrize(("name", "text"), [(name, text) for name, texts in WRONG.items() for text in texts])
-def test_a_pattern_does_not_take(name: str, text: str) -> None:
-    assert not takes(name, text)
+def test_a_pattern_does_not_take() -> None:
+    assert [(name, text) for name, texts in WRONG.items() for text in texts if takes(name, text)] == []
 
 
 def is_selector(text: str) -> bool:

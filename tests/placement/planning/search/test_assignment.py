@@ -90,15 +90,19 @@ def test_blocks_that_cannot_be_packed_have_no_assignment(monkeypatch: pytest.Mon
     assert new >= CROWDED // 120
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_violations_are_what_the_exhaustive_search_finds_wrong(seed: int) -> None:
+def test_violations_are_what_the_exhaustive_search_finds_wrong() -> None:
     """Without kin, whose like the exhaustive search does not know."""
-    chance = random.Random(seed)  # noqa: S311 -- the same problems each time
-    problem = random_problem(chance)
-    if any(block.kin for block in problem.blocks) or any(pool.standing for pool in problem.pools):
-        return
-    problem.free[:] = np.maximum(problem.free, 0)
-    instance = exhaustive.Instance(
+    for seed in range(150):
+        problem = random_problem(random.Random(seed))  # noqa: S311 -- the same problems each time
+        if any(block.kin for block in problem.blocks) or any(pool.standing for pool in problem.pools):
+            continue
+        problem.free[:] = np.maximum(problem.free, 0)
+        assert exhaustive.can_be_placed(_instance(problem)) is any(True for _ in assignments(problem)), seed
+
+
+def _instance(problem: AssignmentProblem) -> exhaustive.Instance:
+    """The problem as the exhaustive search has it."""
+    return exhaustive.Instance(
         tuple(exhaustive.Node(str(at), _amounts(problem.free[:, at])) for at in range(problem.size)),
         tuple(
             exhaustive.Member(
@@ -113,7 +117,6 @@ def test_violations_are_what_the_exhaustive_search_finds_wrong(seed: int) -> Non
             for at, pool in enumerate(problem.pools)
         ),
     )  # fmt: skip
-    assert exhaustive.can_be_placed(instance) is any(True for _ in assignments(problem))
 
 
 def _names(mask: "np.typing.NDArray[np.bool_]") -> frozenset[str]:
