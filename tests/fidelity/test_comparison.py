@@ -93,7 +93,7 @@ def test_a_judge_that_admits_what_does_not_run() -> None:
 
 @pytest.mark.examples
 def test_wrong_judges_are_found_out_in_random_scenarios() -> None:
-    some = list(scenarios(SEED, 0, 40))
+    some = list(scenarios(SEED, 0, some_of(40, every_day=20)))
     refused = Counter(modelled(one, refusing).outcome for one in some)
     admitted = Counter(modelled(one, admitting).outcome for one in some)
     assert refused[comparison.FALSE_REFUSAL] > 5
